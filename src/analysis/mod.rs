@@ -1,0 +1,6 @@
+//! Judgements over a transcript. Pure: "now" is a parameter.
+
+pub mod activity;
+pub mod context;
+pub mod cost;
+pub mod pairing;

@@ -1,0 +1,267 @@
+//! What a format is, and the one driver that feeds records to decoders: it parses, repairs, splits
+//! and counts, so that no decoder can drop a record.
+
+use std::path::{Path, PathBuf};
+
+use super::json::{self, Damage, Json};
+use crate::model::edit::{Batch, Edit, Severity};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::record::{Origin, Record, Shape};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// One agent's way to write sessions.
+pub trait Format: Sync {
+    /// The name used in JSON outputs and on the screen.
+    fn name(&self) -> &'static str;
+
+    /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict;
+
+    /// A decoder for one session.
+    fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Files that belong to the session in the file at `path` besides that file, now or later.
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        let _ = path;
+        Vec::new()
+    }
+
+    /// Files that a decoder asked for with [`Batch::wanted`].
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        let _ = (path, wanted);
+        Vec::new()
+    }
+
+    /// For a folder: files whose stems are the ids of its sessions.
+    fn sessions(&self, path: &Path) -> Vec<Pattern> {
+        let _ = path;
+        Vec::new()
+    }
+
+    /// For a folder: the first files of a session; more may be asked for while decoding.
+    fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
+        let _ = (path, session);
+        Vec::new()
+    }
+
+    /// Folders under which agents keep sessions, relative to the home directory.
+    fn roots(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// A path whose components may be `*` wildcards (`agent-*.jsonl`), or `**` for any depth.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern(pub PathBuf);
+
+/// The beginning of what is to be opened.
+#[derive(Debug)]
+pub struct Probe<'a> {
+    /// Its path; `-` for standard input.
+    pub path: &'a Path,
+    /// Names in the folder, if it is one.
+    pub children: &'a [String],
+    /// The first objects of the file read as lines (about 50; lines that do not parse are left out).
+    pub lines: &'a [Json<'a>],
+    /// The file read as one JSON value: the root object with its longest array of objects emptied.
+    pub header: Option<&'a Json<'a>>,
+    /// The first elements of that array, or of the root array.
+    pub elements: &'a [Json<'a>],
+    /// Whether the file is one JSON value over several lines, or an array.
+    pub is_document: bool,
+    /// Whether all of the file was seen.
+    pub is_whole: bool,
+}
+
+/// What a format says of a file.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Why, in a sentence for the reader, without a full stop.
+    pub reason: String,
+    /// How the session lies on disk.
+    pub shape: Shape,
+}
+
+/// How sure a format is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// It is another format.
+    No,
+    /// There is not enough of the file yet to tell.
+    NeedMore,
+    /// It can be read so, but nothing proves it.
+    Maybe,
+    /// Several marks fit.
+    Likely,
+    /// A decisive mark.
+    Certain,
+}
+
+impl Confidence {
+    /// The word used in JSON outputs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::NeedMore => "need-more",
+            Self::Maybe => "maybe",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
+}
+
+impl Verdict {
+    /// Not this format.
+    pub fn no(reason: &str) -> Self {
+        Self { confidence: Confidence::No, reason: reason.to_owned(), shape: Shape::Lines }
+    }
+
+    /// This format.
+    pub fn yes(confidence: Confidence, shape: Shape, reason: impl Into<String>) -> Self {
+        Self { confidence, reason: reason.into(), shape }
+    }
+}
+
+/// What a record is within its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// A line of the opened file.
+    Line,
+    /// A line of a companion file.
+    CompanionLine(&'a Path),
+    /// A document's root object with its array of messages emptied.
+    Header,
+    /// An element of a document's array of messages.
+    Element,
+    /// A whole small file: of a folder, or a companion.
+    File(&'a Path),
+}
+
+/// A record, parsed.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Its value.
+    pub json: &'a Json<'a>,
+    /// What it is.
+    pub place: Place<'a>,
+}
+
+/// Turns the records of one session into edits.
+///
+/// Invariant: the *content* of what a record yields depends on that record alone, so that it can be
+/// decoded again by a fresh decoder; identity may depend on history. Bodies are made by
+/// [`Batch::prose`], [`Batch::output`] and [`Batch::tree`] in the same order each time.
+pub trait Decoder: Send {
+    /// Decodes one record and says what became of it. Types that are not named in the format must be
+    /// kept with [`show_raw`].
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
+
+    /// Gives out what was held back; called at the end of each reading, also of a single record.
+    fn finish(&mut self, out: &mut Batch) {
+        let _ = out;
+    }
+}
+
+/// Shows a record as a tree under a title: for types that a format does not know.
+pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, input.json.get("timestamp").moment());
+    let title = Text::clean(title);
+    let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// Feeds one record to a decoder. Counts every JSON value in it exactly once; blank records are none.
+/// Returns the fates, so that a record that is rewritten can be uncounted.
+pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Fate> {
+    let text = String::from_utf8_lossy(record.bytes);
+    let was_invalid = matches!(text, std::borrow::Cow::Owned(_));
+    let trimmed = text.trim_start_matches('\u{feff}').trim();
+    if trimmed.is_empty() {
+        return Vec::new();
+    }
+    out.begin_record(record.origin);
+    if was_invalid {
+        out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
+    }
+    let fates = feed_text(decoder, trimmed, record.origin, place, out);
+    for fate in &fates {
+        out.tally.count(*fate);
+    }
+    fates
+}
+
+fn feed_text(
+    decoder: &mut dyn Decoder,
+    text: &str,
+    origin: Origin,
+    place: Place<'_>,
+    out: &mut Batch,
+) -> Vec<Fate> {
+    let damage = match json::parse(text) {
+        Ok(value) => return vec![decoder.decode(Input { json: &value, place }, out)],
+        Err(damage) => damage,
+    };
+    if damage.trailing && text.starts_with(['{', '[']) {
+        return feed_several(decoder, text, origin, place, out);
+    }
+    if let Some(mended) = json::repair(text)
+        && let Ok(value) = json::parse(&mended)
+    {
+        out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));
+        return vec![decoder.decode(Input { json: &value, place }, out)];
+    }
+    vec![show_damaged(text, &damage, out)]
+}
+
+/// Some agents lose the newline between two records.
+fn feed_several(
+    decoder: &mut dyn Decoder,
+    text: &str,
+    origin: Origin,
+    place: Place<'_>,
+    out: &mut Batch,
+) -> Vec<Fate> {
+    let mut fates = Vec::new();
+    let mut end = 0;
+    for range in json::split(text) {
+        end = range.end;
+        let part = text.get(range.clone()).unwrap_or("").trim();
+        let at = origin.at + range.start as u64;
+        out.begin_record(Origin { at, len: crate::model::edit::saturating_u32(range.len()), ..origin });
+        if let Ok(value) = json::parse(part) {
+            fates.push(decoder.decode(Input { json: &value, place }, out));
+        }
+    }
+    let rest = text.get(end..).unwrap_or("").trim();
+    if !rest.is_empty() {
+        out.begin_record(Origin {
+            at: origin.at + end as u64,
+            len: crate::model::edit::saturating_u32(rest.len()),
+            ..origin
+        });
+        fates.extend(feed_text(decoder, rest, out.origin(), place, out));
+    }
+    out.notice(Severity::Note, &format!("{} JSON values on one line", fates.len()));
+    fates
+}
+
+fn show_damaged(text: &str, damage: &Damage, out: &mut Batch) -> Fate {
+    let looks_like_json = text.starts_with(['{', '[']);
+    let what = match (looks_like_json, damage.unfinished) {
+        (true, true) => format!("incomplete record: {}", damage.what),
+        (true, false) => format!("broken record at byte {}: {}", damage.at, damage.what),
+        (false, _) => "not JSON".to_owned(),
+    };
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+    let body = out.output(text);
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(&what), body })));
+    out.push(Edit::Entry(Box::new(entry)));
+    out.notice(Severity::Error, &what);
+    out.tally.note_fault(out.origin(), Text::clean(&what));
+    Fate::Faulty
+}

@@ -1,0 +1,479 @@
+//! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
+//! another type, damage that is repaired when it can be.
+//!
+//! Invariant: no input makes it recurse deeper than [`MAX_DEPTH`]; what lies deeper stays text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::Tree;
+
+/// Deeper values are kept as their source text.
+const MAX_DEPTH: u8 = 96;
+
+/// A JSON value that borrows from its record. Objects keep the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json<'a> {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// An integer.
+    Integer(i64),
+    /// A string.
+    Str(Cow<'a, str>),
+    /// An array.
+    Array(Vec<Self>),
+    /// An object. Of repeated keys the last one counts.
+    Object(Vec<(Cow<'a, str>, Self)>),
+    /// Too deep to be worth taking apart: its source.
+    Deep(&'a str),
+}
+
+/// What stands for a missing value.
+static NULL: Json<'static> = Json::Null;
+
+impl<'a> Json<'a> {
+    /// The member of an object; `Null` if there is none or this is no object.
+    pub fn get(&self, name: &str) -> &Self {
+        match self {
+            Self::Object(members) => {
+                members.iter().rev().find(|(key, _)| key == name).map_or(null(), |(_, v)| v)
+            }
+            _ => null(),
+        }
+    }
+
+    /// The member at the end of a path of keys.
+    pub fn at(&self, path: &[&str]) -> &Self {
+        path.iter().fold(self, |value, name| value.get(name))
+    }
+
+    /// Whether an object has this member, even if it is `null`.
+    pub fn has(&self, name: &str) -> bool {
+        matches!(self, Self::Object(members) if members.iter().any(|(key, _)| key == name))
+    }
+
+    /// The string, if it is one.
+    pub fn str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The string, or nothing.
+    pub fn str_or_empty(&self) -> &str {
+        self.str().unwrap_or("")
+    }
+
+    /// The string, if there is one with more than white space in it.
+    pub fn filled(&self) -> Option<&str> {
+        self.str().filter(|text| !text.trim().is_empty())
+    }
+
+    /// The number. Numeric strings count as numbers: some agents write them.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(n) => Some(*n),
+            Self::Integer(n) => Some(*n as f64),
+            Self::Str(text) => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
+            _ => None,
+        }
+    }
+
+    /// The number as a count: negative ones are 0, fractions are cut.
+    pub fn count(&self) -> Option<u64> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+        self.number().map(|n| n.max(0.0) as u64)
+    }
+
+    /// The integer.
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Self::Integer(n) => Some(*n),
+            #[expect(clippy::cast_possible_truncation, reason = "float casts saturate")]
+            other => other.number().map(|n| n as i64),
+        }
+    }
+
+    /// `true` only if it is the value `true`.
+    pub fn is_true(&self) -> bool {
+        matches!(self, Self::Bool(true))
+    }
+
+    /// Whether it is `null` or missing.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
+    /// The items of an array, nothing for other values.
+    pub fn items(&self) -> &[Self] {
+        match self {
+            Self::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The members of an object, nothing for other values.
+    pub fn members(&self) -> &[(Cow<'a, str>, Self)] {
+        match self {
+            Self::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// A time: RFC 3339, seconds or milliseconds.
+    pub fn moment(&self) -> Option<Moment> {
+        match self {
+            Self::Str(text) => {
+                Moment::parse(text).or_else(|| text.parse().ok().and_then(Moment::from_number))
+            }
+            other => other.number().and_then(Moment::from_number),
+        }
+    }
+
+    /// A clean text, if it is a string that is not blank.
+    pub fn text(&self) -> Option<Text> {
+        self.filled().map(Text::clean)
+    }
+
+    /// Content as agents write it: an array of blocks, or a bare string or object as its only block.
+    pub fn blocks(&self) -> &[Self] {
+        match self {
+            Self::Array(items) => items,
+            Self::Null => &[],
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// The value as a tree for the model.
+    pub fn to_tree(&self) -> Tree {
+        match self {
+            Self::Null => Tree::Null,
+            Self::Bool(flag) => Tree::Bool(*flag),
+            Self::Number(n) => Tree::Number(Text::clean(&n.to_string())),
+            Self::Integer(n) => Tree::Number(Text::clean(&n.to_string())),
+            Self::Str(text) => Tree::Text(Text::clean(text)),
+            Self::Array(items) => Tree::List(items.iter().map(Self::to_tree).collect()),
+            Self::Object(members) => {
+                Tree::Map(members.iter().map(|(k, v)| (Text::clean(k), v.to_tree())).collect())
+            }
+            Self::Deep(source) => Tree::Text(Text::clean(source)),
+        }
+    }
+
+    /// Roughly how many bytes the value takes in a file.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Integer(_) => 4,
+            Self::Str(text) => text.len() + 2,
+            Self::Array(items) => 2 + items.iter().map(|item| item.weight() + 1).sum::<usize>(),
+            Self::Object(members) => {
+                2 + members.iter().map(|(key, value)| key.len() + 4 + value.weight()).sum::<usize>()
+            }
+            Self::Deep(source) => source.len(),
+        }
+    }
+
+    /// The value as compact JSON text.
+    pub fn to_source(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            Self::Number(n) => out.push_str(&n.to_string()),
+            Self::Integer(n) => out.push_str(&n.to_string()),
+            Self::Str(text) => push_quoted(out, text),
+            Self::Array(items) => {
+                out.push('[');
+                for (place, item) in items.iter().enumerate() {
+                    if place > 0 {
+                        out.push(',');
+                    }
+                    item.write(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                out.push('{');
+                for (place, (key, value)) in members.iter().enumerate() {
+                    if place > 0 {
+                        out.push(',');
+                    }
+                    push_quoted(out, key);
+                    out.push(':');
+                    value.write(out);
+                }
+                out.push('}');
+            }
+            Self::Deep(source) => out.push_str(source),
+        }
+    }
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+/// The shared `null`, at the lifetime that is asked for.
+fn null<'j, 'a>() -> &'j Json<'a> {
+    // `Json` is covariant in its lifetime, so the static value serves every one.
+    &NULL
+}
+
+/// Why a text is not one JSON value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Byte offset of the trouble within the text.
+    pub at: usize,
+    /// What is wrong, in the parser's words.
+    pub what: String,
+    /// A value was read, and more follows: the text may hold several values.
+    pub trailing: bool,
+    /// The text ends in the middle of a value.
+    pub unfinished: bool,
+}
+
+/// Parses a text as one JSON value.
+pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let damage = |error: &serde_json::Error| {
+        let at = offset_of(text, error);
+        Damage {
+            at,
+            what: describe(error),
+            trailing: error.to_string().starts_with("trailing characters"),
+            unfinished: error.is_eof(),
+        }
+    };
+    let value = Seed { depth: 0 }.deserialize(&mut deserializer).map_err(|error| damage(&error))?;
+    deserializer.end().map_err(|error| damage(&error))?;
+    Ok(value)
+}
+
+/// Byte ranges of the JSON values that stand one after the other in a text, up to the first damage.
+pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    while let Some(Ok(_)) = stream.next() {
+        let end = stream.byte_offset();
+        ranges.push(start..end);
+        start = end;
+    }
+    ranges
+}
+
+fn offset_of(text: &str, error: &serde_json::Error) -> usize {
+    let line_start: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    line_start + error.column().saturating_sub(1)
+}
+
+fn describe(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or(&message).to_owned()
+}
+
+/// Mends what agents and redaction tools break: lone surrogates, bare control characters inside
+/// strings, unknown escapes. `None` if there was nothing of the kind.
+pub fn repair(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.char_indices().peekable();
+    let mut in_string = false;
+    let mut mended = false;
+    while let Some((at, c)) = rest.next() {
+        match c {
+            '"' => {
+                in_string = !in_string;
+                out.push(c);
+            }
+            '\\' if in_string => {
+                let escape = text.get(at..).unwrap_or("");
+                let (kept, taken) = mend_escape(escape);
+                mended |= !escape.starts_with(kept.as_str());
+                out.push_str(&kept);
+                for _ in 1..taken {
+                    rest.next();
+                }
+            }
+            c if in_string && c < ' ' => {
+                mended = true;
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    mended.then_some(out)
+}
+
+/// The escape at the start of the text in a valid form, and how many characters of the text it takes.
+fn mend_escape(text: &str) -> (String, usize) {
+    let second = text.chars().nth(1);
+    match second {
+        Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => (format!("\\{c}"), 2),
+        Some('u') => match hex(text, 2) {
+            Some(0xd800..=0xdbff) => {
+                let low = text.get(6..8) == Some("\\u");
+                match hex(text, 8) {
+                    Some(0xdc00..=0xdfff) if low => (text.get(..12).unwrap_or("").to_owned(), 12),
+                    _ => ("\\ufffd".to_owned(), 6),
+                }
+            }
+            Some(0xdc00..=0xdfff) => ("\\ufffd".to_owned(), 6),
+            Some(_) => (text.get(..6).unwrap_or("").to_owned(), 6),
+            None => ("\\\\".to_owned(), 1),
+        },
+        _ => ("\\\\".to_owned(), 1),
+    }
+}
+
+fn hex(text: &str, at: usize) -> Option<u32> {
+    let digits = text.get(at..at + 4)?;
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+struct Seed {
+    depth: u8,
+}
+
+impl<'de> DeserializeSeed<'de> for Seed {
+    type Value = Json<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
+        if self.depth >= MAX_DEPTH {
+            let raw: &'de RawValue = serde::Deserialize::deserialize(deserializer)?;
+            return Ok(Json::Deep(raw.get()));
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed {
+    type Value = Json<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json<'de>, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Json<'de>, E> {
+        Ok(Json::Bool(flag))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Json<'de>, E> {
+        Ok(Json::Integer(n))
+    }
+
+    fn visit_u64<E>(self, n: u64) -> Result<Json<'de>, E> {
+        Ok(i64::try_from(n).map_or(Json::Number(n as f64), Json::Integer))
+    }
+
+    fn visit_f64<E>(self, n: f64) -> Result<Json<'de>, E> {
+        Ok(Json::Number(n))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Json<'de>, E> {
+        Ok(Json::Str(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json<'de>, E> {
+        Ok(Json::Str(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(Self { depth: self.depth + 1 })? {
+            items.push(item);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(key) = access.next_key_seed(KeySeed)? {
+            let value = access.next_value_seed(Self { depth: self.depth + 1 })?;
+            members.push((key, value));
+        }
+        Ok(Json::Object(members))
+    }
+}
+
+struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Cow<'de, str>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Json, parse, repair, split};
+
+    #[test]
+    fn deep_values_stay_text() {
+        let text = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+        assert!(parse(&text).is_ok());
+    }
+
+    #[test]
+    fn lone_surrogates_and_bare_controls_are_mended() {
+        let broken = "{\"a\":\"lone \\ud800 x\u{1}\\q\",\"b\":\"\\ud83d\\ude00\"}";
+        assert!(parse(broken).is_err());
+        let mended = repair(broken).unwrap();
+        let value = parse(&mended).unwrap();
+        assert_eq!(value.get("a").str(), Some("lone \u{fffd} x\u{1}\\q"));
+        assert_eq!(value.get("b").str(), Some("😀"));
+        assert_eq!(repair("{\"fine\":1}"), None);
+    }
+
+    #[test]
+    fn two_values_on_a_line_are_split() {
+        let line = "{\"a\":1}{\"b\":2}";
+        assert!(parse(line).unwrap_err().trailing);
+        assert_eq!(split(line), [0..7, 7..14]);
+    }
+
+    #[test]
+    fn the_last_of_repeated_keys_counts() {
+        assert_eq!(parse("{\"a\":1,\"a\":2}").unwrap().get("a"), &Json::Integer(2));
+    }
+}

@@ -1,0 +1,3 @@
+//! The program: three decisions and the exit code.
+
+fn main() {}

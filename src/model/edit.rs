@@ -1,0 +1,365 @@
+//! The only way into a transcript: edits in batches, and the feed that carries them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::entry::{Block, BlockKind, Body, Entry, Held, Key, Marks, Piece, Role};
+use super::moment::Moment;
+use super::record::{FileId, Origin};
+use super::tally::Tally;
+use super::text::{Name, Text};
+use super::tool::{ToolResult, ToolState, Tree};
+use super::usage::Usage;
+
+/// One change of a transcript. Edits are upserts: telling one twice changes nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// Adds the entry, or updates the one with its key: fields that are told replace, blocks replace
+    /// those of the same [`Piece`] and are appended if the piece is new.
+    Entry(Box<Entry>),
+    /// A tool's result; it joins the earliest open call with this id, else it shows as a stray.
+    Result {
+        /// The id of the call.
+        call: Key,
+        /// The result.
+        result: Box<ToolResult>,
+        /// Lane, for a result that stays a stray.
+        lane: Option<Name>,
+    },
+    /// What the agent says of a call without giving its result: running, lost.
+    State {
+        /// The id of the call.
+        call: Key,
+        /// The new state; ignored if the call has a result.
+        state: ToolState,
+    },
+    /// Usage recorded beside an entry. If an entry has the key, it is that entry's usage.
+    Usage {
+        /// The entry, or an identity of its own.
+        of: Key,
+        /// What was spent.
+        usage: Box<Usage>,
+        /// The model it was spent on.
+        model: Option<Name>,
+    },
+    /// A record that is a link of the parent chain without being an entry.
+    Link {
+        /// Its id.
+        key: Key,
+        /// The id of its parent.
+        parent: Option<Key>,
+    },
+    /// A fact about the session.
+    Meta(MetaEdit),
+    /// The entry no longer exists.
+    Retire(Key),
+}
+
+/// A fact about the session. Later ones win.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetaEdit {
+    /// The session's id.
+    Id(Text),
+    /// Its title; of several the highest rank wins, the later among equals.
+    Title {
+        /// 3 the user's own, 2 made by the agent, 1 a summary, 0 the first prompt.
+        rank: u8,
+        /// The title; empty clears this rank.
+        title: Text,
+    },
+    /// The agent's name: `main`, `build`, …
+    Agent(Name),
+    /// The working directory.
+    Cwd(Text),
+    /// A version of the agent program that wrote records.
+    Version(Text),
+    /// The model in use.
+    Model(Name),
+    /// Size of the model's context window in tokens.
+    Window(u64),
+    /// A sub-agent's lane.
+    Lane {
+        /// The name that its entries carry.
+        name: Name,
+        /// What to call it for readers.
+        label: Option<Text>,
+        /// The call that started it.
+        call: Option<Key>,
+    },
+    /// All records carry ids and parent ids, so the path from the last one is the active branch,
+    /// provided that all links resolve.
+    LinkedTree,
+    /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
+    Live(Option<bool>),
+}
+
+/// How a batch relates to what is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Its edits come on top.
+    #[default]
+    Append,
+    /// It begins a new telling of the whole session: what no batch names until [`Mode::ReplaceEnd`]
+    /// is retired, and the order is that of the batches.
+    ReplaceStart,
+    /// It goes on with a new telling.
+    ReplaceMore,
+    /// It ends a new telling.
+    ReplaceEnd,
+    /// It is a whole new telling by itself.
+    Replace,
+}
+
+/// Something odd that the reader should know, with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where.
+    pub origin: Origin,
+    /// What, in a sentence without a full stop.
+    pub what: Text,
+}
+
+/// How bad a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Odd, nothing is lost.
+    Note,
+    /// Something could not be understood and is shown raw.
+    Warning,
+    /// A record could not be read.
+    Error,
+}
+
+/// Edits of some records, with the tally of all records so far.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// How it relates to what is there.
+    pub mode: Mode,
+    /// The edits in file order.
+    pub edits: Vec<Edit>,
+    /// What was odd.
+    pub notices: Vec<Notice>,
+    /// Fates of all records of the session up to and including this batch.
+    pub tally: Tally,
+    /// Further files or sessions that belong to this one, found in its records. Format-specific ids
+    /// that [`Format::follow_up`](crate::formats::decoder::Format::follow_up) understands.
+    pub wanted: Vec<Text>,
+    /// Leave bodies on disk: only stubs are made.
+    pub stubs_only: bool,
+    origin: Origin,
+    slot: u16,
+}
+
+/// Characters that a stub shows.
+const STUB_CHARS: usize = 160;
+/// Texts up to this size in bytes are their own stub.
+const STUB_BYTES: usize = 160;
+
+impl Batch {
+    /// Starts the next record: bodies made from here on belong to it.
+    pub fn begin_record(&mut self, origin: Origin) {
+        self.origin = origin;
+        self.slot = 0;
+    }
+
+    /// The record that is being decoded.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// A key for a record that has no id of its own. It depends on the place only.
+    pub fn origin_key(&self) -> Key {
+        Text::clean(&format!("@{}:{}", self.origin.file.0, self.origin.at))
+    }
+
+    /// A body of prose.
+    pub fn prose(&mut self, raw: &str) -> Body {
+        self.body(raw, Text::clean)
+    }
+
+    /// A body of tool output: SGR colours survive.
+    pub fn output(&mut self, raw: &str) -> Body {
+        self.body(raw, Text::output)
+    }
+
+    /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
+    pub fn tree(&mut self, headline: &Text, bytes: usize, tree: impl FnOnce() -> Tree) -> Body {
+        let held = if self.stubs_only { Held::Away } else { Held::Tree(Arc::new(tree())) };
+        Body {
+            stub: headline.clone(),
+            bytes: saturating_u32(bytes),
+            lines: 1,
+            from: self.origin,
+            slot: self.next_slot(),
+            held,
+        }
+    }
+
+    fn body(&mut self, raw: &str, clean: fn(&str) -> Text) -> Body {
+        let bytes = saturating_u32(raw.len());
+        let newlines = memchr::memchr_iter(b'\n', raw.as_bytes()).count();
+        let ends_open = !raw.is_empty() && !raw.ends_with('\n');
+        let lines = saturating_u32(newlines + usize::from(ends_open));
+        let (stub, held) = if raw.len() <= STUB_BYTES && newlines == 0 && !raw.contains('\u{1b}') {
+            (Text::clean(raw), Held::Stub)
+        } else {
+            let stub = Text::stub(&super::text::without_sgr(&clean(prefix(raw, 4 * STUB_CHARS))), STUB_CHARS);
+            (stub, if self.stubs_only { Held::Away } else { Held::Text(clean(raw)) })
+        };
+        Body { stub, bytes, lines, from: self.origin, slot: self.next_slot(), held }
+    }
+
+    fn next_slot(&mut self) -> u16 {
+        let slot = self.slot;
+        self.slot = self.slot.saturating_add(1);
+        slot
+    }
+
+    /// Adds an edit.
+    pub fn push(&mut self, edit: Edit) {
+        self.edits.push(edit);
+    }
+
+    /// Adds an entry.
+    pub fn entry(&mut self, entry: Entry) {
+        self.edits.push(Edit::Entry(Box::new(entry)));
+    }
+
+    /// Adds a fact about the session.
+    pub fn meta(&mut self, edit: MetaEdit) {
+        self.edits.push(Edit::Meta(edit));
+    }
+
+    /// An entry without blocks for the record that is being decoded, to be filled in.
+    pub fn new_entry(&self, key: Key, role: Role, at: Option<Moment>) -> Entry {
+        Entry {
+            key,
+            parent: None,
+            lane: None,
+            at,
+            role,
+            model: None,
+            blocks: Vec::new(),
+            usage: None,
+            origin: self.origin,
+            marks: Marks::default(),
+            revision: 0,
+        }
+    }
+
+    /// A block of the entry's own piece, or of the named one.
+    pub fn block(piece: Piece, kind: BlockKind) -> Block {
+        Block { piece, kind }
+    }
+
+    /// Notes something odd about the record that is being decoded.
+    pub fn notice(&mut self, severity: Severity, what: &str) {
+        self.notices.push(Notice { severity, origin: self.origin, what: Text::clean(what) });
+    }
+
+    /// Notes a type or field that the format does not know; the record itself must still show.
+    pub fn unknown(&mut self, what: &str) {
+        let what = Text::clean(what);
+        self.notices.push(Notice {
+            severity: Severity::Note,
+            origin: self.origin,
+            what: Text::clean(&format!("unknown {what}")),
+        });
+        self.tally.note_unknown(what, self.origin);
+    }
+
+    /// Whether there is nothing to send.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append
+    }
+}
+
+/// At most `max` bytes of the beginning, cut at a character.
+pub fn prefix(raw: &str, max: usize) -> &str {
+    let mut end = raw.len().min(max);
+    while !raw.is_char_boundary(end) {
+        end -= 1;
+    }
+    raw.get(..end).unwrap_or(raw)
+}
+
+/// A size as u32; sizes above 4 GiB do not occur in one record and are capped.
+pub fn saturating_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// What an open session sends to whoever shows it.
+#[derive(Clone, Debug)]
+pub enum Feed {
+    /// What was found. Comes first, and again when the format becomes clearer.
+    Opened(Box<Opened>),
+    /// Edits for the transcript on the screen, or for the one that is being read in the background.
+    Batch {
+        /// Which transcript.
+        stage: Stage,
+        /// The edits.
+        batch: Box<Batch>,
+    },
+    /// How far the background reading is.
+    Progress {
+        /// Bytes read.
+        done: u64,
+        /// Bytes in the file.
+        total: u64,
+    },
+    /// Everything that was in the file at the start is sent. If a preview was shown, the whole
+    /// transcript takes its place now.
+    CaughtUp,
+    /// The contents of bodies that were away, by record, in slot order.
+    Bodies(Vec<(Origin, Vec<Held>)>),
+    /// A file of the session.
+    File {
+        /// Its number in origins.
+        id: FileId,
+        /// Where it lies.
+        path: PathBuf,
+    },
+    /// How the file fares.
+    Link(LinkState),
+    /// The thread that reads cannot go on; the transcript stays readable.
+    Fault(Text),
+}
+
+/// Which transcript a batch is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The end of a large file, shown until the whole is known.
+    Preview,
+    /// The whole session.
+    Whole,
+}
+
+/// What was found when a session was opened.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The format's name as in the JSON outputs.
+    pub format: &'static str,
+    /// `certain`, `likely`, `maybe`.
+    pub confidence: &'static str,
+    /// Why this format, in a sentence.
+    pub reason: Text,
+    /// What was opened, for the header.
+    pub path: PathBuf,
+}
+
+/// How the followed file fares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// It is there and watched.
+    Live,
+    /// It was cut or replaced; it was read anew.
+    Reread(Text),
+    /// It is gone; its content stays on the screen and its return is awaited.
+    Gone,
+    /// It cannot be read just now.
+    Unreadable(Text),
+    /// The pipe was closed: nothing more will come.
+    Closed,
+}

@@ -1,0 +1,317 @@
+//! Entries and their blocks: one message of a transcript, whatever agent wrote it.
+
+use std::sync::Arc;
+
+use super::moment::Moment;
+use super::record::Origin;
+use super::text::{Name, Text};
+use super::tool::{ToolCall, ToolResult, Tree};
+use super::usage::Usage;
+
+/// A stable identity: the agent's own id, else one made from the origin.
+pub type Key = Text;
+
+/// An entry's number in its transcript; stays the same while the session is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId(pub u32);
+
+impl EntryId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One message of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Stable identity; the same key is the same entry.
+    pub key: Key,
+    /// Key of the entry that this one answers, as recorded.
+    pub parent: Option<Key>,
+    /// The sub-agent that it belongs to; `None` is the main lane.
+    pub lane: Option<Name>,
+    /// When it was written.
+    pub at: Option<Moment>,
+    /// Who speaks.
+    pub role: Role,
+    /// The model that answered.
+    pub model: Option<Name>,
+    /// What it holds, in order.
+    pub blocks: Vec<Block>,
+    /// What it cost.
+    pub usage: Option<Box<Usage>>,
+    /// The record that it first came from.
+    pub origin: Origin,
+    /// Marks that matter for counting and for looks.
+    pub marks: Marks,
+    /// Rises with every change of content.
+    pub revision: u32,
+}
+
+/// Facts about an entry that are true or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// A prompt of a human or a calling agent that starts work: it opens a turn.
+    pub prompt: bool,
+    /// Noise that is folded away below detail level 4 (injected context, snapshots, hook output).
+    pub quiet: bool,
+    /// A copy of another entry (a delivery mirror, replayed history): shown dim.
+    pub copy: bool,
+    /// Still being written.
+    pub open: bool,
+    /// The agent says the model no longer sees it (undone, cut off by a rewind).
+    pub undone: bool,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A human or the calling agent.
+    User,
+    /// The model.
+    Assistant,
+    /// The system prompt.
+    System,
+    /// What the agent program itself wrote.
+    Harness,
+}
+
+impl Role {
+    /// The word used in JSON outputs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::System => "system",
+            Self::Harness => "harness",
+        }
+    }
+}
+
+/// A part of an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The record or part that brought this block; the same piece told again replaces it.
+    pub piece: Piece,
+    /// What it is.
+    pub kind: BlockKind,
+}
+
+/// Names the part of an entry that one record brings. An agent may spread a message over records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Piece(pub u64);
+
+impl Piece {
+    /// The piece with an agent's own id (FNV-1a, so that it is the same in every run).
+    pub fn of(id: &str) -> Self {
+        let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(hash)
+    }
+}
+
+/// What a block is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BlockKind {
+    /// Prose, mostly Markdown.
+    Text(Body),
+    /// The model's reasoning; empty if only a signature or redacted data is recorded.
+    Thinking(Body),
+    /// A tool call with its result, once that is known.
+    Call(Box<ToolCall>),
+    /// A result whose call is not in the session, or that came twice.
+    Result(Box<StrayResult>),
+    /// An image; its data is never kept.
+    Image(Image),
+    /// A line across the transcript.
+    Break(Break),
+    /// Something with no better form: shown as a tree or as raw text under its title.
+    Raw(Raw),
+}
+
+/// A tool result that no open call waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StrayResult {
+    /// The id of the call as recorded.
+    pub call: Key,
+    /// The result.
+    pub result: ToolResult,
+    /// Whether the call exists but has its result already.
+    pub duplicate: bool,
+}
+
+/// Something without a better form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raw {
+    /// What it is, in a few words: the record's type, or why it could not be read.
+    pub title: Text,
+    /// A [`Tree`] or plain text.
+    pub body: Body,
+}
+
+/// An image, described but not held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// `image/png`; empty if not told.
+    pub mime: Text,
+    /// Size of the decoded data in bytes, if known.
+    pub bytes: Option<u64>,
+    /// Path or address, if it is not inline.
+    pub source: Option<Text>,
+    /// The record that holds it.
+    pub origin: Origin,
+}
+
+/// A line across the transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Break {
+    /// The history was shortened. Tokens before and after, if told; the summary follows as text.
+    Compaction {
+        /// Tokens in the context before.
+        before: Option<u64>,
+        /// Tokens in the context after.
+        after: Option<u64>,
+        /// `auto`, `manual`, … as recorded; empty if not told.
+        trigger: Text,
+        /// Whether only old tool outputs were dropped; it is not counted as a compaction.
+        partial: bool,
+    },
+    /// The agent left a branch and says what happened on it.
+    Branch(Text),
+    /// The user stopped the work.
+    Interrupted(Text),
+    /// The session was continued, reset or forked.
+    Resumed(Text),
+    /// Something went wrong outside a tool.
+    Error(Text),
+    /// Another model from here on.
+    ModelChange(Name),
+    /// Another mode, thinking level, agent or title from here on.
+    Setting(Text),
+    /// The work of a turn or run ended.
+    Ended(Text),
+    /// The agent waits for its user.
+    Waiting(Text),
+}
+
+/// Text or a tree that may have been left on disk. The stub always stays.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its beginning, one line.
+    pub stub: Text,
+    /// Size of the whole in bytes.
+    pub bytes: u32,
+    /// Lines of the whole.
+    pub lines: u32,
+    /// The record that holds it.
+    pub from: Origin,
+    /// Which body of that record it is, counted in the order of decoding.
+    pub slot: u16,
+    /// The whole, if it is in memory.
+    pub held: Held,
+}
+
+/// Whether a body is in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// The stub is the whole.
+    Stub,
+    /// Text.
+    Text(Text),
+    /// A tree.
+    Tree(Arc<Tree>),
+    /// On disk; decode the record again to have it.
+    Away,
+}
+
+/// Bodies are equal if their contents are, as far as both are in memory; where they lie does not matter.
+impl PartialEq for Body {
+    fn eq(&self, other: &Self) -> bool {
+        let same_content = match (&self.held, &other.held) {
+            (Held::Away, _) | (_, Held::Away) => true,
+            (mine, theirs) => mine == theirs,
+        };
+        self.bytes == other.bytes && self.lines == other.lines && self.stub == other.stub && same_content
+    }
+}
+
+impl Body {
+    /// The text, unless it is away or a tree.
+    pub fn text(&self) -> Option<&Text> {
+        match &self.held {
+            Held::Stub => Some(&self.stub),
+            Held::Text(text) => Some(text),
+            Held::Tree(_) | Held::Away => None,
+        }
+    }
+
+    /// The tree, unless it is away or text.
+    pub fn tree(&self) -> Option<&Tree> {
+        match &self.held {
+            Held::Tree(tree) => Some(tree),
+            Held::Stub | Held::Text(_) | Held::Away => None,
+        }
+    }
+
+    /// The text, or its beginning while the rest is away.
+    pub fn text_or_stub(&self) -> &Text {
+        self.text().unwrap_or(&self.stub)
+    }
+
+    /// Whether it must be read again before it can be shown whole.
+    pub fn is_away(&self) -> bool {
+        self.held == Held::Away
+    }
+
+    /// Lets go of the content; the stub stays. Returns how many bytes that frees.
+    pub fn release(&mut self) -> u32 {
+        match self.held {
+            Held::Text(_) | Held::Tree(_) => {
+                self.held = Held::Away;
+                self.bytes
+            }
+            Held::Stub | Held::Away => 0,
+        }
+    }
+}
+
+impl BlockKind {
+    /// All bodies of the block, in the order of decoding.
+    pub fn bodies(&self) -> Vec<&Body> {
+        match self {
+            Self::Text(body) | Self::Thinking(body) => vec![body],
+            Self::Raw(raw) => vec![&raw.body],
+            Self::Call(call) => std::iter::once(&call.input)
+                .chain(call.state.result().into_iter().flat_map(result_bodies))
+                .collect(),
+            Self::Result(stray) => result_bodies(&stray.result).collect(),
+            Self::Image(_) | Self::Break(_) => Vec::new(),
+        }
+    }
+
+    /// All bodies of the block, to be changed.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Self::Text(body) | Self::Thinking(body) => vec![body],
+            Self::Raw(raw) => vec![&mut raw.body],
+            Self::Call(call) => {
+                let ToolCall { input, state, .. } = &mut **call;
+                std::iter::once(input)
+                    .chain(state.result_mut().into_iter().flat_map(result_bodies_mut))
+                    .collect()
+            }
+            Self::Result(stray) => result_bodies_mut(&mut stray.result).collect(),
+            Self::Image(_) | Self::Break(_) => Vec::new(),
+        }
+    }
+}
+
+fn result_bodies(result: &ToolResult) -> impl Iterator<Item = &Body> {
+    std::iter::once(&result.body).chain(result.patch.as_ref())
+}
+
+fn result_bodies_mut(result: &mut ToolResult) -> impl Iterator<Item = &mut Body> {
+    std::iter::once(&mut result.body).chain(result.patch.as_mut())
+}

@@ -1,0 +1,18 @@
+//! What a transcript *is*: entries, blocks, tool calls, usage, and the one way to change them.
+//!
+//! Invariant: knows nothing of JSON, files, terminals or the clock; every string that enters is a
+//! [`text::Text`], so it is safe to show.
+
+pub mod edit;
+pub mod entry;
+pub mod moment;
+pub mod pairing;
+pub mod record;
+pub mod tally;
+pub mod text;
+pub mod tool;
+pub mod totals;
+pub mod transcript;
+pub mod tree;
+pub mod turn;
+pub mod usage;

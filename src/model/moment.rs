@@ -1,0 +1,51 @@
+//! Points in time as agents write them: RFC 3339, epoch seconds or epoch milliseconds.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// A point in time in milliseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(pub i64);
+
+/// Numbers below this are seconds: as milliseconds they would lie before March 1973.
+const SECONDS_BELOW: f64 = 1e11;
+
+impl Moment {
+    /// Reads an RFC 3339 time such as `2026-01-31T11:53:47.108Z`.
+    pub fn parse(raw: &str) -> Option<Self> {
+        raw.parse::<Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+    }
+
+    /// Reads an epoch number, seconds or milliseconds by magnitude.
+    pub fn from_number(number: f64) -> Option<Self> {
+        let ms = if number.abs() < SECONDS_BELOW { number * 1000.0 } else { number };
+        let in_range = ms.is_finite() && (1.0..2.5e14).contains(&ms);
+        #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+        in_range.then_some(Self(ms as i64))
+    }
+
+    /// Milliseconds from `earlier` to this moment, 0 if the clock went backwards.
+    pub fn since(self, earlier: Self) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// RFC 3339 in UTC with milliseconds, as in every JSON output.
+    pub fn to_rfc3339(self) -> String {
+        Timestamp::from_millisecond(self.0).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+    }
+
+    /// `10:41:07` in the reader's time zone.
+    pub fn clock(self) -> String {
+        self.local("%H:%M:%S")
+    }
+
+    /// `2026-01-31 10:41` in the reader's time zone.
+    pub fn date_and_clock(self) -> String {
+        self.local("%Y-%m-%d %H:%M")
+    }
+
+    fn local(self, format: &str) -> String {
+        Timestamp::from_millisecond(self.0)
+            .map_or_else(|_| String::new(), |at| at.to_zoned(TimeZone::system()).strftime(format).to_string())
+    }
+}

@@ -1,0 +1,82 @@
+//! Which calls wait for which results: an index of facts. Judgements are made elsewhere.
+
+use std::collections::HashMap;
+
+use super::entry::{Entry, EntryId, Key};
+use super::tool::ToolCall;
+
+/// Whether an id tells things apart. Empty and redacted ids do not.
+pub fn identifies(id: &str) -> bool {
+    !id.trim().is_empty() && !id.trim_start_matches('[').starts_with("REDACTED")
+}
+
+/// Calls and stray results by the agent's ids.
+#[derive(Clone, Debug, Default)]
+pub struct PairIndex {
+    calls: HashMap<Key, Vec<EntryId>>,
+    strays: HashMap<Key, Vec<Key>>,
+}
+
+impl PairIndex {
+    /// Notes the calls of an entry.
+    pub fn add_calls(&mut self, id: EntryId, entry: &Entry) {
+        for call in calls_of(entry) {
+            let entries = self.calls.entry(call.key.clone()).or_default();
+            if !entries.contains(&id) {
+                entries.push(id);
+            }
+        }
+    }
+
+    /// Forgets the calls of an entry.
+    pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
+        for call in calls_of(entry) {
+            if let Some(entries) = self.calls.get_mut(&call.key) {
+                entries.retain(|other| *other != id);
+            }
+        }
+    }
+
+    /// Entries with calls of this id, in file order. An empty id names nothing.
+    pub fn entries_with(&self, call: &Key) -> &[EntryId] {
+        if call.is_empty() {
+            return &[];
+        }
+        self.calls.get(call).map_or(&[], Vec::as_slice)
+    }
+
+    /// Notes a stray entry that holds a result for this call.
+    pub fn add_stray(&mut self, call: &Key, stray: Key) {
+        let strays = self.strays.entry(call.clone()).or_default();
+        if !strays.contains(&stray) {
+            strays.push(stray);
+        }
+    }
+
+    /// The first stray result for this call, no longer stray.
+    pub fn take_stray(&mut self, call: &Key) -> Option<Key> {
+        let strays = self.strays.get_mut(call)?;
+        (!strays.is_empty()).then(|| strays.remove(0))
+    }
+
+    /// Whether a result may wait for this call.
+    pub fn has_stray(&self, call: &Key) -> bool {
+        !call.is_empty() && self.strays.get(call).is_some_and(|strays| !strays.is_empty())
+    }
+}
+
+/// The calls of an entry.
+pub fn calls_of(entry: &Entry) -> impl Iterator<Item = &ToolCall> {
+    entry.blocks.iter().filter_map(|block| match &block.kind {
+        super::entry::BlockKind::Call(call) => Some(&**call),
+        _ => None,
+    })
+}
+
+/// The calls of an entry, to be changed.
+pub fn calls_of_mut(entry: &mut Entry) -> impl Iterator<Item = &mut ToolCall> {
+    entry.blocks.iter_mut().filter_map(|block| match &mut block.kind {
+        super::entry::BlockKind::Call(call) => Some(&mut **call),
+        _ => None,
+    })
+}

@@ -1,0 +1,42 @@
+//! How sessions lie on disk and where a record's bytes are.
+
+/// The storage shapes of session files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One JSON value a line, appended.
+    Lines,
+    /// One JSON value, rewritten whole; a record is an element of its array of messages.
+    Document,
+    /// One small JSON file for each record.
+    Folder,
+    /// Rows of a database, one JSON text a row.
+    Rows,
+    /// Lines of a pipe: cannot be read again.
+    Stream,
+}
+
+/// A file of a session: 0 is the one that was opened, others are companions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// Where a record's bytes are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin {
+    /// The file.
+    pub file: FileId,
+    /// Byte offset of the record in the file.
+    pub at: u64,
+    /// Length in bytes, without the line's end.
+    pub len: u32,
+    /// Line (1-based) for line files, element or file number otherwise; 0 while unknown.
+    pub line: u32,
+}
+
+/// One unit that a source yields: bytes and their place.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Where the bytes are.
+    pub origin: Origin,
+    /// The bytes, in most formats one JSON value.
+    pub bytes: &'a [u8],
+}

@@ -1,0 +1,177 @@
+//! Tool calls: what was asked, what came back, and the state between.
+
+use super::entry::{Body, Image, Key};
+use super::moment::Moment;
+use super::text::{Name, Text};
+
+/// An ordered JSON-like value without a JSON library.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as written.
+    Number(Text),
+    /// A string.
+    Text(Text),
+    /// An array.
+    List(Vec<Self>),
+    /// An object in the order of the file.
+    Map(Vec<(Text, Self)>),
+}
+
+impl Tree {
+    /// The member of an object.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Map(members) => {
+                members.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The string of a text node.
+    pub fn as_text(&self) -> Option<&Text> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items of a list, nothing for other nodes.
+    pub fn items(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+}
+
+/// What a tool does, whatever its agent calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToolKind {
+    /// Runs a command.
+    Run,
+    /// Reads a file.
+    Read,
+    /// Changes a file.
+    Edit,
+    /// Writes a whole file.
+    Write,
+    /// Searches files or lists them.
+    Search,
+    /// Fetches from the network.
+    Fetch,
+    /// Starts a sub-agent.
+    Delegate,
+    /// Keeps a plan or a list of tasks.
+    Plan,
+    /// Anything else.
+    Other,
+}
+
+/// One request of the model to run a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// The agent's id of the call; empty if it gave none.
+    pub key: Key,
+    /// The tool's name as the agent writes it.
+    pub name: Name,
+    /// What the tool does.
+    pub kind: ToolKind,
+    /// The most meaningful field of the input on one line: command, path, pattern, prompt.
+    pub headline: Text,
+    /// All of the input, a [`Tree`].
+    pub input: Body,
+    /// Whether and how it ended.
+    pub state: ToolState,
+    /// When the call was made or started.
+    pub started: Option<Moment>,
+    /// The lane of the sub-agent that the call started.
+    pub lane: Option<Name>,
+}
+
+/// Where a call stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolState {
+    /// No result in the file.
+    Pending,
+    /// The agent says that it is running.
+    Running,
+    /// Ended well.
+    Done(Box<ToolResult>),
+    /// Ended with an error.
+    Failed(Box<ToolResult>),
+    /// The user or a policy did not allow it.
+    Refused(Box<ToolResult>),
+    /// Interrupted: the agent says there will be no result.
+    Lost,
+}
+
+impl ToolState {
+    /// The result, if there is one.
+    pub fn result(&self) -> Option<&ToolResult> {
+        match self {
+            Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
+            Self::Pending | Self::Running | Self::Lost => None,
+        }
+    }
+
+    /// The result, to be changed.
+    pub fn result_mut(&mut self) -> Option<&mut ToolResult> {
+        match self {
+            Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
+            Self::Pending | Self::Running | Self::Lost => None,
+        }
+    }
+
+    /// Whether a result may still come.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Pending | Self::Running)
+    }
+
+    /// The word used in JSON outputs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pending | Self::Running => "pending",
+            Self::Done(_) => "done",
+            Self::Failed(_) => "failed",
+            Self::Refused(_) => "refused",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// How a result ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Without an error.
+    Done,
+    /// With an error.
+    Failed,
+    /// Not allowed by the user or a policy.
+    Refused,
+}
+
+/// What a tool gave back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult {
+    /// Identity of the result record: the same key is the same result, told again.
+    pub key: Key,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The output as text; SGR colours kept.
+    pub body: Body,
+    /// A unified diff of what the tool changed, if the agent records one.
+    pub patch: Option<Body>,
+    /// Images in the output.
+    pub images: Vec<Image>,
+    /// Short facts for the right edge: `exit 101`, `61 lines`, `3 hits`.
+    pub facts: Text,
+    /// When the result was recorded.
+    pub at: Option<Moment>,
+    /// Duration in ms as the agent measured it; else it is derived from the times.
+    pub duration_ms: Option<u64>,
+}

@@ -1,0 +1,197 @@
+//! Running sums of usage, kept for each model so that prices can be applied to sums.
+
+use std::collections::BTreeMap;
+
+use super::text::Name;
+use super::usage::{Scope, Usage};
+
+/// A sum that knows whether any of its terms was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// The sum of the recorded terms.
+    pub total: u64,
+    /// How many terms were recorded.
+    pub told: u32,
+}
+
+impl Sum {
+    fn add(&mut self, term: Option<u64>) {
+        if let Some(n) = term {
+            self.total = self.total.saturating_add(n);
+            self.told += 1;
+        }
+    }
+
+    fn remove(&mut self, term: Option<u64>) {
+        if let Some(n) = term {
+            self.total = self.total.saturating_sub(n);
+            self.told = self.told.saturating_sub(1);
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.total = self.total.saturating_add(other.total);
+        self.told += other.told;
+    }
+
+    /// The sum, unless nothing was recorded.
+    pub fn known(self) -> Option<u64> {
+        (self.told > 0).then_some(self.total)
+    }
+}
+
+/// Sums of one model and scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Uncached input tokens.
+    pub input: Sum,
+    /// Output tokens.
+    pub output: Sum,
+    /// Cache reads.
+    pub cache_read: Sum,
+    /// Cache writes.
+    pub cache_write: Sum,
+    /// Cache writes that live for an hour.
+    pub cache_write_1h: Sum,
+    /// Reasoning tokens.
+    pub reasoning: Sum,
+    /// Requests that recorded usage.
+    pub requests: u64,
+    /// Recorded cost in micro-dollars (USD × 10⁻⁶), an integer so that removal is exact.
+    pub recorded_micros: i64,
+    /// Terms with a recorded cost.
+    pub priced: u32,
+    /// Tokens of the terms without a recorded cost, in the same order: input, output, cache read,
+    /// cache write for five minutes, cache write for an hour.
+    pub unpriced: [u64; 5],
+}
+
+impl Spent {
+    fn change(&mut self, usage: &Usage, sign: Sign) {
+        let sums = [
+            (&mut self.input, usage.input),
+            (&mut self.output, usage.output),
+            (&mut self.cache_read, usage.cache_read),
+            (&mut self.cache_write, usage.cache_write),
+            (&mut self.cache_write_1h, usage.cache_write_1h),
+            (&mut self.reasoning, usage.reasoning),
+        ];
+        for (sum, term) in sums {
+            match sign {
+                Sign::Plus => sum.add(term),
+                Sign::Minus => sum.remove(term),
+            }
+        }
+        let is_request = u64::from(usage.scope == Scope::Request);
+        let long = usage.cache_write_1h.unwrap_or(0).min(usage.cache_write.unwrap_or(0));
+        let short = usage.cache_write.unwrap_or(0) - long;
+        let tokens =
+            [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
+        match sign {
+            Sign::Plus => self.requests += is_request,
+            Sign::Minus => self.requests = self.requests.saturating_sub(is_request),
+        }
+        match (usage.cost, sign) {
+            (Some(usd), Sign::Plus) => {
+                self.recorded_micros += micros(usd);
+                self.priced += 1;
+            }
+            (Some(usd), Sign::Minus) => {
+                self.recorded_micros -= micros(usd);
+                self.priced = self.priced.saturating_sub(1);
+            }
+            (None, sign) => {
+                for (sum, n) in self.unpriced.iter_mut().zip(tokens) {
+                    *sum = if sign == Sign::Plus { sum.saturating_add(n) } else { sum.saturating_sub(n) };
+                }
+            }
+        }
+    }
+
+    /// Adds another sum to this one.
+    pub fn join(&mut self, other: &Self) {
+        self.input.join(other.input);
+        self.output.join(other.output);
+        self.cache_read.join(other.cache_read);
+        self.cache_write.join(other.cache_write);
+        self.cache_write_1h.join(other.cache_write_1h);
+        self.reasoning.join(other.reasoning);
+        self.requests += other.requests;
+        self.recorded_micros += other.recorded_micros;
+        self.priced += other.priced;
+        for (sum, n) in self.unpriced.iter_mut().zip(other.unpriced) {
+            *sum = sum.saturating_add(n);
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Plus,
+    Minus,
+}
+
+fn micros(usd: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "float casts saturate; costs are small")]
+    let micros = (usd * 1e6).round() as i64;
+    micros
+}
+
+/// Sums by scope and model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    requests: BTreeMap<Name, Spent>,
+    runs: BTreeMap<Name, Spent>,
+    fallback: BTreeMap<Name, Spent>,
+}
+
+impl Totals {
+    /// Adds a usage record.
+    pub fn add(&mut self, usage: &Usage, model: Option<&Name>) {
+        self.of(usage.scope, model).change(usage, Sign::Plus);
+    }
+
+    /// Takes a usage record back, when it was replaced.
+    pub fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
+        self.of(usage.scope, model).change(usage, Sign::Minus);
+    }
+
+    fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut Spent {
+        let map = match scope {
+            Scope::Request | Scope::Extra => &mut self.requests,
+            Scope::Run => &mut self.runs,
+            Scope::Fallback => &mut self.fallback,
+        };
+        map.entry(model.cloned().unwrap_or_default()).or_default()
+    }
+
+    /// What was spent, by model: run totals where the agent gives them, else the requests.
+    /// Requests are counted from the requests in any case. The key is empty for an unknown model.
+    pub fn by_model(&self) -> BTreeMap<Name, Spent> {
+        let has_tokens = |map: &BTreeMap<Name, Spent>| map.values().any(|s| s.input.told + s.output.told > 0);
+        let source = if has_tokens(&self.runs) {
+            &self.runs
+        } else if has_tokens(&self.requests) {
+            &self.requests
+        } else {
+            &self.fallback
+        };
+        source.clone()
+    }
+
+    /// All models together.
+    pub fn sum(&self) -> Spent {
+        let mut sum = Spent::default();
+        for spent in self.by_model().values() {
+            sum.join(spent);
+        }
+        sum.requests = self.requests.values().map(|spent| spent.requests).sum();
+        sum
+    }
+
+    /// Cost of whole runs as the agent recorded it, in USD, if it did.
+    pub fn run_cost(&self) -> Option<f64> {
+        let runs = || self.runs.values().chain(self.fallback.values());
+        runs().any(|s| s.priced > 0).then(|| runs().map(|s| s.recorded_micros).sum::<i64>() as f64 / 1e6)
+    }
+}

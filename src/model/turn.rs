@@ -1,0 +1,68 @@
+//! Turns: a prompt and all that answers it, derived from the order of the main lane.
+
+use super::entry::{BlockKind, Break, Entry, EntryId};
+use super::moment::Moment;
+use super::tool::ToolState;
+use super::totals::Totals;
+
+/// A prompt with all that follows until the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The prompt.
+    pub prompt: EntryId,
+    /// Its place in the order of the transcript.
+    pub first: usize,
+}
+
+/// What happened in a turn.
+#[derive(Clone, Debug, Default)]
+pub struct TurnFacts {
+    /// Tool calls.
+    pub calls: u32,
+    /// Failed calls and errors.
+    pub errors: u32,
+    /// Calls without a result.
+    pub open: u32,
+    /// Time of the prompt.
+    pub started: Option<Moment>,
+    /// Last time seen.
+    pub ended: Option<Moment>,
+    /// What was spent.
+    pub totals: Totals,
+}
+
+impl TurnFacts {
+    /// Sums up entries.
+    pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
+        let mut facts = Self::default();
+        for entry in entries {
+            facts.started = facts.started.or(entry.at);
+            facts.ended = facts.ended.max(entry.at);
+            if let Some(usage) = &entry.usage {
+                facts.totals.add(usage, entry.model.as_ref());
+            }
+            for block in &entry.blocks {
+                facts.see(&block.kind);
+            }
+        }
+        facts
+    }
+
+    fn see(&mut self, block: &BlockKind) {
+        match block {
+            BlockKind::Call(call) => {
+                self.calls += 1;
+                self.errors += u32::from(matches!(call.state, ToolState::Failed(_)));
+                self.open += u32::from(call.state.is_open());
+                self.ended = self.ended.max(call.state.result().and_then(|result| result.at));
+            }
+            BlockKind::Break(Break::Error(_)) => self.errors += 1,
+            _ => {}
+        }
+    }
+
+    /// Wall-clock time in ms from the prompt to the last sign of work.
+    pub fn duration_ms(&self) -> Option<u64> {
+        Some(self.ended?.since(self.started?))
+    }
+}

@@ -1,0 +1,53 @@
+//! What was spent: tokens and money of one request, and sums of them.
+
+/// Tokens of one request or of a run. `None` is "not recorded", which is not 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// What this usage speaks of.
+    pub scope: Scope,
+    /// Input tokens without cache reads and writes.
+    pub input: Option<u64>,
+    /// Output tokens, reasoning included.
+    pub output: Option<u64>,
+    /// Tokens read from the prompt cache.
+    pub cache_read: Option<u64>,
+    /// Tokens written to the prompt cache.
+    pub cache_write: Option<u64>,
+    /// How many of `cache_write` live for an hour; they cost more than those of five minutes.
+    pub cache_write_1h: Option<u64>,
+    /// How many of `output` were reasoning.
+    pub reasoning: Option<u64>,
+    /// Cost in USD as the agent recorded it; `None` if it records none or 0 for spent tokens.
+    pub cost: Option<f64>,
+}
+
+/// What a usage record counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// One request to the model.
+    #[default]
+    Request,
+    /// Spent besides the requests that the file holds, for example inside a tool.
+    Extra,
+    /// A whole run as the agent sums it; it replaces the sum of the requests.
+    Run,
+    /// A whole run, to be used only if no request records usage. Its cost always counts.
+    Fallback,
+}
+
+impl Usage {
+    /// Input, cache reads and cache writes together: the size of the prompt in tokens.
+    pub fn prompt(&self) -> u64 {
+        [self.input, self.cache_read, self.cache_write].iter().flatten().sum()
+    }
+
+    /// All tokens.
+    pub fn total(&self) -> u64 {
+        self.prompt() + self.output.unwrap_or(0)
+    }
+
+    /// Whether nothing was spent.
+    pub fn is_zero(&self) -> bool {
+        self.total() == 0 && self.cost.is_none_or(|usd| usd == 0.0)
+    }
+}

@@ -1,0 +1,168 @@
+//! What goes into a layout and what comes out: the border types between `render` and `app`.
+
+use ratatui::text::{Line, Span};
+
+use super::code::Colours;
+use super::theme::Theme;
+use crate::model::entry::{Entry, Key};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Prompts only.
+    Prompts,
+    /// One row for each block.
+    Outline,
+    /// Prose whole, tool bodies and thinking as a preview.
+    #[default]
+    Preview,
+    /// Everything.
+    Full,
+    /// The record as a JSON tree.
+    Raw,
+}
+
+impl Level {
+    /// 1 to 5.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Prompts => 1,
+            Self::Outline => 2,
+            Self::Preview => 3,
+            Self::Full => 4,
+            Self::Raw => 5,
+        }
+    }
+
+    /// The level with this number; numbers beyond the ends give the ends.
+    pub fn of(number: u8) -> Self {
+        match number {
+            0 | 1 => Self::Prompts,
+            2 => Self::Outline,
+            3 => Self::Preview,
+            4 => Self::Full,
+            _ => Self::Raw,
+        }
+    }
+}
+
+/// Whether the reader folded a block by hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// As the level says.
+    #[default]
+    ByLevel,
+    /// Shown whole.
+    Open,
+    /// One row.
+    Closed,
+}
+
+/// The outer conditions of a layout. Rows are valid as long as these do not change.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// Columns for the rows; no row is wider.
+    pub width: u16,
+    /// How much is shown.
+    pub level: Level,
+    /// Whether thinking is shown at all.
+    pub thinking: bool,
+    /// Whether a time stands in front of each head row.
+    pub times: bool,
+    /// Colours and glyphs.
+    pub theme: &'a Theme,
+    /// Syntax highlighting: finished pieces, and where to ask for more.
+    pub colours: &'a Colours,
+}
+
+/// One entry with what its layout needs from outside.
+pub struct Item<'a> {
+    /// The entry.
+    pub entry: &'a Entry,
+    /// Folds of its blocks, by place; missing ones are [`Fold::ByLevel`].
+    pub folds: &'a [Fold],
+    /// Facts of the turn that it opens, ready to print: `6 calls 1✗ · 1m52s · $0.21`.
+    pub turn: Option<&'a str>,
+    /// Cost and tokens of the answer, ready to print: `↑118k (97% cached) ↓402  $0.031`.
+    pub spent: Option<&'a str>,
+    /// Whether it is on an abandoned branch, or a copy: drawn dim.
+    pub dim: bool,
+    /// Sub-agents that its calls started.
+    pub lanes: &'a [LaneLine],
+    /// How deep it lies in sub-agents: 0 is the main lane. Indents by two columns each, up to four.
+    pub depth: u16,
+    /// Index of the block that opens in raw form (the `r` key), if any.
+    pub raw: Option<usize>,
+}
+
+/// A sub-agent under its call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneLine {
+    /// The call.
+    pub call: Key,
+    /// Its name.
+    pub label: Text,
+    /// Ready to print: `14 calls · $0.09 · read src/watch.rs › grep recv_timeout`.
+    pub facts: String,
+    /// Whether its entries are shown below.
+    pub is_open: bool,
+}
+
+/// One line on the screen.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// The text, not wider than [`Look::width`] less [`Row::right`].
+    pub line: Line<'static>,
+    /// Facts at the right edge; the painter aligns them.
+    pub right: Vec<Span<'static>>,
+    /// Place of the block within the entry.
+    pub block: usize,
+    /// What kind of row it is.
+    pub kind: RowKind,
+    /// The call's part of the lane gutter.
+    pub gutter: Gutter,
+    /// Since when the call has been running: the painter shows the elapsed time at the right edge.
+    pub running_since: Option<Moment>,
+    /// The row stands for lines that are folded away: Enter opens them in place.
+    pub hides: u32,
+    /// The body of this row was away; it must be fetched to show more than its stub.
+    pub is_away: bool,
+}
+
+/// Kinds of rows, for motions and for the spine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// First row of a prompt.
+    Prompt,
+    /// First row of another block.
+    Head,
+    /// First row of a failed call or of an error.
+    Error,
+    /// A line across: compaction, model change, branch, interruption.
+    Rule,
+    /// A further row.
+    #[default]
+    Body,
+    /// An empty row between entries.
+    Gap,
+}
+
+/// A call's part of the lane gutter on a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gutter {
+    /// Not a call's row.
+    #[default]
+    None,
+    /// The call's head row with more rows below: `╭`.
+    Opens,
+    /// Between: `│`.
+    Within,
+    /// The last row: `╰`.
+    Closes,
+    /// Head and end in one: `─`.
+    Single,
+    /// The head row of a call without a result: `╎` runs on below.
+    Open,
+}
