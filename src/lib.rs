@@ -19,7 +19,15 @@
 //! ```
 
 pub mod analysis;
+pub mod app;
+pub mod cli;
+pub mod demo;
 pub mod formats;
 pub mod ingest;
 pub mod model;
 pub mod render;
+pub mod report;
+pub mod runtime;
+pub mod source;
+pub mod terminal;
+pub mod ui;

@@ -3,5 +3,59 @@
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
 //! when reading.
 
+pub mod claude;
+pub mod claude_stream;
+pub mod cline;
 pub mod decoder;
+pub mod generic;
 pub mod json;
+pub mod openclaw;
+pub mod opencode;
+pub mod pi;
+
+use decoder::{Confidence, Format, Probe, Verdict};
+
+/// All formats. Of equally confident ones the earlier wins; the last one takes anything.
+pub static REGISTRY: &[&dyn Format] = &[
+    &openclaw::Openclaw,
+    &pi::Pi,
+    &claude::Claude,
+    &claude_stream::ClaudeStream,
+    &cline::Cline,
+    &opencode::Opencode,
+    &generic::Generic,
+];
+
+/// What a file is, and what each other format says of it.
+pub struct Detection {
+    /// The format that reads it.
+    pub format: &'static dyn Format,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// The verdicts of all formats, in the order of the registry.
+    pub others: Vec<(&'static str, Verdict)>,
+    /// Whether more of the file may change the answer.
+    pub is_provisional: bool,
+}
+
+/// Finds the format of a file by its content.
+pub fn detect(probe: &Probe<'_>) -> Detection {
+    let verdicts: Vec<(&'static dyn Format, Verdict)> =
+        REGISTRY.iter().map(|format| (*format, format.sniff(probe))).collect();
+    let is_provisional = verdicts.iter().any(|(_, verdict)| verdict.confidence == Confidence::NeedMore);
+    let others = verdicts.iter().map(|(format, verdict)| (format.name(), verdict.clone())).collect();
+    let first_best = |a: &(usize, (&'static dyn Format, Verdict)),
+                      b: &(usize, (&'static dyn Format, Verdict))| {
+        a.1.1.confidence.cmp(&b.1.1.confidence).then(b.0.cmp(&a.0))
+    };
+    let best = verdicts
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (_, v))| v.confidence != Confidence::NeedMore)
+        .max_by(first_best);
+    let (format, verdict): (&'static dyn Format, Verdict) = match best {
+        Some((_, best)) => best,
+        None => (&generic::Generic, generic::Generic.sniff(probe)),
+    };
+    Detection { format, verdict, others, is_provisional }
+}

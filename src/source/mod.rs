@@ -1,1 +1,1 @@
-//! (room to be filled)
+//! Room (to be filled).

@@ -1,0 +1,1 @@
+//! `tv demo`: replays the embedded session into a temporary file (to be filled).

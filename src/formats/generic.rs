@@ -1,0 +1,30 @@
+//! generic (to be filled).
+
+use super::decoder::{Decoder, Format, Input, Probe, Verdict, show_raw};
+use crate::model::edit::Batch;
+use crate::model::tally::Fate;
+
+/// The format.
+pub struct Generic;
+
+impl Format for Generic {
+    fn name(&self) -> &'static str {
+        "generic"
+    }
+
+    fn sniff(&self, _probe: &Probe<'_>) -> Verdict {
+        Verdict::no("not written yet")
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(GenericDecoder)
+    }
+}
+
+struct GenericDecoder;
+
+impl Decoder for GenericDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        show_raw(input, "record", out)
+    }
+}

@@ -1,0 +1,30 @@
+//! openclaw (to be filled).
+
+use super::decoder::{Decoder, Format, Input, Probe, Verdict, show_raw};
+use crate::model::edit::Batch;
+use crate::model::tally::Fate;
+
+/// The format.
+pub struct Openclaw;
+
+impl Format for Openclaw {
+    fn name(&self) -> &'static str {
+        "openclaw"
+    }
+
+    fn sniff(&self, _probe: &Probe<'_>) -> Verdict {
+        Verdict::no("not written yet")
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(OpenclawDecoder)
+    }
+}
+
+struct OpenclawDecoder;
+
+impl Decoder for OpenclawDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        show_raw(input, "record", out)
+    }
+}
