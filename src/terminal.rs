@@ -1,1 +1,102 @@
-//! Room (to be filled).
+//! The terminal: raw mode and alternate screen, put back on every way out.
+//!
+//! Invariant: after [`Guard`] is gone, or a panic, or a signal that the runtime handles, the terminal
+//! is as it was.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::app::state::State;
+use crate::ui;
+
+/// A frame is written at once; this is more than a full redraw of a large screen takes.
+const FRAME_BYTES: usize = 1 << 18;
+
+/// Whether the terminal is in our hands, for the panic hook.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The screen.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+}
+
+/// Puts the terminal back when it goes.
+pub struct Guard;
+
+impl Guard {
+    /// Takes the terminal, and makes panics put it back before they speak.
+    pub fn new() -> io::Result<Self> {
+        take()?;
+        let speak = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            speak(panic);
+        }));
+        Ok(Self)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Takes the terminal: raw mode, alternate screen, no cursor.
+pub fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
+}
+
+/// Gives the terminal back. Errors are ignored: the terminal may be gone.
+pub fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let _ = execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
+        let _ = disable_raw_mode();
+    }
+}
+
+impl Screen {
+    /// The screen of standard output.
+    pub fn new() -> io::Result<Self> {
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, io::stdout()));
+        Ok(Self { terminal: Terminal::new(backend)? })
+    }
+
+    /// Columns and lines.
+    pub fn size(&self) -> (u16, u16) {
+        self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
+    }
+
+    /// Paints a frame; only what changed is written, in one piece.
+    pub fn draw(&mut self, state: &State) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(|frame| ui::view(state, frame))?;
+        queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
+        io::Write::flush(self.terminal.backend_mut())
+    }
+
+    /// Makes the next frame paint every cell.
+    pub fn forget(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Puts text on the clipboard of the terminal (OSC 52): works over ssh and inside tmux.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        use base64::Engine as _;
+        let encoded = base64::engine::general_purpose::STANDARD.encode(text);
+        let backend = self.terminal.backend_mut();
+        write!(backend, "\u{1b}]52;c;{encoded}\u{7}")?;
+        io::Write::flush(backend)
+    }
+}

@@ -4,3 +4,4 @@ pub mod activity;
 pub mod context;
 pub mod cost;
 pub mod pairing;
+pub mod price_tag;

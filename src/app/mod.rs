@@ -1,1 +1,24 @@
-//! Room (to be filled).
+//! What is looked at: state, actions and the arrangement of rows.
+//!
+//! Invariant: no terminal, no file, no clock. All meaning is in [`update::update`]; the only place
+//! where rows are laid out is [`arrange::arrange`].
+
+pub mod action;
+pub mod arrange;
+pub mod bindings;
+pub mod excerpt;
+pub mod feeding;
+pub mod folds;
+pub mod heights;
+pub mod items;
+pub mod keys;
+pub mod outline;
+pub mod route;
+pub mod search;
+pub mod searching;
+pub mod seek;
+pub mod sequence;
+pub mod spine;
+pub mod state;
+pub mod update;
+pub mod viewport;

@@ -4,6 +4,7 @@
 
 pub mod code;
 pub mod entry;
+pub mod figures;
 pub mod row;
 pub mod theme;
 

@@ -1,0 +1,240 @@
+//! The closed vocabulary of what a reader can do. Bindings, help and tests all speak it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One thing a reader can do. Each has a name for configuration, palette and tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Focus the next item; within an item taller than the screen, scroll a line.
+    Next,
+    /// Focus the previous item, likewise.
+    Previous,
+    /// Scroll down a line without moving the focus.
+    LineDown,
+    /// Scroll up a line without moving the focus.
+    LineUp,
+    /// A screen down.
+    PageDown,
+    /// A screen up.
+    PageUp,
+    /// Half a screen down.
+    HalfDown,
+    /// Half a screen up.
+    HalfUp,
+    /// To the beginning.
+    Top,
+    /// To the end, and follow.
+    Bottom,
+    /// Follow on or off.
+    ToggleFollow,
+    /// To another item of a kind.
+    Seek(Kind, Way),
+    /// From a call to its result or back.
+    Pair,
+    /// Collapse the item, or go to what holds it.
+    Collapse,
+    /// Expand the item: fold, hidden lines, sub-agent.
+    Expand,
+    /// Toggle the fold of the item.
+    ToggleFold,
+    /// Open all folds.
+    OpenAll,
+    /// Close all folds.
+    CloseAll,
+    /// One detail level more.
+    LevelUp,
+    /// One detail level less.
+    LevelDown,
+    /// This detail level.
+    Level(u8),
+    /// Thinking on or off.
+    ToggleThinking,
+    /// Tool bodies between preview and full.
+    ToggleTools,
+    /// Type a search.
+    Search,
+    /// To the next hit.
+    NextHit,
+    /// To the previous hit.
+    PreviousHit,
+    /// Copy something of the item.
+    Copy(What),
+    /// The raw JSON of the item's entry.
+    Raw,
+    /// Open the file in the editor at the item's line.
+    Edit,
+    /// Back to where the last jump came from.
+    Back,
+    /// The outline of turns on or off.
+    ToggleOutline,
+    /// All keys.
+    Help,
+    /// Read the session anew.
+    Reload,
+    /// Draw the screen anew.
+    Redraw,
+    /// Stop the process until `fg`.
+    Suspend,
+    /// Leave a pop-up, clear a search.
+    Cancel,
+    /// Back one level, at the end quit.
+    Quit,
+    /// Quit at once.
+    QuitNow,
+}
+
+/// What can be sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A prompt.
+    Prompt,
+    /// An error.
+    Error,
+    /// A tool call.
+    Tool,
+    /// An answer of the model.
+    Message,
+    /// Thinking.
+    Thinking,
+    /// A sub-agent.
+    Lane,
+    /// A compaction.
+    Compaction,
+    /// A branch.
+    Branch,
+    /// An image.
+    Image,
+    /// A call without a result.
+    Open,
+}
+
+/// Where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Towards the end.
+    Next,
+    /// Towards the beginning.
+    Previous,
+}
+
+/// What can be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// The item's text.
+    Text,
+    /// The record's JSON.
+    Json,
+    /// The result of the call.
+    Result,
+    /// The command or the arguments of the call.
+    Command,
+    /// `path:line` of the record.
+    Path,
+    /// The agent's id of the call or entry.
+    Id,
+}
+
+/// All actions with their names; the order is that of the help.
+const NAMES: &[(&str, Action)] = &[
+    ("next", Action::Next),
+    ("previous", Action::Previous),
+    ("line-down", Action::LineDown),
+    ("line-up", Action::LineUp),
+    ("page-down", Action::PageDown),
+    ("page-up", Action::PageUp),
+    ("half-page-down", Action::HalfDown),
+    ("half-page-up", Action::HalfUp),
+    ("top", Action::Top),
+    ("bottom", Action::Bottom),
+    ("toggle-follow", Action::ToggleFollow),
+    ("next-prompt", Action::Seek(Kind::Prompt, Way::Next)),
+    ("previous-prompt", Action::Seek(Kind::Prompt, Way::Previous)),
+    ("next-error", Action::Seek(Kind::Error, Way::Next)),
+    ("previous-error", Action::Seek(Kind::Error, Way::Previous)),
+    ("next-tool", Action::Seek(Kind::Tool, Way::Next)),
+    ("previous-tool", Action::Seek(Kind::Tool, Way::Previous)),
+    ("next-message", Action::Seek(Kind::Message, Way::Next)),
+    ("previous-message", Action::Seek(Kind::Message, Way::Previous)),
+    ("next-thinking", Action::Seek(Kind::Thinking, Way::Next)),
+    ("previous-thinking", Action::Seek(Kind::Thinking, Way::Previous)),
+    ("next-subagent", Action::Seek(Kind::Lane, Way::Next)),
+    ("previous-subagent", Action::Seek(Kind::Lane, Way::Previous)),
+    ("next-compaction", Action::Seek(Kind::Compaction, Way::Next)),
+    ("previous-compaction", Action::Seek(Kind::Compaction, Way::Previous)),
+    ("next-branch", Action::Seek(Kind::Branch, Way::Next)),
+    ("previous-branch", Action::Seek(Kind::Branch, Way::Previous)),
+    ("next-image", Action::Seek(Kind::Image, Way::Next)),
+    ("previous-image", Action::Seek(Kind::Image, Way::Previous)),
+    ("next-open-call", Action::Seek(Kind::Open, Way::Next)),
+    ("previous-open-call", Action::Seek(Kind::Open, Way::Previous)),
+    ("pair", Action::Pair),
+    ("collapse", Action::Collapse),
+    ("expand", Action::Expand),
+    ("toggle-fold", Action::ToggleFold),
+    ("open-all", Action::OpenAll),
+    ("close-all", Action::CloseAll),
+    ("level-up", Action::LevelUp),
+    ("level-down", Action::LevelDown),
+    ("level-1", Action::Level(1)),
+    ("level-2", Action::Level(2)),
+    ("level-3", Action::Level(3)),
+    ("level-4", Action::Level(4)),
+    ("level-5", Action::Level(5)),
+    ("toggle-thinking", Action::ToggleThinking),
+    ("toggle-tools", Action::ToggleTools),
+    ("search", Action::Search),
+    ("next-hit", Action::NextHit),
+    ("previous-hit", Action::PreviousHit),
+    ("copy-text", Action::Copy(What::Text)),
+    ("copy-json", Action::Copy(What::Json)),
+    ("copy-result", Action::Copy(What::Result)),
+    ("copy-command", Action::Copy(What::Command)),
+    ("copy-path", Action::Copy(What::Path)),
+    ("copy-id", Action::Copy(What::Id)),
+    ("raw", Action::Raw),
+    ("edit", Action::Edit),
+    ("back", Action::Back),
+    ("toggle-outline", Action::ToggleOutline),
+    ("help", Action::Help),
+    ("reload", Action::Reload),
+    ("redraw", Action::Redraw),
+    ("suspend", Action::Suspend),
+    ("cancel", Action::Cancel),
+    ("quit", Action::Quit),
+    ("quit-now", Action::QuitNow),
+];
+
+impl Action {
+    /// All actions.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|(_, action)| *action)
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NAMES.iter().find(|(_, action)| action == self).map_or("?", |(name, _)| name))
+    }
+}
+
+impl FromStr for Action {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, action)| *action);
+        known.ok_or_else(|| format!("no action is called {name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Action;
+
+    #[test]
+    fn every_action_prints_and_parses() {
+        for action in Action::all() {
+            assert_eq!(action.to_string().parse(), Ok(action));
+        }
+        assert!("fly".parse::<Action>().is_err());
+    }
+}

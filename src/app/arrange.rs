@@ -1,0 +1,184 @@
+//! Before each frame: fills the window and what surrounds it. The only place where rows are made.
+//!
+//! Invariant: what is laid out depends on the screen, not on the session.
+
+use std::collections::HashSet;
+
+use super::items::Layouts;
+use super::spine::cell_of;
+use super::state::{Effect, State};
+use crate::analysis::price_tag::price_tag;
+use crate::analysis::{activity, context, cost};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::record::Origin;
+use crate::render::row::{Level, Look};
+
+/// Columns before the text: the focus mark, two of the lane gutter, one of air.
+pub const LEFT: u16 = 4;
+/// Columns after the text: one of air, the spine.
+pub const RIGHT: u16 = 2;
+/// The outline needs this many columns of screen.
+const OUTLINE_FROM: u16 = 100;
+/// Width of the outline with its divider.
+const OUTLINE_WIDTH: u16 = 30;
+
+/// Where the parts of the screen are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Columns of the outline, 0 if it is hidden.
+    pub outline: u16,
+    /// Columns of the text.
+    pub text: u16,
+    /// Lines of the transcript.
+    pub lines: u16,
+    /// Whether the pill line is shown.
+    pub pill: bool,
+    /// Whether the line of hints is shown.
+    pub hints: bool,
+    /// Whether the status line is shown.
+    pub status: bool,
+    /// Whether the header is shown.
+    pub header: bool,
+}
+
+/// Divides the screen. Tiny screens give up hints, status and header in this order.
+pub fn divide(state: &State) -> Frame {
+    let (columns, lines) = state.size;
+    let header = lines >= 3;
+    let status = lines >= 2;
+    let hints = lines >= 10;
+    let pill = !state.view.follows() && state.unseen > 0 && lines >= 6;
+    let taken = u16::from(header) + u16::from(status) + u16::from(hints) + u16::from(pill);
+    let outline = match state.wants_outline {
+        Some(true) if columns >= 60 => OUTLINE_WIDTH,
+        None if columns >= OUTLINE_FROM && state.transcript.turns().len() > 1 => OUTLINE_WIDTH,
+        _ => 0,
+    };
+    let text = columns.saturating_sub(outline + LEFT + RIGHT).max(1);
+    Frame { outline, text, lines: lines.saturating_sub(taken), pill, hints, status, header }
+}
+
+/// Fills the window, and says which bodies must be read for it.
+pub fn arrange(state: &mut State) -> Vec<Effect> {
+    state.transcript.settle();
+    refresh_facts(state);
+    let frame = divide(state);
+    refresh_sequence(state);
+    let seen = state.colours.generation();
+    if state.colours_seen != seen {
+        state.colours_seen = seen;
+        state.cache.clear();
+    }
+    let mut layouts = Layouts {
+        transcript: &state.transcript,
+        sequence: &state.sequence,
+        folds: &state.folds,
+        open_lanes: &state.open_lanes,
+        look: Look {
+            width: frame.text,
+            level: state.level,
+            thinking: state.shows_thinking,
+            times: frame.text >= 60,
+            theme: &state.theme,
+            colours: &state.colours,
+        },
+        cache: &mut state.cache,
+    };
+    state.view.arrange(&mut layouts, usize::from(frame.lines));
+    let shown: HashSet<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+    state.cache.trim(|id| shown.contains(&id));
+    for line in &state.view.lines {
+        if let Some(place) = state.sequence.place_of(line.entry) {
+            state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
+        }
+    }
+    arrange_sides(state, frame);
+    page(state, &shown)
+}
+
+fn refresh_facts(state: &mut State) {
+    if state.stale.facts {
+        state.stale.facts = false;
+        state.context = context::of(&state.transcript);
+        state.cost = price_tag(&cost::of(state.transcript.totals()));
+    }
+    state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+}
+
+fn refresh_sequence(state: &mut State) {
+    if !state.stale.sequence {
+        return;
+    }
+    state.stale.sequence = false;
+    state.stale.spine = true;
+    state.sequence.rebuild(&state.transcript, &state.open_lanes, state.level);
+    let rows = state.sequence.order().iter().map(|id| state.transcript.get(*id).map_or(1, |entry| estimate(entry, state.level)));
+    state.heights.reset(rows);
+}
+
+/// Rows of an entry, roughly: for the scrollbar only.
+pub fn estimate(entry: &Entry, level: Level) -> u32 {
+    let per_block = |block: &crate::model::entry::Block| {
+        let lines: u32 = block.kind.bodies().iter().map(|body| body.lines.max(body.bytes / 90)).sum();
+        match level {
+            Level::Prompts | Level::Outline => 1,
+            Level::Preview => 1 + lines.min(12),
+            Level::Full | Level::Raw => 1 + lines.min(2_000),
+        }
+    };
+    entry.blocks.iter().map(per_block).sum::<u32>().max(1)
+}
+
+fn arrange_sides(state: &mut State, frame: Frame) {
+    if frame.outline > 0 {
+        let current = state.focused_turn();
+        state.outline.arrange(&state.transcript, current, usize::from(frame.lines.saturating_sub(1)));
+    }
+    if state.stale.spine {
+        state.stale.spine = false;
+        let hits: HashSet<EntryId> = state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.entry).collect();
+        state.spine.rebuild(&state.transcript, &state.sequence, &hits);
+    }
+    let total = state.heights.total().max(1) as f64;
+    let heights = &state.heights;
+    state.spine.arrange(usize::from(frame.lines), |place| heights.before(place) as f64 / total);
+}
+
+/// The part of the spine that the window covers: first and last cell.
+pub fn window_on_spine(state: &State, height: usize) -> Option<(usize, usize)> {
+    let (first, last) = (state.view.lines.first()?, state.view.lines.last()?);
+    let row_of = |line: &super::viewport::Line| Some(state.heights.before(state.sequence.place_of(line.entry)?) + line.row as u64);
+    let total = state.heights.total().max(1) as f64;
+    let cell = |row: u64| cell_of(row as f64 / total, height);
+    Some((cell(row_of(first)?), cell(row_of(last)?)))
+}
+
+/// How far down the window's last line is, in percent.
+pub fn percent(state: &State) -> u64 {
+    let Some(last) = state.view.lines.last() else { return 100 };
+    let Some(place) = state.sequence.place_of(last.entry) else { return 100 };
+    let row = state.heights.before(place) + last.row as u64 + 1;
+    let at_end = place + 1 == state.sequence.len() && last.row + 1 >= last.rows.len();
+    if at_end { 100 } else { (row * 100 / state.heights.total().max(1)).min(99) }
+}
+
+/// Asks for the bodies of the entries in the window that are on disk.
+fn page(state: &mut State, shown: &HashSet<EntryId>) -> Vec<Effect> {
+    let mut entries = Vec::new();
+    let mut origins: Vec<Origin> = Vec::new();
+    for id in shown {
+        let Some(entry) = state.transcript.get(*id) else { continue };
+        let away = entry.blocks.iter().flat_map(|block| block.kind.bodies()).filter(|body| body.is_away());
+        let from: Vec<Origin> = away.map(|body| body.from).collect();
+        if !from.is_empty() && state.asked.insert(*id) {
+            entries.push(*id);
+            origins.extend(from);
+        }
+    }
+    if entries.is_empty() {
+        return Vec::new();
+    }
+    origins.sort_unstable();
+    origins.dedup();
+    vec![Effect::Page { entries, origins }]
+}

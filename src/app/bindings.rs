@@ -1,0 +1,200 @@
+//! The one table of keys. Routing, help, README and the test that they agree are all read from it.
+
+use super::action::{Action, Kind, Way, What};
+use super::keys::{Press, parse_keys};
+
+/// Keys for an action, with the words that explain it.
+pub struct Binding {
+    /// Key sequences that do the same; within one, keys are separated by spaces.
+    pub keys: &'static [&'static str],
+    /// What they do.
+    pub action: Action,
+    /// In plain words.
+    pub doc: &'static str,
+    /// Heading in the help.
+    pub group: Group,
+}
+
+/// Headings of the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Getting around.
+    Move,
+    /// From landmark to landmark.
+    Jump,
+    /// How much is shown.
+    Detail,
+    /// Finding text.
+    Find,
+    /// Taking things out.
+    Take,
+    /// The program.
+    Program,
+}
+
+impl Group {
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Move => "Move",
+            Self::Jump => "Jump",
+            Self::Detail => "Detail and folds",
+            Self::Find => "Find",
+            Self::Take => "Copy and open",
+            Self::Program => "Program",
+        }
+    }
+}
+
+const fn bind(group: Group, keys: &'static [&'static str], action: Action, doc: &'static str) -> Binding {
+    Binding { keys, action, doc, group }
+}
+
+/// All bindings, in the order of the help.
+pub const BINDINGS: &[Binding] = &[
+    bind(Group::Move, &["j", "down"], Action::Next, "next item; scrolls inside a tall one"),
+    bind(Group::Move, &["k", "up"], Action::Previous, "previous item"),
+    bind(Group::Move, &["ctrl-e"], Action::LineDown, "scroll down a line"),
+    bind(Group::Move, &["ctrl-y"], Action::LineUp, "scroll up a line"),
+    bind(Group::Move, &["space", "pgdn"], Action::PageDown, "page down"),
+    bind(Group::Move, &["b", "pgup"], Action::PageUp, "page up"),
+    bind(Group::Move, &["ctrl-d"], Action::HalfDown, "half a page down"),
+    bind(Group::Move, &["ctrl-u"], Action::HalfUp, "half a page up"),
+    bind(Group::Move, &["g", "home"], Action::Top, "to the beginning"),
+    bind(Group::Move, &["G", "end"], Action::Bottom, "to the end, and follow"),
+    bind(Group::Move, &["F"], Action::ToggleFollow, "follow on or off"),
+    bind(Group::Jump, &["}"], Action::Seek(Kind::Prompt, Way::Next), "next prompt"),
+    bind(Group::Jump, &["{"], Action::Seek(Kind::Prompt, Way::Previous), "previous prompt"),
+    bind(Group::Jump, &["e"], Action::Seek(Kind::Error, Way::Next), "next error"),
+    bind(Group::Jump, &["E"], Action::Seek(Kind::Error, Way::Previous), "previous error"),
+    bind(Group::Jump, &["%"], Action::Pair, "from a call to its result and back"),
+    bind(Group::Jump, &["] t"], Action::Seek(Kind::Tool, Way::Next), "next tool call"),
+    bind(Group::Jump, &["[ t"], Action::Seek(Kind::Tool, Way::Previous), "previous tool call"),
+    bind(Group::Jump, &["] m"], Action::Seek(Kind::Message, Way::Next), "next answer of the model"),
+    bind(Group::Jump, &["[ m"], Action::Seek(Kind::Message, Way::Previous), "previous answer of the model"),
+    bind(Group::Jump, &["] k"], Action::Seek(Kind::Thinking, Way::Next), "next thinking"),
+    bind(Group::Jump, &["[ k"], Action::Seek(Kind::Thinking, Way::Previous), "previous thinking"),
+    bind(Group::Jump, &["] s"], Action::Seek(Kind::Lane, Way::Next), "next sub-agent"),
+    bind(Group::Jump, &["[ s"], Action::Seek(Kind::Lane, Way::Previous), "previous sub-agent"),
+    bind(Group::Jump, &["] c"], Action::Seek(Kind::Compaction, Way::Next), "next compaction"),
+    bind(Group::Jump, &["[ c"], Action::Seek(Kind::Compaction, Way::Previous), "previous compaction"),
+    bind(Group::Jump, &["] b"], Action::Seek(Kind::Branch, Way::Next), "next branch"),
+    bind(Group::Jump, &["[ b"], Action::Seek(Kind::Branch, Way::Previous), "previous branch"),
+    bind(Group::Jump, &["] i"], Action::Seek(Kind::Image, Way::Next), "next image"),
+    bind(Group::Jump, &["[ i"], Action::Seek(Kind::Image, Way::Previous), "previous image"),
+    bind(Group::Jump, &["] o"], Action::Seek(Kind::Open, Way::Next), "next call without a result"),
+    bind(Group::Jump, &["[ o"], Action::Seek(Kind::Open, Way::Previous), "previous call without a result"),
+    bind(Group::Jump, &["' '", "alt-left"], Action::Back, "back to where the last jump came from"),
+    bind(Group::Detail, &["l", "right", "enter"], Action::Expand, "expand: fold, hidden lines, sub-agent"),
+    bind(Group::Detail, &["h", "left"], Action::Collapse, "collapse, or go to what holds the item"),
+    bind(Group::Detail, &["z a"], Action::ToggleFold, "fold or unfold the item"),
+    bind(Group::Detail, &["z R"], Action::OpenAll, "open all folds"),
+    bind(Group::Detail, &["z M"], Action::CloseAll, "close all folds"),
+    bind(Group::Detail, &["+", "="], Action::LevelUp, "more detail"),
+    bind(Group::Detail, &["-"], Action::LevelDown, "less detail"),
+    bind(Group::Detail, &["z 1"], Action::Level(1), "detail 1: prompts"),
+    bind(Group::Detail, &["z 2"], Action::Level(2), "detail 2: outline"),
+    bind(Group::Detail, &["z 3"], Action::Level(3), "detail 3: preview"),
+    bind(Group::Detail, &["z 4"], Action::Level(4), "detail 4: full"),
+    bind(Group::Detail, &["z 5"], Action::Level(5), "detail 5: raw"),
+    bind(Group::Detail, &["t", "ctrl-t"], Action::ToggleThinking, "thinking on or off"),
+    bind(Group::Detail, &["T", "ctrl-o"], Action::ToggleTools, "tool bodies: preview or full"),
+    bind(Group::Detail, &["i"], Action::ToggleOutline, "outline of turns on or off"),
+    bind(Group::Find, &["/"], Action::Search, "search all text, tool output and thinking included"),
+    bind(Group::Find, &["n"], Action::NextHit, "next hit"),
+    bind(Group::Find, &["N"], Action::PreviousHit, "previous hit"),
+    bind(Group::Take, &["y y"], Action::Copy(What::Text), "copy the item's text"),
+    bind(Group::Take, &["y j"], Action::Copy(What::Json), "copy the record's JSON"),
+    bind(Group::Take, &["y r"], Action::Copy(What::Result), "copy the result of the call"),
+    bind(Group::Take, &["y c"], Action::Copy(What::Command), "copy the command or the arguments"),
+    bind(Group::Take, &["y p"], Action::Copy(What::Path), "copy path:line of the record"),
+    bind(Group::Take, &["y i"], Action::Copy(What::Id), "copy the id"),
+    bind(Group::Take, &["r"], Action::Raw, "raw JSON of the entry"),
+    bind(Group::Take, &["v"], Action::Edit, "open the file in $EDITOR at the record's line"),
+    bind(Group::Program, &["?", "F1"], Action::Help, "this help"),
+    bind(Group::Program, &["R"], Action::Reload, "read the session anew"),
+    bind(Group::Program, &["ctrl-l"], Action::Redraw, "draw the screen anew"),
+    bind(Group::Program, &["ctrl-z"], Action::Suspend, "suspend"),
+    bind(Group::Program, &["esc"], Action::Cancel, "leave a pop-up, clear the search"),
+    bind(Group::Program, &["q"], Action::Quit, "back one level, then quit"),
+    bind(Group::Program, &["Q", "ctrl-c"], Action::QuitNow, "quit at once"),
+];
+
+/// All headings, in the order of the help.
+pub const GROUPS: [Group; 6] = [Group::Move, Group::Jump, Group::Detail, Group::Find, Group::Take, Group::Program];
+
+/// Lines that the help takes: a heading and an empty line for each group, a line for each binding.
+pub fn help_lines() -> usize {
+    BINDINGS.len() + 2 * GROUPS.len()
+}
+
+/// What a sequence of keys means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// An action.
+    Action(Action),
+    /// More keys must follow.
+    Prefix,
+    /// Nothing.
+    None,
+}
+
+/// Looks a sequence of keys up.
+pub fn look_up(pressed: &[Press]) -> Match {
+    let mut is_prefix = false;
+    for binding in BINDINGS {
+        for sequence in binding.keys.iter().filter_map(|names| parse_keys(names)) {
+            if sequence == pressed {
+                return Match::Action(binding.action);
+            }
+            is_prefix |= sequence.starts_with(pressed);
+        }
+    }
+    if is_prefix { Match::Prefix } else { Match::None }
+}
+
+/// The bindings that an unfinished sequence can still become, with the keys that are missing.
+pub fn continuations(pressed: &[Press]) -> Vec<(String, &'static Binding)> {
+    let rest = |binding: &'static Binding| {
+        binding.keys.iter().filter_map(|names| parse_keys(names)).find_map(|sequence| {
+            let rest = sequence.strip_prefix(pressed).filter(|rest| !rest.is_empty())?;
+            Some((rest.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), binding))
+        })
+    };
+    BINDINGS.iter().filter_map(rest).collect()
+}
+
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{BINDINGS, Match, look_up, parse_keys};
+    use crate::app::action::Action;
+    use crate::app::keys::Press;
+
+    #[test]
+    fn every_binding_parses_and_none_hides_another() {
+        let mut seen = HashSet::new();
+        for binding in BINDINGS {
+            for names in binding.keys {
+                let sequence = parse_keys(names).unwrap_or_else(|| panic!("{names}"));
+                assert!(seen.insert(sequence.clone()), "{names} is bound twice");
+                assert_eq!(look_up(&sequence), Match::Action(binding.action), "{names}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_action_has_a_key() {
+        for action in Action::all() {
+            assert!(BINDINGS.iter().any(|binding| binding.action == action), "{action}");
+        }
+    }
+
+    #[test]
+    fn chords_wait_for_more() {
+        assert_eq!(look_up(&[Press::parse("y").unwrap()]), Match::Prefix);
+        assert_eq!(look_up(&[Press::parse("x").unwrap()]), Match::None);
+    }
+}

@@ -1,0 +1,174 @@
+//! What the session says: batches, progress, the fate of the file.
+
+use std::path::PathBuf;
+
+use super::sequence::starter_of;
+use super::searching;
+use super::state::{Effect, State};
+use super::viewport::{Anchor, Focus};
+use crate::model::edit::{Batch, Feed, LinkState, Stage};
+use crate::model::entry::{EntryId, Held, Key};
+use crate::model::record::{FileId, Origin};
+use crate::model::transcript::{Touched, Transcript};
+
+/// Bytes of bodies that stay in memory.
+const BODY_BUDGET: u64 = 64 << 20;
+
+/// Takes one message of the feed.
+pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
+    match feed {
+        Feed::Opened(opened) => state.opened = Some(*opened),
+        Feed::Batch { stage: Stage::Preview, batch } => apply(state, *batch),
+        Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
+            Some(whole) => {
+                whole.apply(*batch);
+            }
+            None if state.progress.is_some() && !state.is_caught_up && !state.transcript.order().is_empty() => {
+                let mut whole = Transcript::new();
+                whole.apply(*batch);
+                state.whole = Some(whole);
+            }
+            None => apply(state, *batch),
+        },
+        Feed::Progress { done, total } => state.progress = Some((done, total)),
+        Feed::CaughtUp => caught_up(state),
+        Feed::Bodies(contents) => {
+            let entries: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+            fill(state, &entries, &contents);
+        }
+        Feed::File { id, path } => note_file(state, id, path),
+        Feed::Link(link) => {
+            if let LinkState::Reread(why) = &link {
+                state.say(why.to_string());
+                state.link = LinkState::Live;
+            } else {
+                state.link = link;
+            }
+        }
+        Feed::Fault(what) => state.fault = Some(what),
+    }
+    Vec::new()
+}
+
+fn note_file(state: &mut State, id: FileId, path: PathBuf) {
+    let number = usize::try_from(id.0).unwrap_or(usize::MAX);
+    if number < 1_000_000 {
+        if state.files.len() <= number {
+            state.files.resize(number + 1, PathBuf::new());
+        }
+        if let Some(place) = state.files.get_mut(number) {
+            *place = path;
+        }
+    }
+}
+
+/// Applies a batch to what is on the screen.
+fn apply(state: &mut State, batch: Batch) {
+    let touched = state.transcript.apply(batch);
+    if touched.is_empty() {
+        return;
+    }
+    state.stale.facts = true;
+    note_rows(state, &touched);
+    grow_sequence(state, &touched);
+    if !state.view.follows() {
+        state.unseen += touched.added.iter().filter(|id| state.sequence.place_of(**id).is_some() || state.stale.sequence).count();
+    }
+    if state.search.is_some() {
+        let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
+        searching::search_new(state, &ids);
+    }
+    let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+    state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
+}
+
+/// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
+/// the calls whose sub-agents went on.
+fn note_rows(state: &mut State, touched: &Touched) {
+    for id in touched.added.iter().chain(&touched.changed) {
+        state.cache.forget(*id);
+        state.asked.remove(id);
+    }
+    if touched.reordered {
+        state.cache.clear();
+        state.outline.clear();
+        state.asked.clear();
+    }
+    let lanes = touched.added.iter().chain(&touched.changed).filter_map(|id| state.transcript.get(*id)?.lane.clone());
+    let starters: Vec<EntryId> = lanes.collect::<std::collections::HashSet<_>>().iter().filter_map(|lane| starter_of(&state.transcript, lane)).collect();
+    for id in &starters {
+        state.cache.forget(*id);
+    }
+    state.transcript.settle();
+    let order = state.transcript.order();
+    let changed = touched.changed.iter().chain(&starters).filter_map(|id| order.iter().rposition(|other| other == id));
+    let added = (!touched.added.is_empty()).then(|| order.len().saturating_sub(1));
+    let turns: Vec<usize> = changed.chain(added).filter_map(|place| state.transcript.turn_at(place)).collect();
+    for turn in turns {
+        if let Some(prompt) = state.transcript.turns().get(turn).map(|turn| turn.prompt) {
+            state.cache.forget(prompt);
+            state.outline.forget(prompt);
+        }
+    }
+}
+
+fn grow_sequence(state: &mut State, touched: &Touched) {
+    // A lane may have been attached to its call; a changed entry may have become a prompt.
+    let may_move = touched.reordered || touched.meta && !state.transcript.lanes().is_empty();
+    if may_move || state.stale.sequence {
+        state.stale.sequence = true;
+        return;
+    }
+    for id in &touched.added {
+        let before = state.sequence.len();
+        if !state.sequence.append(&state.transcript, *id, &state.open_lanes, state.level) {
+            state.stale.sequence = true;
+            return;
+        }
+        if state.sequence.len() > before {
+            let rows = state.transcript.get(*id).map_or(1, |entry| super::arrange::estimate(entry, state.level));
+            state.heights.push(rows);
+        }
+    }
+    state.stale.spine = true;
+}
+
+/// The whole takes the place of the preview; what is being read stays where it is, by key.
+fn caught_up(state: &mut State) {
+    state.progress = None;
+    state.is_caught_up = true;
+    let Some(whole) = state.whole.take() else { return };
+    let preview = std::mem::replace(&mut state.transcript, whole);
+    let key_of = |id: EntryId| preview.get(id).map(|entry| entry.key.clone());
+    let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
+    let moved = |focus: Focus| now_at(key_of(focus.entry)).map(|entry| Focus { entry, ..focus });
+    state.view.anchor = match state.view.anchor {
+        Anchor::Row { entry, block, row, line } => {
+            now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, line })
+        }
+        Anchor::Tail => Anchor::Tail,
+    };
+    state.view.focus = state.view.focus.and_then(moved);
+    state.jumps = std::mem::take(&mut state.jumps).into_iter().filter_map(moved).collect();
+    state.view.lines.clear();
+    state.cache.clear();
+    state.outline.clear();
+    state.asked.clear();
+    state.stale.sequence = true;
+    state.stale.facts = true;
+    state.transcript.settle();
+    if let Some(search) = &mut state.search {
+        search.hits.clear();
+    }
+    state.transcript.release(BODY_BUDGET, |_| false);
+}
+
+/// Puts bodies back that were read again.
+pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
+    for id in state.transcript.fill(entries, contents) {
+        state.cache.forget(id);
+        state.asked.remove(&id);
+    }
+    let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();
+    state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
+}

@@ -1,0 +1,182 @@
+//! Rows of entries, made when they are needed and kept while they are valid.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::folds::Folds;
+use super::sequence::{Sequence, depth_of};
+use super::viewport::Rows;
+use crate::analysis::cost;
+use crate::analysis::price_tag::price_tag;
+use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::pairing::calls_of;
+use crate::model::text::Name;
+use crate::model::totals::Totals;
+use crate::model::transcript::{LaneFacts, Transcript};
+use crate::model::usage::Usage;
+use crate::render;
+use crate::render::figures;
+use crate::render::row::{Item, LaneLine, Look, Row};
+
+/// More entries than this are not kept; what is in the window always is.
+const KEPT: usize = 600;
+
+/// Rows that are still valid.
+#[derive(Clone, Debug, Default)]
+pub struct RowCache {
+    rows: HashMap<EntryId, Arc<Vec<Row>>>,
+    /// How many entries were laid out since the last look: the tests hold it against the screen.
+    pub laid_out: usize,
+}
+
+impl RowCache {
+    /// Forgets the rows of an entry.
+    pub fn forget(&mut self, id: EntryId) {
+        self.rows.remove(&id);
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Keeps the cache small.
+    pub fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
+        if self.rows.len() > KEPT {
+            self.rows.retain(|id, _| keeps(*id));
+        }
+    }
+}
+
+/// Everything that a layout depends on, with the cache.
+pub struct Layouts<'a> {
+    /// The session.
+    pub transcript: &'a Transcript,
+    /// The visible entries.
+    pub sequence: &'a Sequence,
+    /// Folds by hand.
+    pub folds: &'a Folds,
+    /// Sub-agents whose entries are shown.
+    pub open_lanes: &'a HashSet<Name>,
+    /// The outer conditions.
+    pub look: Look<'a>,
+    /// Rows made before.
+    pub cache: &'a mut RowCache,
+}
+
+impl Rows for Layouts<'_> {
+    fn len(&self) -> usize {
+        self.sequence.len()
+    }
+
+    fn id(&self, place: usize) -> Option<EntryId> {
+        self.sequence.at(place)
+    }
+
+    fn place(&self, id: EntryId) -> Option<usize> {
+        self.sequence.place_of(id)
+    }
+
+    fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
+        let Some(id) = self.sequence.at(place) else { return Arc::default() };
+        if let Some(rows) = self.cache.rows.get(&id) {
+            return Arc::clone(rows);
+        }
+        let rows = Arc::new(self.transcript.get(id).map_or_else(Vec::new, |entry| self.lay_out(id, entry)));
+        self.cache.laid_out += 1;
+        self.cache.rows.insert(id, Arc::clone(&rows));
+        rows
+    }
+}
+
+impl Layouts<'_> {
+    fn lay_out(&self, id: EntryId, entry: &Entry) -> Vec<Row> {
+        let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id)).flatten();
+        let spent = entry.usage.as_deref().map(|usage| spent_line(usage, entry.model.as_ref()));
+        let lanes: Vec<LaneLine> = calls_of(entry)
+            .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
+            .map(|(call, lane)| lane_line(self.transcript, &call.key, lane, self.open_lanes.contains(&lane.name)))
+            .collect();
+        let item = Item {
+            entry,
+            folds: self.folds.of(&entry.key),
+            turn: turn.as_deref(),
+            spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
+            dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
+            lanes: &lanes,
+            depth: depth_of(self.transcript, entry),
+            raw: None,
+        };
+        render::lay_out(&item, &self.look)
+    }
+}
+
+/// `6 calls 1✗ · 1m52s · $0.21` for the turn that an entry opens.
+pub fn turn_line(transcript: &Transcript, prompt: EntryId) -> Option<String> {
+    let turns = transcript.turns();
+    let turn = turns.binary_search_by_key(&prompt, |turn| turn.prompt).ok().or_else(|| turns.iter().position(|turn| turn.prompt == prompt))?;
+    let facts = transcript.turn_facts(turn);
+    let mut parts = Vec::new();
+    if facts.calls > 0 {
+        let errors = if facts.errors > 0 { format!(" {}✗", facts.errors) } else { String::new() };
+        parts.push(format!("{} call{}{errors}", facts.calls, if facts.calls == 1 { "" } else { "s" }));
+    } else if facts.errors > 0 {
+        parts.push(format!("{}✗", facts.errors));
+    }
+    parts.extend(facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration));
+    parts.push(price_tag(&cost::of(&facts.totals)));
+    parts.retain(|part| !part.is_empty());
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// `↑118k (97% cached) ↓402  $0.031` for one answer.
+fn spent_line(usage: &Usage, model: Option<&Name>) -> String {
+    let mut totals = Totals::default();
+    totals.add(usage, model);
+    let prompt = usage.prompt();
+    let mut parts = Vec::new();
+    if prompt > 0 {
+        let cached = usage.cache_read.unwrap_or(0) * 100 / prompt.max(1);
+        let cached = if cached > 0 { format!(" ({cached}% cached)") } else { String::new() };
+        parts.push(format!("↑{}{cached}", figures::tokens(prompt)));
+    }
+    parts.extend(usage.output.filter(|n| *n > 0).map(|n| format!("↓{}", figures::tokens(n))));
+    let money = price_tag(&cost::of(&totals));
+    if !money.is_empty() {
+        parts.push(money);
+    }
+    parts.join(" ")
+}
+
+/// A sub-agent in one line: what it spent and what it did last.
+fn lane_line(transcript: &Transcript, call: &crate::model::entry::Key, lane: &LaneFacts, is_open: bool) -> LaneLine {
+    let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
+    let mut totals = Totals::default();
+    for entry in entries() {
+        if let Some(usage) = &entry.usage {
+            totals.add(usage, entry.model.as_ref());
+        }
+    }
+    let calls = entries().flat_map(calls_of).count();
+    let mut parts = vec![match calls {
+        0 => format!("{} entries", lane.entries.len()),
+        1 => "1 call".to_owned(),
+        n => format!("{n} calls"),
+    }];
+    let money = price_tag(&cost::of(&totals));
+    if !money.is_empty() {
+        parts.push(money);
+    }
+    if let Some(last) = lane.entries.iter().rev().filter_map(|id| transcript.get(*id)).find_map(last_sign) {
+        parts.push(last);
+    }
+    LaneLine { call: call.clone(), label: lane.label.clone(), facts: parts.join(" · "), is_open }
+}
+
+fn last_sign(entry: &Entry) -> Option<String> {
+    entry.blocks.iter().rev().find_map(|block| match &block.kind {
+        BlockKind::Call(call) => Some(format!("{} {}", call.name, call.headline)),
+        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
+        _ => None,
+    })
+}

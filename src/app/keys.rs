@@ -1,0 +1,142 @@
+//! Key presses as the bindings name them: `j`, `ctrl-d`, `pgdn`, `esc`.
+//!
+//! Invariant: no terminal library; the runtime translates its events into these.
+
+use std::fmt;
+
+/// A key press.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Press {
+    /// The key.
+    pub code: Code,
+    /// Whether Ctrl was held.
+    pub ctrl: bool,
+    /// Whether Alt was held.
+    pub alt: bool,
+}
+
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// A character; letters carry their case, so Shift needs no mark.
+    Char(char),
+    /// Return.
+    Enter,
+    /// Escape.
+    Esc,
+    /// Tab.
+    Tab,
+    /// Shift-Tab.
+    BackTab,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// A function key.
+    F(u8),
+}
+
+/// Names of keys that are no characters.
+const NAMED: [(&str, Code); 15] = [
+    ("enter", Code::Enter),
+    ("esc", Code::Esc),
+    ("tab", Code::Tab),
+    ("shift-tab", Code::BackTab),
+    ("backspace", Code::Backspace),
+    ("del", Code::Delete),
+    ("up", Code::Up),
+    ("down", Code::Down),
+    ("left", Code::Left),
+    ("right", Code::Right),
+    ("home", Code::Home),
+    ("end", Code::End),
+    ("pgup", Code::PageUp),
+    ("pgdn", Code::PageDown),
+    ("space", Code::Char(' ')),
+];
+
+impl Press {
+    /// A key without modifiers.
+    pub fn plain(code: Code) -> Self {
+        Self { code, ctrl: false, alt: false }
+    }
+
+    /// Reads a name such as `ctrl-d`.
+    pub fn parse(name: &str) -> Option<Self> {
+        if let Some(rest) = name.strip_prefix("ctrl-") {
+            return Self::parse(rest).map(|press| Self { ctrl: true, ..press });
+        }
+        if let Some(rest) = name.strip_prefix("alt-") {
+            return Self::parse(rest).map(|press| Self { alt: true, ..press });
+        }
+        if let Some((_, code)) = NAMED.iter().find(|(known, _)| *known == name) {
+            return Some(Self::plain(*code));
+        }
+        if let Some(number) = name.strip_prefix('F').and_then(|digits| digits.parse().ok()) {
+            return Some(Self::plain(Code::F(number)));
+        }
+        let mut chars = name.chars();
+        let first = chars.next()?;
+        chars.next().is_none().then(|| Self::plain(Code::Char(first)))
+    }
+
+    /// The typed character, if the key types one.
+    pub fn typed(self) -> Option<char> {
+        match self.code {
+            Code::Char(c) if !self.ctrl && !self.alt => Some(c),
+            _ => None,
+        }
+    }
+}
+
+/// Reads keys that are pressed one after the other: `g g`, `y j`, `ctrl-d`.
+pub fn parse_keys(names: &str) -> Option<Vec<Press>> {
+    names.split(' ').map(Press::parse).collect()
+}
+
+impl fmt::Display for Press {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ctrl {
+            f.write_str("ctrl-")?;
+        }
+        if self.alt {
+            f.write_str("alt-")?;
+        }
+        match (NAMED.iter().find(|(_, code)| *code == self.code), self.code) {
+            (Some((name, _)), _) => f.write_str(name),
+            (None, Code::Char(c)) => write!(f, "{c}"),
+            (None, Code::F(number)) => write!(f, "F{number}"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Code, Press};
+
+    #[test]
+    fn names_and_presses_agree() {
+        for name in ["j", "G", "ctrl-d", "alt-left", "space", "F1", "pgdn", "{", "ctrl-z", "shift-tab"] {
+            assert_eq!(Press::parse(name).unwrap().to_string(), name);
+        }
+        assert_eq!(Press::parse("ctrl-"), None);
+        assert_eq!(Press::parse("G"), Some(Press::plain(Code::Char('G'))));
+    }
+}

@@ -1,0 +1,107 @@
+//! Key presses to actions, by the mode and the table of bindings.
+
+use tui_input::InputRequest;
+
+use super::action::Action;
+use super::bindings::{Match, look_up};
+use super::keys::{Code, Press};
+use super::state::{Mode, State};
+
+/// What a key press asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// An action, so many times.
+    Act(Action, usize),
+    /// A change of the line that is being typed.
+    Type(InputRequest),
+    /// The typed line is finished.
+    Accept,
+    /// Scroll a pop-up by lines; far beyond its ends stops there.
+    ScrollPopUp(isize),
+    /// Nothing yet.
+    Wait,
+}
+
+/// More is no sensible count.
+const MAX_COUNT: usize = 99_999;
+
+/// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
+pub fn route(state: &mut State, press: Press) -> Request {
+    match state.mode {
+        Mode::Search { .. } => typing(press),
+        Mode::Help { .. } | Mode::Raw { .. } => pop_up(state.size.1, press),
+        Mode::Normal => normal(state, press),
+    }
+}
+
+fn normal(state: &mut State, press: Press) -> Request {
+    if let Some(digit) = digit_of_count(state, press) {
+        state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
+        return Request::Wait;
+    }
+    let cancels = press.code == Code::Esc && !state.pressed.is_empty();
+    state.pressed.push(press);
+    match look_up(&state.pressed) {
+        _ if cancels => {
+            state.pressed.clear();
+            state.count = None;
+            Request::Wait
+        }
+        Match::Action(action) => {
+            state.pressed.clear();
+            Request::Act(action, state.count.take().unwrap_or(1).max(1))
+        }
+        Match::Prefix => Request::Wait,
+        Match::None => {
+            state.pressed.clear();
+            state.count = None;
+            Request::Wait
+        }
+    }
+}
+
+/// Digits count only at the start of a key sequence, and 0 only after another digit.
+fn digit_of_count(state: &State, press: Press) -> Option<usize> {
+    if !state.pressed.is_empty() {
+        return None;
+    }
+    let digit = usize::try_from(press.typed()?.to_digit(10)?).ok()?;
+    (digit > 0 || state.count.is_some()).then_some(digit)
+}
+
+fn typing(press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Enter, _) => Request::Accept,
+        (Code::Esc, _) | (Code::Char('c' | 'g'), true) => Request::Act(Action::Cancel, 1),
+        (Code::Backspace, false) | (Code::Char('h'), true) => Request::Type(InputRequest::DeletePrevChar),
+        (Code::Delete, _) => Request::Type(InputRequest::DeleteNextChar),
+        (Code::Left, false) => Request::Type(InputRequest::GoToPrevChar),
+        (Code::Right, false) => Request::Type(InputRequest::GoToNextChar),
+        (Code::Left, true) => Request::Type(InputRequest::GoToPrevWord),
+        (Code::Right, true) => Request::Type(InputRequest::GoToNextWord),
+        (Code::Home, _) | (Code::Char('a'), true) => Request::Type(InputRequest::GoToStart),
+        (Code::End, _) | (Code::Char('e'), true) => Request::Type(InputRequest::GoToEnd),
+        (Code::Char('w'), true) | (Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
+        (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
+        _ => press.typed().map_or(Request::Wait, |c| Request::Type(InputRequest::InsertChar(c))),
+    }
+}
+
+fn pop_up(height: u16, press: Press) -> Request {
+    let page = isize::try_from(height.saturating_sub(4)).unwrap_or(10).max(1);
+    match (press.code, press.ctrl) {
+        (Code::Char('j'), false) | (Code::Down, _) => Request::ScrollPopUp(1),
+        (Code::Char('k'), false) | (Code::Up, _) => Request::ScrollPopUp(-1),
+        (Code::Char(' '), _) | (Code::PageDown, _) => Request::ScrollPopUp(page),
+        (Code::Char('b'), _) | (Code::PageUp, _) => Request::ScrollPopUp(-page),
+        (Code::Char('d'), true) => Request::ScrollPopUp(page / 2),
+        (Code::Char('u'), true) => Request::ScrollPopUp(-page / 2),
+        (Code::Char('g'), false) | (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
+        (Code::Char('G'), false) | (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
+        (Code::Char('Q'), false) | (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
+        (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
+        (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
+        (Code::Esc | Code::Char('q' | '?' | 'r') | Code::F(1), _) => Request::Act(Action::Cancel, 1),
+        _ => Request::Wait,
+    }
+}

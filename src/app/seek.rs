@@ -1,0 +1,109 @@
+//! From landmark to landmark: which blocks are of a kind, and where the next one is.
+
+use super::action::{Kind, Way};
+use super::sequence::{Sequence, starter_of};
+use super::viewport::Focus;
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
+use crate::model::tool::ToolState;
+use crate::model::transcript::Transcript;
+
+/// The next block of a kind, seen from the focus.
+pub fn seek(transcript: &Transcript, sequence: &Sequence, from: Option<Focus>, kind: Kind, way: Way) -> Option<Focus> {
+    let start = from.and_then(|focus| sequence.place_of(focus.entry)).unwrap_or(0);
+    let here = from.map(|focus| focus.block);
+    let places: Box<dyn Iterator<Item = usize>> = match way {
+        Way::Next => Box::new(start..sequence.len()),
+        Way::Previous => Box::new((0..=start).rev()),
+    };
+    for place in places {
+        let id = sequence.at(place)?;
+        let Some(entry) = transcript.get(id) else { continue };
+        let within = |block: usize| match (place == start, way, here) {
+            (true, Way::Next, Some(here)) => block > here,
+            (true, Way::Previous, Some(here)) => block < here,
+            _ => true,
+        };
+        let mut found = (0..entry.blocks.len()).filter(|block| within(*block) && is_kind(transcript, id, entry, *block, kind));
+        let block = match way {
+            Way::Next => found.next(),
+            Way::Previous => found.last(),
+        };
+        if let Some(block) = block {
+            return Some(Focus { entry: id, block });
+        }
+    }
+    None
+}
+
+fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, kind: Kind) -> bool {
+    let Some(block) = entry.blocks.get(place) else { return false };
+    let is_first_text = || entry.blocks.iter().position(|b| matches!(b.kind, BlockKind::Text(_))) == Some(place);
+    match kind {
+        Kind::Prompt => entry.marks.prompt && is_headline(entry, place),
+        Kind::Error => is_error(block),
+        Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
+        Kind::Message => entry.role == Role::Assistant && is_first_text(),
+        Kind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),
+        Kind::Lane => matches!(&block.kind, BlockKind::Call(call) if transcript.lane_of_call(&call.key).is_some()),
+        Kind::Compaction => matches!(block.kind, BlockKind::Break(Break::Compaction { .. })),
+        Kind::Branch => {
+            let is_root = place == 0 && transcript.branches().roots.contains(&id);
+            is_root || matches!(block.kind, BlockKind::Break(Break::Branch(_)))
+        }
+        Kind::Image => match &block.kind {
+            BlockKind::Image(_) => true,
+            BlockKind::Call(call) => call.state.result().is_some_and(|result| !result.images.is_empty()),
+            _ => false,
+        },
+        Kind::Open => matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost),
+    }
+}
+
+/// The block that stands for a prompt: its first text, or its first block.
+pub fn is_headline(entry: &Entry, place: usize) -> bool {
+    let text = entry.blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
+    text.unwrap_or(0) == place
+}
+
+/// Whether a block is an error to stop at: failed calls, strays, errors of the agent, broken records.
+pub fn is_error(block: &Block) -> bool {
+    match &block.kind {
+        BlockKind::Call(call) => matches!(call.state, ToolState::Failed(_)),
+        BlockKind::Result(_) | BlockKind::Break(Break::Error(_)) => true,
+        BlockKind::Raw(raw) => ["broken record", "incomplete record", "not JSON"].iter().any(|title| raw.title.starts_with(title)),
+        BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) | BlockKind::Break(_) => false,
+    }
+}
+
+/// The other half of a pair: for a stray result its call, for a call that has a second result that one;
+/// for an entry of a sub-agent the call that started it.
+pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
+    let entry = transcript.get(focus.entry)?;
+    match &entry.blocks.get(focus.block)?.kind {
+        BlockKind::Result(stray) => {
+            let id = transcript.entries_with_call(&stray.call).first().copied()?;
+            Some(Focus { entry: id, block: block_of_call(transcript.get(id)?, &stray.call)? })
+        }
+        BlockKind::Call(call) => {
+            let is_stray_of = |block: &Block| matches!(&block.kind, BlockKind::Result(stray) if stray.call == call.key && !call.key.is_empty());
+            let stray = transcript.order().iter().copied().find_map(|id| {
+                let block = transcript.get(id)?.blocks.iter().position(is_stray_of)?;
+                Some(Focus { entry: id, block })
+            });
+            stray.or_else(|| starter(transcript, entry))
+        }
+        _ => starter(transcript, entry),
+    }
+}
+
+/// The call that started the lane of an entry.
+pub fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
+    let lane = entry.lane.as_ref()?;
+    let id = starter_of(transcript, lane)?;
+    let call = transcript.lanes().iter().find(|known| known.name == *lane)?.call.clone()?;
+    Some(Focus { entry: id, block: block_of_call(transcript.get(id)?, &call)? })
+}
+
+fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
+    entry.blocks.iter().position(|block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call))
+}

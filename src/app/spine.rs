@@ -1,0 +1,72 @@
+//! The last column: where prompts, errors, compactions and hits lie in the whole, and which part of it
+//! the window shows.
+
+use std::collections::HashSet;
+
+use super::seek::is_error;
+use super::sequence::Sequence;
+use crate::model::entry::{BlockKind, Break, EntryId};
+use crate::model::transcript::Transcript;
+
+/// What a cell of the spine stands for; the greatest of a cell's entries is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mark {
+    /// Nothing special.
+    #[default]
+    None,
+    /// A prompt.
+    Prompt,
+    /// A compaction.
+    Compaction,
+    /// A search hit.
+    Hit,
+    /// An error.
+    Error,
+}
+
+/// Marks of all visible entries by place; made anew when the session changes.
+#[derive(Clone, Debug, Default)]
+pub struct Spine {
+    marks: Vec<(usize, Mark)>,
+    /// The cells from top to bottom.
+    pub cells: Vec<Mark>,
+}
+
+impl Spine {
+    /// Collects the marks.
+    pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence, hits: &HashSet<EntryId>) {
+        self.marks.clear();
+        for (place, id) in sequence.order().iter().enumerate() {
+            let Some(entry) = transcript.get(*id) else { continue };
+            let blocks = entry.blocks.iter().map(|block| match &block.kind {
+                _ if is_error(block) => Mark::Error,
+                BlockKind::Break(Break::Compaction { .. }) => Mark::Compaction,
+                _ => Mark::None,
+            });
+            let own = if entry.marks.prompt { Mark::Prompt } else { Mark::None };
+            let hit = if hits.contains(id) { Mark::Hit } else { Mark::None };
+            let mark = blocks.max().unwrap_or_default().max(own).max(hit);
+            if mark != Mark::None {
+                self.marks.push((place, mark));
+            }
+        }
+    }
+
+    /// Spreads the marks over a column; `position` gives an entry's share of the whole.
+    pub fn arrange(&mut self, height: usize, position: impl Fn(usize) -> f64) {
+        self.cells = vec![Mark::None; height];
+        for (place, mark) in &self.marks {
+            let cell = cell_of(position(*place), height);
+            if let Some(known) = self.cells.get_mut(cell) {
+                *known = (*known).max(*mark);
+            }
+        }
+    }
+}
+
+/// The cell for a share between 0 and 1.
+pub fn cell_of(share: f64, height: usize) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a screen's height")]
+    let cell = (share.clamp(0.0, 1.0) * height as f64) as usize;
+    cell.min(height.saturating_sub(1))
+}

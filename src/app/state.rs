@@ -1,0 +1,272 @@
+//! All that the viewer knows: the session, what is looked at, and the mode of the keys.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tui_input::Input;
+
+use super::folds::Folds;
+use super::items::RowCache;
+use super::keys::Press;
+use super::heights::Heights;
+use super::outline::Outline;
+use super::search::{Job, Search};
+use super::sequence::Sequence;
+use super::spine::Spine;
+use super::viewport::{Focus, Viewport};
+use crate::analysis::activity::Activity;
+use crate::analysis::context::ContextUse;
+use crate::model::edit::{LinkState, Opened};
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
+use crate::model::text::{Name, Text};
+use crate::model::transcript::Transcript;
+use crate::render::code::Colours;
+use crate::render::row::{Level, Row};
+use crate::render::theme::Theme;
+
+/// The state of the viewer.
+pub struct State {
+    /// The session as shown.
+    pub transcript: Transcript,
+    /// The whole session while only its end is shown.
+    pub whole: Option<Transcript>,
+    /// What was found when the session was opened.
+    pub opened: Option<Opened>,
+    /// Paths of the session's files by number.
+    pub files: Vec<PathBuf>,
+    /// How the file fares.
+    pub link: LinkState,
+    /// Bytes read and bytes in the file, while the whole is being read.
+    pub progress: Option<(u64, u64)>,
+    /// Whether everything that was there at the start is shown.
+    pub is_caught_up: bool,
+    /// Why no more will come, if the reading thread gave up.
+    pub fault: Option<Text>,
+
+    /// The window.
+    pub view: Viewport,
+    /// The visible entries.
+    pub sequence: Sequence,
+    /// Heights for the scrollbar.
+    pub heights: Heights,
+    /// Folds by hand.
+    pub folds: Folds,
+    /// Sub-agents whose entries are shown.
+    pub open_lanes: HashSet<Name>,
+    /// Level of detail.
+    pub level: Level,
+    /// Whether thinking is shown.
+    pub shows_thinking: bool,
+    /// Whether the outline is shown; `None`: if there is room.
+    pub wants_outline: Option<bool>,
+    /// Colours and glyphs.
+    pub theme: Theme,
+    /// Highlights made in the background.
+    pub colours: Arc<Colours>,
+    /// Rows that are still valid.
+    pub cache: RowCache,
+    /// The outline.
+    pub outline: Outline,
+    /// The last column.
+    pub spine: Spine,
+    /// Columns and lines of the screen.
+    pub size: (u16, u16),
+
+    /// What keys mean just now.
+    pub mode: Mode,
+    /// Keys of an unfinished chord.
+    pub pressed: Vec<Press>,
+    /// A count typed before a key.
+    pub count: Option<usize>,
+    /// The search.
+    pub search: Option<Search>,
+    /// A message in the status line.
+    pub message: Option<Message>,
+    /// Where jumps came from.
+    pub jumps: Vec<Focus>,
+    /// Entries that arrived below since the reader paused.
+    pub unseen: usize,
+
+    /// What the agent is doing.
+    pub activity: Activity,
+    /// How full the context is.
+    pub context: Option<ContextUse>,
+    /// The session's cost, ready to print.
+    pub cost: String,
+    /// The time, as told by the runtime.
+    pub now: Moment,
+    /// When the file last changed.
+    pub last_write: Option<Moment>,
+
+    /// What [`super::arrange::arrange`] must make anew.
+    pub stale: Stale,
+    /// Entries whose bodies were asked for.
+    pub asked: HashSet<EntryId>,
+    /// Tells answers for the current search from earlier ones.
+    pub generation: u32,
+    /// State of the highlights when rows were last made.
+    pub colours_seen: u64,
+}
+
+/// What must be made anew before the next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The sequence of visible entries.
+    pub sequence: bool,
+    /// Marks of the spine.
+    pub spine: bool,
+    /// Activity, context and cost.
+    pub facts: bool,
+}
+
+/// What keys mean.
+#[derive(Clone, Debug, Default)]
+pub enum Mode {
+    /// As in the bindings.
+    #[default]
+    Normal,
+    /// A search is being typed.
+    Search {
+        /// What is typed so far.
+        input: Input,
+        /// Where the reader stood.
+        from: Option<Focus>,
+    },
+    /// The help is open.
+    Help {
+        /// First line shown.
+        top: usize,
+    },
+    /// A record is shown raw.
+    Raw {
+        /// What it is.
+        title: String,
+        /// Its rows.
+        rows: Vec<Row>,
+        /// First row shown.
+        top: usize,
+    },
+}
+
+/// A message in the status line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The words.
+    pub text: String,
+    /// When it goes away.
+    pub until: Moment,
+}
+
+/// How long a message stays, in ms.
+const MESSAGE_MS: i64 = 4_000;
+
+/// What the runtime is to do; the state itself touches nothing outside.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Read bodies again.
+    Page {
+        /// Entries that wait for them.
+        entries: Vec<EntryId>,
+        /// Their records.
+        origins: Vec<Origin>,
+    },
+    /// Search on a thread.
+    Search(Job),
+    /// Stop searching.
+    CancelSearch,
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Put the JSON of records on the clipboard.
+    CopyRecords(Vec<Origin>),
+    /// Show records raw.
+    ShowRecords(Vec<Origin>),
+    /// Open a file in the editor.
+    Edit(Origin),
+    /// Read the session anew.
+    Reload,
+    /// Draw everything anew.
+    Redraw,
+    /// Stop until `fg`.
+    Suspend,
+    /// End the program.
+    Quit,
+}
+
+impl State {
+    /// Nothing read yet.
+    pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Moment) -> Self {
+        Self {
+            transcript: Transcript::new(),
+            whole: None,
+            opened: None,
+            files: Vec::new(),
+            link: LinkState::Live,
+            progress: None,
+            is_caught_up: false,
+            fault: None,
+            view: Viewport::default(),
+            sequence: Sequence::default(),
+            heights: Heights::default(),
+            folds: Folds::default(),
+            open_lanes: HashSet::new(),
+            level,
+            shows_thinking: true,
+            wants_outline: None,
+            theme,
+            colours,
+            cache: RowCache::default(),
+            outline: Outline::default(),
+            spine: Spine::default(),
+            size: (80, 24),
+            mode: Mode::Normal,
+            pressed: Vec::new(),
+            count: None,
+            search: None,
+            message: None,
+            jumps: Vec::new(),
+            unseen: 0,
+            activity: Activity::Unknown,
+            context: None,
+            cost: String::new(),
+            now,
+            last_write: None,
+            stale: Stale { sequence: true, spine: true, facts: true },
+            asked: HashSet::new(),
+            generation: 0,
+            colours_seen: 0,
+        }
+    }
+
+    /// Shows a message for a few seconds.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.message = Some(Message { text: text.into(), until: Moment(self.now.0 + MESSAGE_MS) });
+    }
+
+    /// The next moment at which the screen changes without input, if any: a second hand, or a message
+    /// that goes away.
+    pub fn ticks(&self) -> bool {
+        let works = matches!(self.activity, Activity::Tool { .. } | Activity::Model { .. } | Activity::Waiting { .. });
+        let runs = self.view.lines.iter().any(|line| line.row().is_some_and(|row| row.running_since.is_some()));
+        works || runs || self.message.is_some()
+    }
+
+    /// Forgets all rows, because the look changed.
+    pub fn look_changed(&mut self) {
+        self.cache.clear();
+        self.stale.spine = true;
+    }
+
+    /// The place of the focused item in the transcript's order, or of the last entry.
+    pub fn focused_turn(&self) -> Option<usize> {
+        let turns = self.transcript.turns();
+        let Some(focus) = self.view.focus else { return turns.len().checked_sub(1) };
+        let entry = self.transcript.get(focus.entry)?;
+        // Entries of sub-agents belong to the turn of the call that started them.
+        let id = super::seek::starter(&self.transcript, entry).map_or(focus.entry, |starter| starter.entry);
+        let place = self.transcript.order().iter().rposition(|other| *other == id)?;
+        self.transcript.turn_at(place)
+    }
+}

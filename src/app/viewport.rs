@@ -1,0 +1,444 @@
+//! The window on the rows. It is anchored to a row of a block, never to a line number, and walks from
+//! there: what is above or far below is not laid out.
+
+use std::sync::Arc;
+
+use crate::model::entry::EntryId;
+use crate::render::row::{Row, RowKind};
+
+/// What holds the window in its place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Anchor {
+    /// The end: new entries scroll the window. Following is this state.
+    #[default]
+    Tail,
+    /// A row of a block stands at a line of the window.
+    Row {
+        /// The entry.
+        entry: EntryId,
+        /// Place of the block in the entry.
+        block: usize,
+        /// Row within the block.
+        row: usize,
+        /// Line of the window.
+        line: usize,
+    },
+}
+
+/// The focused item: a block of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Focus {
+    /// The entry.
+    pub entry: EntryId,
+    /// Place of the block in it.
+    pub block: usize,
+}
+
+/// A motion that waits for the next arrangement, because only that knows the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// Scroll by lines.
+    Lines(isize),
+    /// Scroll by half pages.
+    HalfPages(isize),
+    /// Focus another item.
+    Items(isize),
+    /// To the beginning.
+    Top,
+    /// To the end; follow.
+    Tail,
+    /// Stay where it is, but no longer follow.
+    Pause,
+    /// Focus this item and bring it into view.
+    Show(Focus),
+    /// As `Show`, with the row that a search found.
+    ShowRow(Focus, usize),
+}
+
+/// A row of the window.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The entry.
+    pub entry: EntryId,
+    /// The entry's rows.
+    pub rows: Arc<Vec<Row>>,
+    /// Which of them.
+    pub row: usize,
+}
+
+impl Line {
+    /// The row.
+    pub fn row(&self) -> Option<&Row> {
+        self.rows.get(self.row)
+    }
+}
+
+/// Gives the rows of the entries of a sequence.
+pub trait Rows {
+    /// Number of entries.
+    fn len(&self) -> usize;
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The entry at a place.
+    fn id(&self, place: usize) -> Option<EntryId>;
+    /// Where an entry stands.
+    fn place(&self, id: EntryId) -> Option<usize>;
+    /// The rows of the entry at a place.
+    fn rows(&mut self, place: usize) -> Arc<Vec<Row>>;
+}
+
+/// A row of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Spot {
+    place: usize,
+    row: usize,
+}
+
+/// The window.
+#[derive(Clone, Debug, Default)]
+pub struct Viewport {
+    /// What holds it.
+    pub anchor: Anchor,
+    /// The focused item.
+    pub focus: Option<Focus>,
+    /// Its rows, from the top; set by [`Viewport::arrange`].
+    pub lines: Vec<Line>,
+    motions: Vec<Motion>,
+}
+
+impl Viewport {
+    /// Whether new entries scroll the window.
+    pub fn follows(&self) -> bool {
+        self.anchor == Anchor::Tail
+    }
+
+    /// Asks for a motion at the next arrangement.
+    pub fn ask(&mut self, motion: Motion) {
+        self.motions.push(motion);
+    }
+
+    /// Fills the window: carries out the motions that were asked for, then collects `height` lines.
+    pub fn arrange(&mut self, rows: &mut dyn Rows, height: usize) {
+        self.fill(rows, height);
+        for motion in std::mem::take(&mut self.motions) {
+            self.carry_out(motion, rows, height);
+        }
+        self.settle(rows);
+    }
+
+    // === filling ===
+
+    fn fill(&mut self, rows: &mut dyn Rows, height: usize) {
+        self.lines.clear();
+        if height == 0 || rows.is_empty() {
+            return;
+        }
+        let wanted = match self.anchor {
+            Anchor::Tail => None,
+            Anchor::Row { entry, block, row, line } => spot_of(rows, entry, block, row).map(|spot| (spot, line)),
+        };
+        let top = match wanted {
+            Some((spot, line)) => walk_up(rows, spot, line),
+            None => None,
+        };
+        match top {
+            Some(top) => self.fill_down(rows, top, height),
+            None => self.fill_from_end(rows, height),
+        }
+        if self.lines.len() < height {
+            // The end came into the window: the last row stands at its foot.
+            self.fill_from_end(rows, height);
+        }
+    }
+
+    fn fill_down(&mut self, rows: &mut dyn Rows, top: Spot, height: usize) {
+        self.lines.clear();
+        let mut first = top.row;
+        for place in top.place..rows.len() {
+            let Some(entry) = rows.id(place) else { break };
+            let laid = rows.rows(place);
+            for row in first..laid.len() {
+                if self.lines.len() == height {
+                    return;
+                }
+                self.lines.push(Line { entry, rows: Arc::clone(&laid), row });
+            }
+            first = 0;
+        }
+    }
+
+    fn fill_from_end(&mut self, rows: &mut dyn Rows, height: usize) {
+        let end = Spot { place: rows.len(), row: 0 };
+        if let Some(top) = walk_up(rows, end, height) {
+            self.fill_down(rows, top, height);
+        }
+    }
+
+    // === motions ===
+
+    fn carry_out(&mut self, motion: Motion, rows: &mut dyn Rows, height: usize) {
+        match motion {
+            Motion::Lines(by) => self.scroll(by, rows, height),
+            Motion::HalfPages(by) => {
+                let half = isize::try_from(height / 2).unwrap_or(1).max(1);
+                // A page keeps two lines of the last one in sight.
+                let whole = isize::try_from(height.saturating_sub(2)).unwrap_or(1).max(1);
+                let lines = if by % 2 == 0 { by / 2 * whole } else { by * half };
+                self.scroll(lines, rows, height);
+                self.focus_in_window();
+            }
+            Motion::Items(by) => {
+                for _ in 0..by.unsigned_abs() {
+                    self.step(by > 0, rows, height);
+                }
+            }
+            Motion::Top => {
+                self.anchor_at(rows, Spot { place: 0, row: 0 }, 0);
+                self.fill(rows, height);
+                self.focus = self.lines.first().and_then(focus_of);
+            }
+            Motion::Tail => {
+                self.anchor = Anchor::Tail;
+                self.fill(rows, height);
+                self.focus = self.lines.last().and_then(focus_of);
+            }
+            Motion::Pause => self.anchor_to_window(rows),
+            Motion::Show(focus) => self.show(focus, None, rows, height),
+            Motion::ShowRow(focus, row) => self.show(focus, Some(row), rows, height),
+        }
+    }
+
+    fn scroll(&mut self, by: isize, rows: &mut dyn Rows, height: usize) {
+        let Some(top) = self.top_spot(rows) else { return };
+        let target = if by < 0 {
+            walk_up(rows, top, by.unsigned_abs())
+        } else {
+            Some(walk_down(rows, top, by.unsigned_abs()))
+        };
+        if let Some(spot) = target {
+            self.anchor_at(rows, spot, 0);
+            self.fill(rows, height);
+            self.anchor_to_window(rows);
+        }
+    }
+
+    /// To the next or previous item; an item that reaches beyond the window is scrolled through first.
+    fn step(&mut self, forward: bool, rows: &mut dyn Rows, height: usize) {
+        let Some(focus) = self.focus.filter(|focus| rows.place(focus.entry).is_some()) else {
+            self.focus_in_window();
+            return;
+        };
+        let (Some(first), Some(last)) = (self.lines.first().map(line_key), self.lines.last().map(line_key)) else { return };
+        let Some((start, end)) = extent(rows, focus) else { return };
+        let top = rows.place(first.0).map(|place| Spot { place, row: first.1 });
+        let bottom = rows.place(last.0).map(|place| Spot { place, row: last.1 });
+        let is_in_sight = self.lines.iter().any(|line| focus_of(line) == Some(focus));
+        if is_in_sight && forward && bottom.is_some_and(|bottom| bottom < end) {
+            return self.scroll(1, rows, height);
+        }
+        if is_in_sight && !forward && top.is_some_and(|top| top > start) {
+            return self.scroll(-1, rows, height);
+        }
+        if let Some(next) = neighbour(rows, focus, forward) {
+            let was_tail = self.follows();
+            self.focus = Some(next);
+            self.bring_into_view(next, forward, rows, height);
+            if was_tail && !forward {
+                self.anchor_to_window(rows);
+            }
+        } else if forward {
+            self.scroll(1, rows, height);
+        } else {
+            self.scroll(-1, rows, height);
+        }
+    }
+
+    fn bring_into_view(&mut self, focus: Focus, forward: bool, rows: &mut dyn Rows, height: usize) {
+        let Some((start, end)) = extent(rows, focus) else { return };
+        let place = |line: &Line, rows: &mut dyn Rows| rows.place(line.entry).map(|place| Spot { place, row: line.row });
+        let top = self.lines.first().and_then(|line| place(line, rows));
+        let bottom = self.lines.last().and_then(|line| place(line, rows));
+        let (Some(top), Some(bottom)) = (top, bottom) else { return };
+        let tall = end.place == start.place && end.row - start.row + 1 >= height;
+        if start < top {
+            let spot = if tall && !forward { walk_up(rows, end, height - 1).unwrap_or(start) } else { start };
+            self.anchor_at(rows, spot, 0);
+        } else if end > bottom {
+            if tall {
+                self.anchor_at(rows, start, 0);
+            } else {
+                self.anchor_at(rows, end, height - 1);
+            }
+        } else {
+            return;
+        }
+        self.fill(rows, height);
+        self.anchor_to_window(rows);
+    }
+
+    /// A jump: the item stands a quarter from the top, so that what led to it is in sight.
+    fn show(&mut self, focus: Focus, row: Option<usize>, rows: &mut dyn Rows, height: usize) {
+        let Some((start, end)) = extent(rows, focus) else { return };
+        self.focus = Some(focus);
+        let target = Spot { row: (start.row + row.unwrap_or(0)).min(end.row), ..start };
+        let lines = self.lines.iter().filter_map(|line| rows.place(line.entry).map(|place| Spot { place, row: line.row }));
+        let in_sight: Vec<Spot> = lines.collect();
+        let shows_all = in_sight.contains(&target) && (row.is_some() || in_sight.contains(&end));
+        if shows_all {
+            self.anchor_to_window(rows);
+            return;
+        }
+        self.anchor_at(rows, target, if target.row == 0 && target.place == 0 { 0 } else { height / 4 });
+        self.fill(rows, height);
+        self.anchor_to_window(rows);
+    }
+
+    // === anchors ===
+
+    fn top_spot(&self, rows: &mut dyn Rows) -> Option<Spot> {
+        let line = self.lines.first()?;
+        Some(Spot { place: rows.place(line.entry)?, row: line.row })
+    }
+
+    fn anchor_at(&mut self, rows: &mut dyn Rows, spot: Spot, line: usize) {
+        let Some(entry) = rows.id(spot.place) else { return };
+        let laid = rows.rows(spot.place);
+        let (block, row) = within_block(&laid, spot.row);
+        self.anchor = Anchor::Row { entry, block, row, line };
+    }
+
+    /// Anchors to what is being read: the focused item if its head is in sight, else the top line.
+    fn anchor_to_window(&mut self, rows: &mut dyn Rows) {
+        let head = self.lines.iter().position(|line| focus_of(line) == self.focus && self.focus.is_some());
+        let line = head.unwrap_or(0);
+        let Some(shown) = self.lines.get(line) else { return };
+        let (Some(place), row) = (rows.place(shown.entry), shown.row) else { return };
+        self.anchor_at(rows, Spot { place, row }, line);
+    }
+
+    fn focus_in_window(&mut self) {
+        let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
+        if !is_in_sight {
+            let heads = self.lines.iter().find(|line| line.row().is_some_and(|row| row.kind != RowKind::Body && row.kind != RowKind::Gap));
+            self.focus = heads.or(self.lines.first()).and_then(focus_of);
+        }
+    }
+
+    /// After all motions: a following window focuses its last item, any other one keeps its place.
+    fn settle(&mut self, rows: &mut dyn Rows) {
+        if self.follows() {
+            self.focus = self.lines.iter().rev().find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap)).and_then(focus_of);
+        } else {
+            if self.focus.is_none_or(|focus| rows.place(focus.entry).is_none()) {
+                self.focus = None;
+                self.focus_in_window();
+            }
+            self.anchor_to_window(rows);
+        }
+    }
+}
+
+fn line_key(line: &Line) -> (EntryId, usize) {
+    (line.entry, line.row)
+}
+
+/// The item that a line belongs to.
+pub fn focus_of(line: &Line) -> Option<Focus> {
+    Some(Focus { entry: line.entry, block: line.row()?.block })
+}
+
+/// The block that a row belongs to, and which of its rows it is.
+fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
+    let block = laid.get(row).map_or(0, |row| row.block);
+    let first = laid.iter().position(|row| row.block == block).unwrap_or(0);
+    (block, row.saturating_sub(first))
+}
+
+/// A row of a block; the nearest one if the block has become shorter or is gone.
+fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: usize) -> Option<Spot> {
+    let place = rows.place(entry)?;
+    let laid = rows.rows(place);
+    let count = laid.iter().filter(|row| row.block == block).count();
+    let first = laid.iter().position(|row| row.block >= block).unwrap_or(laid.len().saturating_sub(1));
+    Some(Spot { place, row: first + row.min(count.saturating_sub(1)) })
+}
+
+/// First and last row of an item, without the gap after it.
+fn extent(rows: &mut dyn Rows, focus: Focus) -> Option<(Spot, Spot)> {
+    let place = rows.place(focus.entry)?;
+    let laid = rows.rows(place);
+    let of_block = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
+    let first = laid.iter().position(|row| of_block(&row))?;
+    let last = laid.iter().rposition(|row| of_block(&row))?;
+    Some((Spot { place, row: first }, Spot { place, row: last }))
+}
+
+/// The item after or before another one.
+fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Option<Focus> {
+    let place = rows.place(focus.entry)?;
+    let within = items(&rows.rows(place));
+    let at = within.iter().position(|block| *block == focus.block);
+    let next = match (at, forward) {
+        (Some(at), true) => within.get(at + 1),
+        (Some(at), false) => at.checked_sub(1).and_then(|before| within.get(before)),
+        (None, _) => None,
+    };
+    if let Some(block) = next {
+        return Some(Focus { entry: focus.entry, block: *block });
+    }
+    let mut place = place;
+    loop {
+        place = if forward { place + 1 } else { place.checked_sub(1)? };
+        let entry = rows.id(place)?;
+        let blocks = items(&rows.rows(place));
+        let block = if forward { blocks.first() } else { blocks.last() };
+        if let Some(block) = block {
+            return Some(Focus { entry, block: *block });
+        }
+    }
+}
+
+/// Blocks that have rows, in order.
+fn items(laid: &[Row]) -> Vec<usize> {
+    let mut blocks: Vec<usize> = laid.iter().filter(|row| row.kind != RowKind::Gap).map(|row| row.block).collect();
+    blocks.dedup();
+    blocks
+}
+
+/// The row `lines` above; the first one if there are not so many. Nothing if there are no rows at all.
+fn walk_up(rows: &mut dyn Rows, from: Spot, lines: usize) -> Option<Spot> {
+    let mut left = lines;
+    let mut spot = from;
+    loop {
+        if spot.row >= left && spot.place < rows.len() {
+            return Some(Spot { row: spot.row - left, ..spot });
+        }
+        left -= spot.row.min(left);
+        let Some(before) = spot.place.checked_sub(1) else {
+            return (!rows.is_empty()).then_some(Spot { place: 0, row: 0 });
+        };
+        spot = Spot { place: before, row: rows.rows(before).len() };
+    }
+}
+
+/// The row `lines` below, or the last one.
+fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
+    let mut left = lines;
+    let mut spot = from;
+    loop {
+        let count = rows.rows(spot.place).len();
+        if spot.row + left < count {
+            return Spot { row: spot.row + left, ..spot };
+        }
+        if spot.place + 1 >= rows.len() {
+            return Spot { row: count.saturating_sub(1), ..spot };
+        }
+        left -= (count - spot.row).min(left);
+        spot = Spot { place: spot.place + 1, row: 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! Keys and signals, each on a thread of its own.
+//!
+//! The key thread waits for the terminal and for a pipe that wakes it, so that it can be kept from
+//! the keys while an editor has the terminal.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossterm::event::{self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::iterator::Signals;
+
+use crate::app::keys::{Code, Press};
+use crate::app::update::Event;
+
+/// What signals ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// The screen has another size.
+    Resize,
+    /// Stop until `fg`.
+    Suspend,
+    /// End with this exit code.
+    End(u8),
+}
+
+/// The two threads.
+pub struct Input {
+    /// Keys and pastes.
+    pub events: Receiver<Event>,
+    /// Signals.
+    pub signals: Receiver<Signal>,
+    is_paused: Arc<AtomicBool>,
+    wake: File,
+    paused: Receiver<()>,
+}
+
+impl Input {
+    /// Starts listening.
+    pub fn start() -> io::Result<Self> {
+        let (events_out, events) = unbounded();
+        let (signals_out, signals) = unbounded();
+        let (paused_out, paused) = unbounded();
+        let (reader, writer) = io::pipe()?;
+        let is_paused = Arc::new(AtomicBool::new(false));
+        let keys = Keys {
+            terminal: terminal()?,
+            wake: File::from(OwnedFd::from(reader)),
+            is_paused: Arc::clone(&is_paused),
+            events: events_out,
+            paused: paused_out,
+        };
+        std::thread::Builder::new().name("keys".to_owned()).spawn(move || keys.run())?;
+        let mut caught = Signals::new([SIGWINCH, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP])?;
+        let listen = move || {
+            for signal in caught.forever() {
+                if signals_out.send(meaning(signal)).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+        Ok(Self { events, signals, is_paused, wake: File::from(OwnedFd::from(writer)), paused })
+    }
+
+    /// Keeps away from the keys; returns when the thread has let go of them.
+    pub fn pause(&mut self) {
+        self.is_paused.store(true, Ordering::SeqCst);
+        if self.wake.write_all(b"p").is_ok() {
+            let _ = self.paused.recv_timeout(Duration::from_secs(1));
+        }
+    }
+
+    /// Listens to the keys again.
+    pub fn resume(&mut self) {
+        self.is_paused.store(false, Ordering::SeqCst);
+        let _ = self.wake.write_all(b"r");
+    }
+}
+
+/// Where keys come from: standard input, or the terminal itself while a session comes from a pipe.
+fn terminal() -> io::Result<OwnedFd> {
+    if io::stdin().is_terminal() {
+        return io::stdin().as_fd().try_clone_to_owned();
+    }
+    Ok(File::open("/dev/tty")?.into())
+}
+
+fn meaning(signal: i32) -> Signal {
+    match signal {
+        SIGWINCH => Signal::Resize,
+        SIGTSTP => Signal::Suspend,
+        other => Signal::End(u8::try_from(128 + other).unwrap_or(1)),
+    }
+}
+
+/// Stops the process as Ctrl-Z would have done; returns when it goes on.
+pub fn stop_process() {
+    let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+}
+
+struct Keys {
+    terminal: OwnedFd,
+    wake: File,
+    is_paused: Arc<AtomicBool>,
+    events: Sender<Event>,
+    paused: Sender<()>,
+}
+
+impl Keys {
+    fn run(mut self) {
+        loop {
+            let (has_keys, is_woken) = wait(self.terminal.as_fd(), self.wake.as_fd());
+            if is_woken {
+                let mut byte = [0];
+                if self.wake.read(&mut byte).unwrap_or(0) == 0 {
+                    return;
+                }
+                if self.is_paused.load(Ordering::SeqCst) {
+                    let _ = self.paused.send(());
+                    // The next byte says that the terminal is ours again.
+                    if self.wake.read(&mut byte).unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                continue;
+            }
+            if has_keys && !self.pass_on() {
+                return;
+            }
+        }
+    }
+
+    /// Reads all keys that are there. `false` when nobody listens or the terminal is gone.
+    fn pass_on(&self) -> bool {
+        while event::poll(Duration::ZERO).unwrap_or(false) {
+            let Ok(raw) = event::read() else { return false };
+            if let Some(event) = translate(raw)
+                && self.events.send(event).is_err()
+            {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> (bool, bool) {
+    let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&wake, PollFlags::IN)];
+    if poll(&mut fds, None).is_err() {
+        return (false, false);
+    }
+    let [keys, woken] = &fds;
+    if keys.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+        // The terminal is gone: the signal thread ends the program; do not spin meanwhile.
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    (keys.revents().contains(PollFlags::IN), woken.revents().contains(PollFlags::IN))
+}
+
+fn translate(raw: Raw) -> Option<Event> {
+    match raw {
+        Raw::Key(key) if key.kind != KeyEventKind::Release => press(key).map(Event::Key),
+        Raw::Paste(text) => Some(Event::Paste(text)),
+        _ => None,
+    }
+}
+
+fn press(key: KeyEvent) -> Option<Press> {
+    let code = match key.code {
+        KeyCode::Char(c) => Code::Char(c),
+        KeyCode::Enter => Code::Enter,
+        KeyCode::Esc => Code::Esc,
+        KeyCode::Tab => Code::Tab,
+        KeyCode::BackTab => Code::BackTab,
+        KeyCode::Backspace => Code::Backspace,
+        KeyCode::Delete => Code::Delete,
+        KeyCode::Up => Code::Up,
+        KeyCode::Down => Code::Down,
+        KeyCode::Left => Code::Left,
+        KeyCode::Right => Code::Right,
+        KeyCode::Home => Code::Home,
+        KeyCode::End => Code::End,
+        KeyCode::PageUp => Code::PageUp,
+        KeyCode::PageDown => Code::PageDown,
+        KeyCode::F(number) => Code::F(number),
+        _ => return None,
+    };
+    let held = |modifier| key.modifiers.contains(modifier);
+    Some(Press { code, ctrl: held(KeyModifiers::CONTROL), alt: held(KeyModifiers::ALT) })
+}

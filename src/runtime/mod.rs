@@ -1,0 +1,362 @@
+//! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
+//!
+//! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
+//! and never more often than a frame each [`FRAME`].
+
+mod editor;
+mod input;
+mod workers;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use crossbeam_channel::{Receiver, Sender, bounded, select_biased, unbounded};
+
+use crate::app::arrange::arrange;
+use crate::app::state::{Effect, State};
+use crate::app::update::{Event, update};
+use crate::cli::{ThemeChoice, ViewConfig};
+use crate::demo::Demo;
+use crate::ingest::{self, Session, Target};
+use crate::model::edit::Feed;
+use crate::model::moment::Moment;
+use crate::render::code::Colours;
+use crate::render::theme::Theme;
+use crate::terminal::{self, Guard, Screen};
+use input::{Input, Signal};
+use workers::Workers;
+
+/// At least so long between two frames, so that a flood of events costs no flood of frames.
+const FRAME: Duration = Duration::from_millis(8);
+/// Messages that may wait before the reading thread waits for the screen.
+const FEED_DEPTH: usize = 64;
+/// Messages taken in one go before the screen gets its turn.
+const DRAIN: usize = 256;
+/// The second hand.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Shows a session until the reader quits.
+pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
+    let demo = config.demo.map(|speed| Demo::start(speed.0)).transpose()?;
+    let target = match &demo {
+        Some(demo) => Target { path: demo.path().to_owned(), session: None },
+        None => config.target.clone(),
+    };
+    let session = ingest::open(&target)?;
+    let _guard = Guard::new()?;
+    let mut viewer = Viewer::new(config, session, target)?;
+    let end = viewer.run(config.test_panic.as_deref());
+    viewer.stop();
+    end
+}
+
+struct Viewer {
+    state: State,
+    screen: Screen,
+    target: Target,
+    config: ViewConfig,
+    colours: Arc<Colours>,
+    input: Input,
+    feed: Receiver<Feed>,
+    follower: Option<Follower>,
+    workers: Workers,
+    events: Receiver<Event>,
+    say: Sender<Event>,
+}
+
+struct Follower {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+enum Next {
+    Go,
+    End(ExitCode),
+}
+
+impl Viewer {
+    fn new(config: &ViewConfig, session: Session, target: Target) -> anyhow::Result<Self> {
+        let colours = Arc::new(Colours::default());
+        let mut state = State::new(theme(config), config.level, Arc::clone(&colours), now());
+        let screen = Screen::new()?;
+        state.size = screen.size();
+        let (say, events) = unbounded();
+        let workers = Workers::start(session.pager(), session.pager(), Arc::clone(&colours), say.clone());
+        let (feed, follower) = follow(session, config, &mut state);
+        let input = Input::start()?;
+        let config = config.clone();
+        Ok(Self { state, screen, target, config, colours, input, feed, follower: Some(follower), workers, events, say })
+    }
+
+    fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
+        self.wait_for_content();
+        let mut is_stale = true;
+        let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
+        loop {
+            if is_stale && drawn.elapsed() >= FRAME {
+                if test_panic == Some("ui") {
+                    provoke_panic();
+                }
+                self.draw()?;
+                drawn = Instant::now();
+                is_stale = false;
+            }
+            let patience = if is_stale {
+                FRAME.saturating_sub(drawn.elapsed())
+            } else if self.state.ticks() {
+                TICK
+            } else {
+                Duration::from_secs(3_600)
+            };
+            let (next, changed) = self.receive(patience)?;
+            if let Next::End(code) = next {
+                return Ok(code);
+            }
+            is_stale |= changed;
+        }
+    }
+
+    /// The first frame shows the session if it comes quickly, and the empty screen if not.
+    fn wait_for_content(&mut self) {
+        let deadline = Instant::now() + Duration::from_millis(40);
+        while let Ok(feed) = self.feed.recv_deadline(deadline) {
+            let is_content = matches!(feed, Feed::Batch { .. } | Feed::CaughtUp);
+            self.update(Event::Feed(Box::new(feed)));
+            while let Ok(feed) = self.feed.try_recv() {
+                self.update(Event::Feed(Box::new(feed)));
+            }
+            if is_content && !self.state.transcript.order().is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        self.state.now = now();
+        let effects = arrange(&mut self.state);
+        self.screen.draw(&self.state)?;
+        for effect in effects {
+            self.carry_out(effect)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for something to happen, then takes all that has happened meanwhile.
+    fn receive(&mut self, patience: Duration) -> anyhow::Result<(Next, bool)> {
+        let mut changed = true;
+        let mut next = Next::Go;
+        select_biased! {
+            recv(self.input.signals) -> signal => next = self.signal(signal.unwrap_or(Signal::End(1)))?,
+            recv(self.input.events) -> event => next = event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(self.events) -> event => next = event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(self.feed) -> feed => match feed {
+                Ok(feed) => self.take(feed),
+                Err(_) => self.feed = crossbeam_channel::never(),
+            },
+            default(patience) => changed = self.tick(),
+        }
+        for _ in 0..DRAIN {
+            if matches!(next, Next::End(_)) {
+                return Ok((next, true));
+            }
+            next = select_biased! {
+                recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
+                recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+                recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+                recv(self.feed) -> feed => {
+                    if let Ok(feed) = feed { self.take(feed); } else { self.feed = crossbeam_channel::never(); }
+                    Next::Go
+                },
+                default => break,
+            };
+            changed = true;
+        }
+        Ok((next, changed))
+    }
+
+    /// A second has passed, or nothing at all.
+    fn tick(&mut self) -> bool {
+        let ticks = self.state.ticks();
+        self.update(Event::Tick { now: now() });
+        ticks
+    }
+
+    fn take(&mut self, feed: Feed) {
+        if matches!(feed, Feed::Batch { .. }) && self.state.is_caught_up {
+            self.update(Event::Written(now()));
+        }
+        self.update(Event::Feed(Box::new(feed)));
+    }
+
+    fn update(&mut self, event: Event) {
+        for effect in update(&mut self.state, event) {
+            if let Err(error) = self.carry_out(effect) {
+                self.state.say(error.to_string());
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) -> anyhow::Result<Next> {
+        let effects = update(&mut self.state, event);
+        for effect in effects {
+            if let Next::End(code) = self.carry_out(effect)? {
+                return Ok(Next::End(code));
+            }
+        }
+        Ok(Next::Go)
+    }
+
+    fn signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
+        match signal {
+            Signal::Resize => {
+                let (columns, lines) = self.screen.size();
+                self.event(Event::Resize(columns, lines))
+            }
+            Signal::Suspend => self.suspend().map(|()| Next::Go),
+            Signal::End(code) => Ok(Next::End(ExitCode::from(code))),
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
+        match effect {
+            Effect::Page { entries, origins } => self.workers.page(entries, origins),
+            Effect::Search(job) => self.workers.search(job),
+            Effect::CancelSearch => self.workers.cancel_search(),
+            Effect::Copy(text) => self.copy(&text)?,
+            Effect::CopyRecords(origins) => match self.workers.bytes(&origins) {
+                Some(text) => self.copy(&text)?,
+                None => self.state.say("the record cannot be read any more"),
+            },
+            Effect::ShowRecords(origins) => self.workers.show(origins),
+            Effect::Edit(origin) => self.edit(origin)?,
+            Effect::Reload => self.reload()?,
+            Effect::Redraw => self.screen.forget()?,
+            Effect::Suspend => self.suspend()?,
+            Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
+        }
+        Ok(Next::Go)
+    }
+
+    fn copy(&mut self, text: &str) -> anyhow::Result<()> {
+        self.screen.copy(text)?;
+        let lines = text.lines().count();
+        self.state.say(format!("copied {lines} line{}", if lines == 1 { "" } else { "s" }));
+        Ok(())
+    }
+
+    fn edit(&mut self, origin: crate::model::record::Origin) -> anyhow::Result<()> {
+        let Some(path) = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned() else {
+            self.state.say("there is no file to open");
+            return Ok(());
+        };
+        let Some(editor) = self.config.editor.clone() else {
+            self.state.say("neither $VISUAL nor $EDITOR is set");
+            return Ok(());
+        };
+        let outcome = self.away(|| editor::run(&editor, &path, origin.line))?;
+        if let Err(why) = outcome {
+            self.state.say(why);
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal away while something else has it.
+    fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
+        self.input.pause();
+        terminal::give_back();
+        let outcome = while_away();
+        terminal::take()?;
+        self.input.resume();
+        self.screen.forget()?;
+        let (columns, lines) = self.screen.size();
+        self.update(Event::Resize(columns, lines));
+        Ok(outcome)
+    }
+
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        self.away(input::stop_process)
+    }
+
+    /// Opens the session anew; the keys of entries keep the place.
+    fn reload(&mut self) -> anyhow::Result<()> {
+        match ingest::open(&self.target) {
+            Ok(session) => {
+                self.stop_following();
+                let mut state = State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
+                state.size = self.state.size;
+                self.workers = Workers::start(session.pager(), session.pager(), Arc::clone(&self.colours), self.say.clone());
+                let (feed, follower) = follow(session, &self.config, &mut state);
+                self.state = state;
+                self.feed = feed;
+                self.follower = Some(follower);
+                self.state.say("read anew");
+            }
+            Err(error) => self.state.say(error.to_string()),
+        }
+        Ok(())
+    }
+
+    fn stop_following(&mut self) {
+        if let Some(follower) = self.follower.take() {
+            follower.stop.store(true, Ordering::SeqCst);
+            self.feed = crossbeam_channel::never();
+            // It may be waiting in the kernel for a pipe; it holds nothing that must be put in order.
+            drop(follower.thread);
+        }
+    }
+
+    fn stop(&mut self) {
+        self.stop_following();
+        self.workers.stop();
+        terminal::give_back();
+    }
+}
+
+fn follow(session: Session, config: &ViewConfig, state: &mut State) -> (Receiver<Feed>, Follower) {
+    update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
+    state.last_write = written(&session.opened.path);
+    let (sender, receiver) = bounded(FEED_DEPTH);
+    let stop = Arc::new(AtomicBool::new(false));
+    let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
+    (receiver, Follower { stop, thread })
+}
+
+fn written(path: &Path) -> Option<Moment> {
+    let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok()?;
+    let since = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok().map(Moment)
+}
+
+/// The clock. Everything below the runtime is told the time.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for the viewer")]
+pub fn now() -> Moment {
+    let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn theme(config: &ViewConfig) -> Theme {
+    let is_light = || {
+        // COLORFGBG is "foreground;background" in colours of the sixteen; 7 and 15 are light.
+        let background = config.colorfgbg.as_deref().and_then(|colours| colours.rsplit(';').next()?.parse::<u8>().ok());
+        matches!(background, Some(7 | 9..=15))
+    };
+    let theme = match config.theme {
+        _ if config.no_color => Theme::mono(),
+        ThemeChoice::Mono => Theme::mono(),
+        ThemeChoice::Light => Theme::light(),
+        ThemeChoice::Dark => Theme::dark(),
+        ThemeChoice::Auto if is_light() => Theme::light(),
+        ThemeChoice::Auto => Theme::dark(),
+    };
+    theme.with_ascii(config.ascii)
+}
+
+/// For the test that a panic restores the terminal.
+#[expect(clippy::panic, reason = "the test asks for it")]
+fn provoke_panic() {
+    panic!("provoked");
+}

@@ -1,0 +1,127 @@
+//! The header: where the reader is at the left, how the agent fares at the right.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::analysis::activity::Activity;
+use crate::app::state::State;
+use crate::model::edit::LinkState;
+use crate::model::moment::Moment;
+use crate::render::figures;
+
+/// Columns of the context bar.
+const BAR: usize = 10;
+/// Screens from this width on have room for the bar and the model.
+const WIDE: u16 = 100;
+
+/// Paints the header line. What does not fit gives way from the left part's end.
+pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+    buffer.set_style(area, state.theme.bar);
+    let right = right(state, area.width >= WIDE);
+    let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
+    let left = left(state);
+    let room = area.width.saturating_sub(right_width + 1);
+    let left_width = u16::try_from(left.width()).unwrap_or(u16::MAX);
+    buffer.set_line(area.x, area.y, &left, room);
+    if left_width > room && room > 1 {
+        buffer.set_stringn(area.x + room - 1, area.y, state.theme.glyphs().cut, 1, state.theme.bar);
+    }
+    buffer.set_line(area.right() - right_width, area.y, &right, right_width);
+    buffer.set_style(area, state.theme.bar);
+}
+
+/// ` tv  claude-code › fix the watcher › turn 3/14`
+fn left(state: &State) -> Line<'static> {
+    let meta = state.transcript.meta();
+    let format = state.opened.as_ref().map_or("", |opened| opened.format);
+    let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
+    let name = meta.title().map(ToString::to_string).or_else(|| file_name(state)).unwrap_or_default();
+    let mut parts = vec![format!(" tv  {format}{agent}")];
+    if !name.is_empty() {
+        parts.push(name.chars().take(60).collect());
+    }
+    let turns = state.transcript.turns().len();
+    if turns > 0 {
+        let turn = state.focused_turn().map_or(0, |turn| turn + 1);
+        parts.push(format!("turn {turn}/{turns}"));
+    }
+    let arrow = if state.theme.ascii { " > " } else { " › " };
+    Line::from(parts.join(arrow))
+}
+
+fn file_name(state: &State) -> Option<String> {
+    let path = &state.opened.as_ref()?.path;
+    Some(crate::model::text::Text::clean(&path.file_name()?.to_string_lossy()).to_string())
+}
+
+/// `● bash 0:42  ctx 122k 61%  $1.84 `
+fn right(state: &State, is_wide: bool) -> Line<'static> {
+    let mut parts: Vec<String> = Vec::new();
+    if is_wide {
+        parts.extend(state.transcript.meta().model.as_ref().map(|model| short_model(model)));
+    }
+    parts.push(state_words(state));
+    if let Some(context) = state.context {
+        let mut words = String::from("ctx ");
+        if let Some(window) = context.window.filter(|window| *window > 0) {
+            let percent = context.tokens * 100 / window;
+            if is_wide {
+                words.push_str(&gauge(percent, state.theme.ascii));
+                words.push_str(&format!("{}/{} {percent}%", figures::tokens(context.tokens), figures::tokens(window)));
+            } else {
+                words.push_str(&format!("{} {percent}%", figures::tokens(context.tokens)));
+            }
+        } else {
+            words.push_str(&figures::tokens(context.tokens));
+        }
+        parts.push(words);
+    }
+    parts.push(state.cost.clone());
+    parts.retain(|part| !part.is_empty());
+    Line::from(Span::raw(format!("{} ", parts.join("  "))))
+}
+
+/// Model names without the provider and the date.
+fn short_model(model: &str) -> String {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let name = name.strip_prefix("claude-").unwrap_or(name);
+    let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());
+    name.split('-').filter(|part| !is_date(part)).collect::<Vec<_>>().join("-").chars().take(24).collect()
+}
+
+fn gauge(percent: u64, ascii: bool) -> String {
+    let filled = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
+    let (full, empty, left, right) = if ascii { ("#", ".", "[", "]") } else { ("█", " ", "▕", "▏") };
+    format!("{left}{}{}{right}", full.repeat(filled), empty.repeat(BAR - filled))
+}
+
+/// What the agent does, with the time it has been doing so. Colour never says it alone.
+fn state_words(state: &State) -> String {
+    if let Some(words) = link_words(state) {
+        return words;
+    }
+    let (running, waiting, ended, broken) = if state.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
+    let ticking = |since: Option<Moment>| since.map(|since| format!(" {}", figures::elapsed(state.now.since(since)))).unwrap_or_default();
+    match &state.activity {
+        Activity::Tool { name, since } => format!("{running} {name}{}", ticking(*since)),
+        Activity::Model { since } => format!("{running} model{}", ticking(*since)),
+        Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
+        Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
+        Activity::Ended => format!("{ended} ended"),
+        Activity::Unclean => format!("{broken} unclean end"),
+        Activity::Unknown => String::new(),
+    }
+}
+
+fn link_words(state: &State) -> Option<String> {
+    if state.fault.is_some() {
+        return Some("reading stopped".to_owned());
+    }
+    match &state.link {
+        LinkState::Live | LinkState::Reread(_) => None,
+        LinkState::Gone => Some("file gone".to_owned()),
+        LinkState::Unreadable(why) => Some(format!("unreadable: {why}")),
+        LinkState::Closed => None,
+    }
+}

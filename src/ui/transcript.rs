@@ -1,0 +1,117 @@
+//! The transcript: focus mark, lane gutter, rows, right-aligned facts, search hits.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use regex::Regex;
+
+use crate::app::arrange::LEFT;
+use crate::app::state::State;
+use crate::app::viewport::{Line as Shown, focus_of};
+use crate::model::edit::LinkState;
+use crate::model::moment::Moment;
+use crate::render::figures;
+use crate::render::row::{Gutter, Row};
+use crate::render::theme::Theme;
+
+/// Paints the window's lines.
+pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+    if state.view.lines.is_empty() {
+        return paint_empty(state, area, buffer);
+    }
+    let pattern = state.search.as_ref().map(|search| &search.pattern);
+    for (shown, y) in state.view.lines.iter().zip(area.y..area.bottom()) {
+        let Some(row) = shown.row() else { continue };
+        let line = Rect { y, height: 1, ..area };
+        paint_margin(state, shown, row, line, buffer);
+        let text = Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
+        paint_row(state, row, text, pattern, buffer);
+    }
+}
+
+fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
+    let words = match (&state.fault, &state.opened) {
+        (Some(fault), _) => fault.to_string(),
+        (None, Some(_)) if state.link == LinkState::Gone => "the file is gone; waiting for it to come back".to_owned(),
+        (None, Some(_)) if state.is_caught_up => "nothing here yet; new lines appear as they are written".to_owned(),
+        _ => "reading …".to_owned(),
+    };
+    let x = area.x + LEFT.min(area.width);
+    buffer.set_stringn(x, area.y + area.height / 3, &words, usize::from(area.width.saturating_sub(LEFT)), state.theme.dim);
+}
+
+/// Focus mark in the first column, the lane of a call in the second.
+fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mut Buffer) {
+    let glyphs = state.theme.glyphs();
+    let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
+    let is_head = shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
+    let is_first_in_sight = state.view.lines.first().is_some_and(|first| first.entry == shown.entry && first.row == shown.row);
+    if is_focused {
+        let mark = if is_head || is_first_in_sight { "▶" } else { "▎" };
+        let mark = if state.theme.ascii { ">" } else { mark };
+        if is_head || is_first_in_sight || row.kind != crate::render::row::RowKind::Gap {
+            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
+        }
+    }
+    let lane = match row.gutter {
+        Gutter::None => return,
+        Gutter::Opens => glyphs.lane_opens,
+        Gutter::Within => glyphs.lane,
+        Gutter::Closes => glyphs.lane_closes,
+        Gutter::Single => glyphs.lane_single,
+        Gutter::Open => glyphs.lane_waits,
+    };
+    buffer.set_stringn(line.x + 1, line.y, lane, usize::from(line.width.saturating_sub(1)), state.theme.dim);
+}
+
+fn paint_row(state: &State, row: &Row, area: Rect, pattern: Option<&Regex>, buffer: &mut Buffer) {
+    if area.width == 0 {
+        return;
+    }
+    let line = pattern.map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.theme.hit));
+    buffer.set_line(area.x, area.y, &line, area.width);
+    let right = right_of(row, state.now, &state.theme);
+    let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
+    if width > 0 && width <= area.width {
+        buffer.set_line(area.right() - width, area.y, &right, width);
+    }
+}
+
+/// Facts at the right edge; a running call ticks.
+fn right_of(row: &Row, now: Moment, theme: &Theme) -> Line<'static> {
+    let mut spans = row.right.clone();
+    if let Some(since) = row.running_since {
+        let elapsed = figures::elapsed(now.since(since));
+        spans.insert(0, Span::styled(format!("running {elapsed} "), theme.warn));
+    }
+    Line::from(spans)
+}
+
+/// Marks the hits in a line. Hits may reach over several spans.
+fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static> {
+    let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+    let ranges: Vec<_> = pattern.find_iter(&text).filter(|found| !found.is_empty()).map(|found| found.range()).collect();
+    if ranges.is_empty() {
+        return line.clone();
+    }
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for span in &line.spans {
+        let end = start + span.content.len();
+        let mut cuts: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).filter(|cut| (start..end).contains(cut)).collect();
+        cuts.push(end);
+        cuts.dedup();
+        let mut from = start;
+        for cut in cuts {
+            let part = span.content.get(from - start..cut - start).unwrap_or("");
+            let is_hit = ranges.iter().any(|range| range.start <= from && cut <= range.end);
+            if !part.is_empty() {
+                spans.push(Span::styled(part.to_owned(), if is_hit { span.style.patch(hit) } else { span.style }));
+            }
+            from = cut;
+        }
+        start = end;
+    }
+    Line { spans, ..line.clone() }
+}
