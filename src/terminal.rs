@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use ratatui::Terminal;
@@ -61,7 +62,8 @@ pub fn take() -> io::Result<()> {
 /// Gives the terminal back. Errors are ignored: the terminal may be gone.
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        let _ = execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
+        let _ =
+            execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
     }
 }
@@ -83,7 +85,7 @@ impl Screen {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| ui::view(state, frame))?;
         queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
-        io::Write::flush(self.terminal.backend_mut())
+        self.terminal.backend_mut().flush()
     }
 
     /// Makes the next frame paint every cell.
@@ -97,6 +99,6 @@ impl Screen {
         let encoded = base64::engine::general_purpose::STANDARD.encode(text);
         let backend = self.terminal.backend_mut();
         write!(backend, "\u{1b}]52;c;{encoded}\u{7}")?;
-        io::Write::flush(backend)
+        backend.flush()
     }
 }

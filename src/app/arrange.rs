@@ -112,7 +112,11 @@ fn refresh_sequence(state: &mut State) {
     state.stale.sequence = false;
     state.stale.spine = true;
     state.sequence.rebuild(&state.transcript, &state.open_lanes, state.level);
-    let rows = state.sequence.order().iter().map(|id| state.transcript.get(*id).map_or(1, |entry| estimate(entry, state.level)));
+    let rows = state
+        .sequence
+        .order()
+        .iter()
+        .map(|id| state.transcript.get(*id).map_or(1, |entry| estimate(entry, state.level)));
     state.heights.reset(rows);
 }
 
@@ -136,7 +140,8 @@ fn arrange_sides(state: &mut State, frame: Frame) {
     }
     if state.stale.spine {
         state.stale.spine = false;
-        let hits: HashSet<EntryId> = state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.entry).collect();
+        let hits: HashSet<EntryId> =
+            state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.entry).collect();
         state.spine.rebuild(&state.transcript, &state.sequence, &hits);
     }
     let total = state.heights.total().max(1) as f64;
@@ -147,7 +152,9 @@ fn arrange_sides(state: &mut State, frame: Frame) {
 /// The part of the spine that the window covers: first and last cell.
 pub fn window_on_spine(state: &State, height: usize) -> Option<(usize, usize)> {
     let (first, last) = (state.view.lines.first()?, state.view.lines.last()?);
-    let row_of = |line: &super::viewport::Line| Some(state.heights.before(state.sequence.place_of(line.entry)?) + line.row as u64);
+    let row_of = |line: &super::viewport::Line| {
+        Some(state.heights.before(state.sequence.place_of(line.entry)?) + line.row as u64)
+    };
     let total = state.heights.total().max(1) as f64;
     let cell = |row: u64| cell_of(row as f64 / total, height);
     Some((cell(row_of(first)?), cell(row_of(last)?)))

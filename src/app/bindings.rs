@@ -121,7 +121,8 @@ pub const BINDINGS: &[Binding] = &[
 ];
 
 /// All headings, in the order of the help.
-pub const GROUPS: [Group; 6] = [Group::Move, Group::Jump, Group::Detail, Group::Find, Group::Take, Group::Program];
+pub const GROUPS: [Group; 6] =
+    [Group::Move, Group::Jump, Group::Detail, Group::Find, Group::Take, Group::Program];
 
 /// Lines that the help takes: a heading and an empty line for each group, a line for each binding.
 pub fn help_lines() -> usize {
@@ -163,7 +164,6 @@ pub fn continuations(pressed: &[Press]) -> Vec<(String, &'static Binding)> {
     };
     BINDINGS.iter().filter_map(rest).collect()
 }
-
 
 #[cfg(test)]
 mod tests {

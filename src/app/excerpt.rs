@@ -24,7 +24,9 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
         (What::Text, BlockKind::Raw(raw)) => whole(&raw.body),
         (What::Text, BlockKind::Break(what)) => Excerpt::Text(sentence(what)),
         (What::Text, BlockKind::Image(image)) => {
-            image.source.as_ref().map_or(Excerpt::Nothing("the image is inside the file"), |source| Excerpt::Text(source.to_string()))
+            image.source.as_ref().map_or(Excerpt::Nothing("the image is inside the file"), |source| {
+                Excerpt::Text(source.to_string())
+            })
         }
         (What::Text | What::Result, BlockKind::Result(stray)) => whole(&stray.result.body),
         (What::Text | What::Result, BlockKind::Call(call)) => match call.state.result() {
@@ -81,7 +83,8 @@ pub fn json(tree: &Tree) -> String {
         Tree::Text(text) => quoted(text),
         Tree::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
         Tree::Map(members) => {
-            let member = |(key, value): &(crate::model::text::Text, Tree)| format!("{}:{}", quoted(key), json(value));
+            let member =
+                |(key, value): &(crate::model::text::Text, Tree)| format!("{}:{}", quoted(key), json(value));
             format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
         }
     }

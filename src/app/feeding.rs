@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::sequence::starter_of;
 use super::searching;
+use super::sequence::starter_of;
 use super::state::{Effect, State};
 use super::viewport::{Anchor, Focus};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
@@ -23,7 +23,10 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
             Some(whole) => {
                 whole.apply(*batch);
             }
-            None if state.progress.is_some() && !state.is_caught_up && !state.transcript.order().is_empty() => {
+            None if state.progress.is_some()
+                && !state.is_caught_up
+                && !state.transcript.order().is_empty() =>
+            {
                 let mut whole = Transcript::new();
                 whole.apply(*batch);
                 state.whole = Some(whole);
@@ -72,7 +75,11 @@ fn apply(state: &mut State, batch: Batch) {
     note_rows(state, &touched);
     grow_sequence(state, &touched);
     if !state.view.follows() {
-        state.unseen += touched.added.iter().filter(|id| state.sequence.place_of(**id).is_some() || state.stale.sequence).count();
+        state.unseen += touched
+            .added
+            .iter()
+            .filter(|id| state.sequence.place_of(**id).is_some() || state.stale.sequence)
+            .count();
     }
     if state.search.is_some() {
         let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
@@ -94,16 +101,23 @@ fn note_rows(state: &mut State, touched: &Touched) {
         state.outline.clear();
         state.asked.clear();
     }
-    let lanes = touched.added.iter().chain(&touched.changed).filter_map(|id| state.transcript.get(*id)?.lane.clone());
-    let starters: Vec<EntryId> = lanes.collect::<std::collections::HashSet<_>>().iter().filter_map(|lane| starter_of(&state.transcript, lane)).collect();
+    let lanes =
+        touched.added.iter().chain(&touched.changed).filter_map(|id| state.transcript.get(*id)?.lane.clone());
+    let starters: Vec<EntryId> = lanes
+        .collect::<std::collections::HashSet<_>>()
+        .iter()
+        .filter_map(|lane| starter_of(&state.transcript, lane))
+        .collect();
     for id in &starters {
         state.cache.forget(*id);
     }
     state.transcript.settle();
     let order = state.transcript.order();
-    let changed = touched.changed.iter().chain(&starters).filter_map(|id| order.iter().rposition(|other| other == id));
+    let changed =
+        touched.changed.iter().chain(&starters).filter_map(|id| order.iter().rposition(|other| other == id));
     let added = (!touched.added.is_empty()).then(|| order.len().saturating_sub(1));
-    let turns: Vec<usize> = changed.chain(added).filter_map(|place| state.transcript.turn_at(place)).collect();
+    let turns: Vec<usize> =
+        changed.chain(added).filter_map(|place| state.transcript.turn_at(place)).collect();
     for turn in turns {
         if let Some(prompt) = state.transcript.turns().get(turn).map(|turn| turn.prompt) {
             state.cache.forget(prompt);
@@ -126,7 +140,8 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
             return;
         }
         if state.sequence.len() > before {
-            let rows = state.transcript.get(*id).map_or(1, |entry| super::arrange::estimate(entry, state.level));
+            let rows =
+                state.transcript.get(*id).map_or(1, |entry| super::arrange::estimate(entry, state.level));
             state.heights.push(rows);
         }
     }
@@ -169,6 +184,7 @@ pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Hel
         state.cache.forget(id);
         state.asked.remove(&id);
     }
-    let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();
+    let shown: Vec<EntryId> =
+        state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
 }

@@ -95,7 +95,9 @@ impl Layouts<'_> {
         let spent = entry.usage.as_deref().map(|usage| spent_line(usage, entry.model.as_ref()));
         let lanes: Vec<LaneLine> = calls_of(entry)
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
-            .map(|(call, lane)| lane_line(self.transcript, &call.key, lane, self.open_lanes.contains(&lane.name)))
+            .map(|(call, lane)| {
+                lane_line(self.transcript, &call.key, lane, self.open_lanes.contains(&lane.name))
+            })
             .collect();
         let item = Item {
             entry,
@@ -114,7 +116,10 @@ impl Layouts<'_> {
 /// `6 calls 1✗ · 1m52s · $0.21` for the turn that an entry opens.
 pub fn turn_line(transcript: &Transcript, prompt: EntryId) -> Option<String> {
     let turns = transcript.turns();
-    let turn = turns.binary_search_by_key(&prompt, |turn| turn.prompt).ok().or_else(|| turns.iter().position(|turn| turn.prompt == prompt))?;
+    let turn = turns
+        .binary_search_by_key(&prompt, |turn| turn.prompt)
+        .ok()
+        .or_else(|| turns.iter().position(|turn| turn.prompt == prompt))?;
     let facts = transcript.turn_facts(turn);
     let mut parts = Vec::new();
     if facts.calls > 0 {
@@ -149,7 +154,12 @@ fn spent_line(usage: &Usage, model: Option<&Name>) -> String {
 }
 
 /// A sub-agent in one line: what it spent and what it did last.
-fn lane_line(transcript: &Transcript, call: &crate::model::entry::Key, lane: &LaneFacts, is_open: bool) -> LaneLine {
+fn lane_line(
+    transcript: &Transcript,
+    call: &crate::model::entry::Key,
+    lane: &LaneFacts,
+    is_open: bool,
+) -> LaneLine {
     let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
     let mut totals = Totals::default();
     for entry in entries() {

@@ -81,7 +81,7 @@ fn typing(press: Press) -> Request {
         (Code::Right, true) => Request::Type(InputRequest::GoToNextWord),
         (Code::Home, _) | (Code::Char('a'), true) => Request::Type(InputRequest::GoToStart),
         (Code::End, _) | (Code::Char('e'), true) => Request::Type(InputRequest::GoToEnd),
-        (Code::Char('w'), true) | (Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
+        (Code::Char('w') | Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
         (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
         _ => press.typed().map_or(Request::Wait, |c| Request::Type(InputRequest::InsertChar(c))),
     }
@@ -92,8 +92,8 @@ fn pop_up(height: u16, press: Press) -> Request {
     match (press.code, press.ctrl) {
         (Code::Char('j'), false) | (Code::Down, _) => Request::ScrollPopUp(1),
         (Code::Char('k'), false) | (Code::Up, _) => Request::ScrollPopUp(-1),
-        (Code::Char(' '), _) | (Code::PageDown, _) => Request::ScrollPopUp(page),
-        (Code::Char('b'), _) | (Code::PageUp, _) => Request::ScrollPopUp(-page),
+        (Code::Char(' ') | Code::PageDown, _) => Request::ScrollPopUp(page),
+        (Code::Char('b') | Code::PageUp, _) => Request::ScrollPopUp(-page),
         (Code::Char('d'), true) => Request::ScrollPopUp(page / 2),
         (Code::Char('u'), true) => Request::ScrollPopUp(-page / 2),
         (Code::Char('g'), false) | (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),

@@ -34,7 +34,11 @@ pub fn compile(typed: &str) -> Option<Regex> {
         return None;
     }
     let build = |pattern: &str| {
-        RegexBuilder::new(pattern).case_insensitive(!typed.chars().any(char::is_uppercase)).multi_line(true).size_limit(1 << 22).build()
+        RegexBuilder::new(pattern)
+            .case_insensitive(!typed.chars().any(char::is_uppercase))
+            .multi_line(true)
+            .size_limit(1 << 22)
+            .build()
     };
     build(typed).or_else(|_| build(&regex::escape(typed))).ok()
 }
@@ -87,7 +91,9 @@ pub fn pieces_of(entry: &Entry) -> Vec<(usize, Piece)> {
                 add(Piece::Here(raw.title.clone()));
                 add(piece_of(&raw.body));
             }
-            BlockKind::Image(image) => image.source.iter().for_each(|source| add(Piece::Here(source.clone()))),
+            BlockKind::Image(image) => {
+                image.source.iter().for_each(|source| add(Piece::Here(source.clone())))
+            }
             BlockKind::Break(what) => add(Piece::Here(words_of(what))),
         }
     }
@@ -136,14 +142,17 @@ pub fn tree_has_hit(pattern: &Regex, tree: &Tree) -> bool {
         Tree::Null | Tree::Bool(_) => false,
         Tree::Number(text) | Tree::Text(text) => pattern.is_match(text),
         Tree::List(items) => items.iter().any(|item| tree_has_hit(pattern, item)),
-        Tree::Map(members) => members.iter().any(|(key, value)| pattern.is_match(key) || tree_has_hit(pattern, value)),
+        Tree::Map(members) => {
+            members.iter().any(|(key, value)| pattern.is_match(key) || tree_has_hit(pattern, value))
+        }
     }
 }
 
 /// Blocks of an entry with hits in memory.
 pub fn blocks_with_hits(pattern: &Regex, entry: &Entry) -> Vec<usize> {
     let pieces = pieces_of(entry);
-    let mut blocks: Vec<usize> = pieces.iter().filter(|(_, piece)| has_hit(pattern, piece)).map(|(block, _)| *block).collect();
+    let mut blocks: Vec<usize> =
+        pieces.iter().filter(|(_, piece)| has_hit(pattern, piece)).map(|(block, _)| *block).collect();
     blocks.dedup();
     blocks
 }
@@ -157,11 +166,14 @@ impl Search {
 
     /// Adds hits and brings them in the order of the file.
     pub fn add(&mut self, transcript: &Transcript, hits: Vec<Focus>) {
-        let is_in_order = |hits: &[Focus]| hits.windows(2).all(|pair| matches!(pair, [a, b] if (a.entry, a.block) < (b.entry, b.block)));
+        let is_in_order = |hits: &[Focus]| {
+            hits.windows(2).all(|pair| matches!(pair, [a, b] if (a.entry, a.block) < (b.entry, b.block)))
+        };
         self.hits.extend(hits);
         if !is_in_order(&self.hits) {
             let order = transcript.order();
-            let places: std::collections::HashMap<EntryId, usize> = order.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+            let places: std::collections::HashMap<EntryId, usize> =
+                order.iter().enumerate().map(|(place, id)| (*id, place)).collect();
             self.hits.sort_by_key(|hit| (places.get(&hit.entry).copied().unwrap_or(usize::MAX), hit.block));
             self.hits.dedup();
         }

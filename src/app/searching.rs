@@ -79,7 +79,13 @@ fn end(state: &mut State) -> Vec<Effect> {
 fn start(state: &mut State, typed: &str) -> Vec<Effect> {
     state.generation = state.generation.wrapping_add(1);
     let Some(pattern) = search::compile(typed) else { return end(state) };
-    let search = Search { typed: typed.to_owned(), pattern, hits: Vec::new(), is_complete: false, generation: state.generation };
+    let search = Search {
+        typed: typed.to_owned(),
+        pattern,
+        hits: Vec::new(),
+        is_complete: false,
+        generation: state.generation,
+    };
     let job = Job::new(&search, &state.transcript);
     state.search = Some(search);
     state.stale.spine = true;
@@ -88,7 +94,9 @@ fn start(state: &mut State, typed: &str) -> Vec<Effect> {
 
 /// Takes hits over. The first ones move the view to the hit nearest to where the reader stood.
 pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: bool) -> Vec<Effect> {
-    let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else { return Vec::new() };
+    let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else {
+        return Vec::new();
+    };
     let had_none = search.hits.is_empty();
     search.add(&state.transcript, hits);
     search.is_complete = is_complete;
@@ -106,7 +114,9 @@ fn to_nearest(state: &mut State) {
         _ => state.view.focus,
     };
     let Some(search) = &state.search else { return };
-    let order = |focus: &Focus| (state.transcript.order().iter().position(|id| *id == focus.entry).unwrap_or(0), focus.block);
+    let order = |focus: &Focus| {
+        (state.transcript.order().iter().position(|id| *id == focus.entry).unwrap_or(0), focus.block)
+    };
     let start = from.as_ref().map(order);
     let next = search.hits.iter().copied().find(|hit| start.is_none_or(|start| order(hit) >= start));
     if let Some(hit) = next.or_else(|| search.hits.last().copied()) {
@@ -127,7 +137,11 @@ fn go(state: &mut State, forward: bool) {
     let here = state.view.focus.map(key);
     let after = search.hits.partition_point(|hit| here.is_some_and(|here| key(*hit) <= here));
     let at = search.hits.partition_point(|hit| here.is_some_and(|here| key(*hit) < here));
-    let next = if forward { search.hits.get(after) } else { at.checked_sub(1).and_then(|before| search.hits.get(before)) };
+    let next = if forward {
+        search.hits.get(after)
+    } else {
+        at.checked_sub(1).and_then(|before| search.hits.get(before))
+    };
     let around = if forward { search.hits.first() } else { search.hits.last() };
     let wraps = next.is_none();
     if let Some(hit) = next.or(around).copied() {
@@ -184,7 +198,9 @@ pub fn search_new(state: &mut State, ids: &[EntryId]) {
     let mut hits = Vec::new();
     for id in ids {
         let Some(entry) = state.transcript.get(*id) else { continue };
-        hits.extend(blocks_with_hits(&search.pattern, entry).into_iter().map(|block| Focus { entry: *id, block }));
+        hits.extend(
+            blocks_with_hits(&search.pattern, entry).into_iter().map(|block| Focus { entry: *id, block }),
+        );
     }
     search.merge(&state.transcript, ids, hits);
     state.stale.spine = true;

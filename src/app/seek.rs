@@ -8,7 +8,13 @@ use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
 /// The next block of a kind, seen from the focus.
-pub fn seek(transcript: &Transcript, sequence: &Sequence, from: Option<Focus>, kind: Kind, way: Way) -> Option<Focus> {
+pub fn seek(
+    transcript: &Transcript,
+    sequence: &Sequence,
+    from: Option<Focus>,
+    kind: Kind,
+    way: Way,
+) -> Option<Focus> {
     let start = from.and_then(|focus| sequence.place_of(focus.entry)).unwrap_or(0);
     let here = from.map(|focus| focus.block);
     let places: Box<dyn Iterator<Item = usize>> = match way {
@@ -23,10 +29,11 @@ pub fn seek(transcript: &Transcript, sequence: &Sequence, from: Option<Focus>, k
             (true, Way::Previous, Some(here)) => block < here,
             _ => true,
         };
-        let mut found = (0..entry.blocks.len()).filter(|block| within(*block) && is_kind(transcript, id, entry, *block, kind));
+        let mut found = (0..entry.blocks.len())
+            .filter(|block| within(*block) && is_kind(transcript, id, entry, *block, kind));
         let block = match way {
             Way::Next => found.next(),
-            Way::Previous => found.last(),
+            Way::Previous => found.next_back(),
         };
         if let Some(block) = block {
             return Some(Focus { entry: id, block });
@@ -37,14 +44,17 @@ pub fn seek(transcript: &Transcript, sequence: &Sequence, from: Option<Focus>, k
 
 fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, kind: Kind) -> bool {
     let Some(block) = entry.blocks.get(place) else { return false };
-    let is_first_text = || entry.blocks.iter().position(|b| matches!(b.kind, BlockKind::Text(_))) == Some(place);
+    let is_first_text =
+        || entry.blocks.iter().position(|b| matches!(b.kind, BlockKind::Text(_))) == Some(place);
     match kind {
         Kind::Prompt => entry.marks.prompt && is_headline(entry, place),
         Kind::Error => is_error(block),
         Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
         Kind::Message => entry.role == Role::Assistant && is_first_text(),
         Kind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),
-        Kind::Lane => matches!(&block.kind, BlockKind::Call(call) if transcript.lane_of_call(&call.key).is_some()),
+        Kind::Lane => {
+            matches!(&block.kind, BlockKind::Call(call) if transcript.lane_of_call(&call.key).is_some())
+        }
         Kind::Compaction => matches!(block.kind, BlockKind::Break(Break::Compaction { .. })),
         Kind::Branch => {
             let is_root = place == 0 && transcript.branches().roots.contains(&id);
@@ -55,7 +65,9 @@ fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, ki
             BlockKind::Call(call) => call.state.result().is_some_and(|result| !result.images.is_empty()),
             _ => false,
         },
-        Kind::Open => matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost),
+        Kind::Open => {
+            matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost)
+        }
     }
 }
 
@@ -70,7 +82,9 @@ pub fn is_error(block: &Block) -> bool {
     match &block.kind {
         BlockKind::Call(call) => matches!(call.state, ToolState::Failed(_)),
         BlockKind::Result(_) | BlockKind::Break(Break::Error(_)) => true,
-        BlockKind::Raw(raw) => ["broken record", "incomplete record", "not JSON"].iter().any(|title| raw.title.starts_with(title)),
+        BlockKind::Raw(raw) => ["broken record", "incomplete record", "not JSON"]
+            .iter()
+            .any(|title| raw.title.starts_with(title)),
         BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) | BlockKind::Break(_) => false,
     }
 }
@@ -105,5 +119,8 @@ pub fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
 }
 
 fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
-    entry.blocks.iter().position(|block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call))
+    entry
+        .blocks
+        .iter()
+        .position(|block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call))
 }

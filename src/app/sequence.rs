@@ -37,7 +37,13 @@ impl Sequence {
 
     /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
     /// rebuilt.
-    pub fn append(&mut self, transcript: &Transcript, id: EntryId, open_lanes: &HashSet<Name>, level: Level) -> bool {
+    pub fn append(
+        &mut self,
+        transcript: &Transcript,
+        id: EntryId,
+        open_lanes: &HashSet<Name>,
+        level: Level,
+    ) -> bool {
         let Some(entry) = transcript.get(id) else { return true };
         if let Some(lane) = &entry.lane {
             let is_known = transcript.lanes().iter().any(|known| known.name == *lane && known.call.is_some());
@@ -67,7 +73,14 @@ impl Sequence {
         }
     }
 
-    fn place_lanes(&mut self, transcript: &Transcript, entry: &Entry, open: &HashSet<Name>, level: Level, depth: u16) {
+    fn place_lanes(
+        &mut self,
+        transcript: &Transcript,
+        entry: &Entry,
+        open: &HashSet<Name>,
+        level: Level,
+        depth: u16,
+    ) {
         if depth >= MAX_DEPTH || open.is_empty() {
             return;
         }
@@ -76,7 +89,9 @@ impl Sequence {
                 continue;
             }
             for id in &lane.entries {
-                let Some(entry) = transcript.get(*id).filter(|_| !self.places.contains_key(id)) else { continue };
+                let Some(entry) = transcript.get(*id).filter(|_| !self.places.contains_key(id)) else {
+                    continue;
+                };
                 if level > Level::Prompts || entry.marks.prompt {
                     self.place(*id);
                     self.place_lanes(transcript, entry, open, level, depth + 1);
@@ -133,7 +148,9 @@ pub fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
         if depth >= MAX_DEPTH {
             break;
         }
-        lane = starter_of(transcript, &name).and_then(|id| transcript.get(id)).and_then(|starter| starter.lane.clone());
+        lane = starter_of(transcript, &name)
+            .and_then(|id| transcript.get(id))
+            .and_then(|starter| starter.lane.clone());
     }
     depth
 }

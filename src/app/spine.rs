@@ -66,7 +66,11 @@ impl Spine {
 
 /// The cell for a share between 0 and 1.
 pub fn cell_of(share: f64, height: usize) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a screen's height")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a screen's height"
+    )]
     let cell = (share.clamp(0.0, 1.0) * height as f64) as usize;
     cell.min(height.saturating_sub(1))
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use tui_input::Input;
 
 use super::folds::Folds;
+use super::heights::Heights;
 use super::items::RowCache;
 use super::keys::Press;
-use super::heights::Heights;
 use super::outline::Outline;
 use super::search::{Job, Search};
 use super::sequence::Sequence;
@@ -248,8 +248,12 @@ impl State {
     /// The next moment at which the screen changes without input, if any: a second hand, or a message
     /// that goes away.
     pub fn ticks(&self) -> bool {
-        let works = matches!(self.activity, Activity::Tool { .. } | Activity::Model { .. } | Activity::Waiting { .. });
-        let runs = self.view.lines.iter().any(|line| line.row().is_some_and(|row| row.running_since.is_some()));
+        let works = matches!(
+            self.activity,
+            Activity::Tool { .. } | Activity::Model { .. } | Activity::Waiting { .. }
+        );
+        let runs =
+            self.view.lines.iter().any(|line| line.row().is_some_and(|row| row.running_since.is_some()));
         works || runs || self.message.is_some()
     }
 

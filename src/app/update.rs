@@ -91,7 +91,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::Written(at) => state.last_write = Some(at),
         Event::Paged { entries, contents } => feeding::fill(state, &entries, &contents),
-        Event::Searched { generation, hits, is_complete } => return searching::found(state, generation, hits, is_complete),
+        Event::Searched { generation, hits, is_complete } => {
+            return searching::found(state, generation, hits, is_complete);
+        }
         Event::Records { title, trees } => show_records(state, title, &trees),
         // The next arrangement sees that the colours have changed.
         Event::Coloured => {}
@@ -183,10 +185,18 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             state.look_changed();
         }
         Action::ToggleTools => set_level(state, if state.level == Level::Preview { 4 } else { 3 }),
-        Action::Search | Action::NextHit | Action::PreviousHit => return searching::act(state, action, times),
+        Action::Search | Action::NextHit | Action::PreviousHit => {
+            return searching::act(state, action, times);
+        }
         Action::Copy(what) => return copy(state, what),
-        Action::Raw => return focused_origins(state).map_or_else(Vec::new, |origins| vec![Effect::ShowRecords(origins)]),
-        Action::Edit => return focused_origins(state).and_then(|o| o.first().copied()).map_or_else(Vec::new, |o| vec![Effect::Edit(o)]),
+        Action::Raw => {
+            return focused_origins(state).map_or_else(Vec::new, |origins| vec![Effect::ShowRecords(origins)]);
+        }
+        Action::Edit => {
+            return focused_origins(state)
+                .and_then(|o| o.first().copied())
+                .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
+        }
         Action::Back => back(state),
         Action::ToggleOutline => {
             let is_shown = super::arrange::divide(state).outline > 0;
@@ -230,13 +240,11 @@ fn follow(state: &mut State) {
 }
 
 fn seek_on(state: &mut State, kind: Kind, way: Way) {
-    match seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way) {
-        Some(focus) => jump(state, focus),
-        None => {
-            let side = if way == Way::Next { "after" } else { "before" };
-            state.say(format!("no {} {side} this", word(kind)));
-        }
+    if let Some(focus) = seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way) {
+        return jump(state, focus);
     }
+    let side = if way == Way::Next { "after" } else { "before" };
+    state.say(format!("no {} {side} this", word(kind)));
 }
 
 /// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
@@ -269,11 +277,16 @@ fn pair(state: &mut State) {
     if let Some(other) = seek::pair(&state.transcript, focus) {
         return jump(state, other);
     }
-    let lines: Vec<_> = state.view.lines.iter().filter(|line| super::viewport::focus_of(line) == Some(focus)).collect();
+    let lines: Vec<_> =
+        state.view.lines.iter().filter(|line| super::viewport::focus_of(line) == Some(focus)).collect();
     let Some(line) = lines.first() else { return };
     let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
     let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
-    let is_call = state.transcript.get(focus.entry).and_then(|e| e.blocks.get(focus.block)).is_some_and(|b| matches!(b.kind, BlockKind::Call(_)));
+    let is_call = state
+        .transcript
+        .get(focus.entry)
+        .and_then(|e| e.blocks.get(focus.block))
+        .is_some_and(|b| matches!(b.kind, BlockKind::Call(_)));
     match (is_call, shows_head) {
         (false, _) => state.say("no pair here"),
         (true, true) => state.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),

@@ -137,7 +137,9 @@ impl Viewport {
         }
         let wanted = match self.anchor {
             Anchor::Tail => None,
-            Anchor::Row { entry, block, row, line } => spot_of(rows, entry, block, row).map(|spot| (spot, line)),
+            Anchor::Row { entry, block, row, line } => {
+                spot_of(rows, entry, block, row).map(|spot| (spot, line))
+            }
         };
         let top = match wanted {
             Some((spot, line)) => walk_up(rows, spot, line),
@@ -230,7 +232,10 @@ impl Viewport {
             self.focus_in_window();
             return;
         };
-        let (Some(first), Some(last)) = (self.lines.first().map(line_key), self.lines.last().map(line_key)) else { return };
+        let (Some(first), Some(last)) = (self.lines.first().map(line_key), self.lines.last().map(line_key))
+        else {
+            return;
+        };
         let Some((start, end)) = extent(rows, focus) else { return };
         let top = rows.place(first.0).map(|place| Spot { place, row: first.1 });
         let bottom = rows.place(last.0).map(|place| Spot { place, row: last.1 });
@@ -257,7 +262,9 @@ impl Viewport {
 
     fn bring_into_view(&mut self, focus: Focus, forward: bool, rows: &mut dyn Rows, height: usize) {
         let Some((start, end)) = extent(rows, focus) else { return };
-        let place = |line: &Line, rows: &mut dyn Rows| rows.place(line.entry).map(|place| Spot { place, row: line.row });
+        let place = |line: &Line, rows: &mut dyn Rows| {
+            rows.place(line.entry).map(|place| Spot { place, row: line.row })
+        };
         let top = self.lines.first().and_then(|line| place(line, rows));
         let bottom = self.lines.last().and_then(|line| place(line, rows));
         let (Some(top), Some(bottom)) = (top, bottom) else { return };
@@ -283,7 +290,10 @@ impl Viewport {
         let Some((start, end)) = extent(rows, focus) else { return };
         self.focus = Some(focus);
         let target = Spot { row: (start.row + row.unwrap_or(0)).min(end.row), ..start };
-        let lines = self.lines.iter().filter_map(|line| rows.place(line.entry).map(|place| Spot { place, row: line.row }));
+        let lines = self
+            .lines
+            .iter()
+            .filter_map(|line| rows.place(line.entry).map(|place| Spot { place, row: line.row }));
         let in_sight: Vec<Spot> = lines.collect();
         let shows_all = in_sight.contains(&target) && (row.is_some() || in_sight.contains(&end));
         if shows_all {
@@ -321,7 +331,9 @@ impl Viewport {
     fn focus_in_window(&mut self) {
         let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
         if !is_in_sight {
-            let heads = self.lines.iter().find(|line| line.row().is_some_and(|row| row.kind != RowKind::Body && row.kind != RowKind::Gap));
+            let heads = self.lines.iter().find(|line| {
+                line.row().is_some_and(|row| row.kind != RowKind::Body && row.kind != RowKind::Gap)
+            });
             self.focus = heads.or(self.lines.first()).and_then(focus_of);
         }
     }
@@ -329,7 +341,12 @@ impl Viewport {
     /// After all motions: a following window focuses its last item, any other one keeps its place.
     fn settle(&mut self, rows: &mut dyn Rows) {
         if self.follows() {
-            self.focus = self.lines.iter().rev().find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap)).and_then(focus_of);
+            self.focus = self
+                .lines
+                .iter()
+                .rev()
+                .find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap))
+                .and_then(focus_of);
         } else {
             if self.focus.is_none_or(|focus| rows.place(focus.entry).is_none()) {
                 self.focus = None;
@@ -402,7 +419,8 @@ fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Option<Focus> 
 
 /// Blocks that have rows, in order.
 fn items(laid: &[Row]) -> Vec<usize> {
-    let mut blocks: Vec<usize> = laid.iter().filter(|row| row.kind != RowKind::Gap).map(|row| row.block).collect();
+    let mut blocks: Vec<usize> =
+        laid.iter().filter(|row| row.kind != RowKind::Gap).map(|row| row.block).collect();
     blocks.dedup();
     blocks
 }

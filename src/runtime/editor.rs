@@ -9,7 +9,8 @@ use std::process::Command;
 pub fn run(editor: &str, path: &Path, line: u32) -> Result<(), String> {
     let mut words = editor.split_whitespace();
     let Some(program) = words.next() else { return Err("$EDITOR is empty".to_owned()) };
-    let name = Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name =
+        Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut command = Command::new(program);
     command.args(words);
     let line = line.max(1);

@@ -118,23 +118,28 @@ impl Keys {
         loop {
             let (has_keys, is_woken) = wait(self.terminal.as_fd(), self.wake.as_fd());
             if is_woken {
-                let mut byte = [0];
-                if self.wake.read(&mut byte).unwrap_or(0) == 0 {
+                if !self.wait_while_paused() {
                     return;
                 }
-                if self.is_paused.load(Ordering::SeqCst) {
-                    let _ = self.paused.send(());
-                    // The next byte says that the terminal is ours again.
-                    if self.wake.read(&mut byte).unwrap_or(0) == 0 {
-                        return;
-                    }
-                }
-                continue;
-            }
-            if has_keys && !self.pass_on() {
+            } else if has_keys && !self.pass_on() {
                 return;
             }
         }
+    }
+
+    /// Takes the byte that woke us; if it asks for a pause, lets go until the next one. `false` when
+    /// nobody is at the other end of the pipe any more.
+    fn wait_while_paused(&mut self) -> bool {
+        let mut byte = [0];
+        let mut is_told = || self.wake.read(&mut byte).is_ok_and(|count| count > 0);
+        if !is_told() {
+            return false;
+        }
+        if !self.is_paused.load(Ordering::SeqCst) {
+            return true;
+        }
+        let _ = self.paused.send(());
+        is_told()
     }
 
     /// Reads all keys that are there. `false` when nobody listens or the terminal is gone.

@@ -89,7 +89,19 @@ impl Viewer {
         let (feed, follower) = follow(session, config, &mut state);
         let input = Input::start()?;
         let config = config.clone();
-        Ok(Self { state, screen, target, config, colours, input, feed, follower: Some(follower), workers, events, say })
+        Ok(Self {
+            state,
+            screen,
+            target,
+            config,
+            colours,
+            input,
+            feed,
+            follower: Some(follower),
+            workers,
+            events,
+            say,
+        })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -233,7 +245,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.workers.show(origins),
             Effect::Edit(origin) => self.edit(origin)?,
-            Effect::Reload => self.reload()?,
+            Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,
             Effect::Suspend => self.suspend()?,
             Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
@@ -249,7 +261,8 @@ impl Viewer {
     }
 
     fn edit(&mut self, origin: crate::model::record::Origin) -> anyhow::Result<()> {
-        let Some(path) = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned() else {
+        let Some(path) = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned()
+        else {
             self.state.say("there is no file to open");
             return Ok(());
         };
@@ -282,13 +295,19 @@ impl Viewer {
     }
 
     /// Opens the session anew; the keys of entries keep the place.
-    fn reload(&mut self) -> anyhow::Result<()> {
+    fn reload(&mut self) {
         match ingest::open(&self.target) {
             Ok(session) => {
                 self.stop_following();
-                let mut state = State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
+                let mut state =
+                    State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
                 state.size = self.state.size;
-                self.workers = Workers::start(session.pager(), session.pager(), Arc::clone(&self.colours), self.say.clone());
+                self.workers = Workers::start(
+                    session.pager(),
+                    session.pager(),
+                    Arc::clone(&self.colours),
+                    self.say.clone(),
+                );
                 let (feed, follower) = follow(session, &self.config, &mut state);
                 self.state = state;
                 self.feed = feed;
@@ -297,7 +316,6 @@ impl Viewer {
             }
             Err(error) => self.state.say(error.to_string()),
         }
-        Ok(())
     }
 
     fn stop_following(&mut self) {
@@ -341,16 +359,16 @@ pub fn now() -> Moment {
 fn theme(config: &ViewConfig) -> Theme {
     let is_light = || {
         // COLORFGBG is "foreground;background" in colours of the sixteen; 7 and 15 are light.
-        let background = config.colorfgbg.as_deref().and_then(|colours| colours.rsplit(';').next()?.parse::<u8>().ok());
+        let background =
+            config.colorfgbg.as_deref().and_then(|colours| colours.rsplit(';').next()?.parse::<u8>().ok());
         matches!(background, Some(7 | 9..=15))
     };
     let theme = match config.theme {
         _ if config.no_color => Theme::mono(),
         ThemeChoice::Mono => Theme::mono(),
         ThemeChoice::Light => Theme::light(),
-        ThemeChoice::Dark => Theme::dark(),
         ThemeChoice::Auto if is_light() => Theme::light(),
-        ThemeChoice::Auto => Theme::dark(),
+        ThemeChoice::Dark | ThemeChoice::Auto => Theme::dark(),
     };
     theme.with_ascii(config.ascii)
 }

@@ -93,12 +93,14 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
     for work in work {
         let event = match work {
             Work::Page(entries, origins) => {
-                let contents: Vec<(Origin, Vec<Held>)> = origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
+                let contents: Vec<(Origin, Vec<Held>)> =
+                    origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 Event::Paged { entries, contents }
             }
             Work::Show(origins) => records(&mut pager, &origins),
             Work::Bytes(origins, answer) => {
-                let parts: Option<Vec<String>> = origins.iter().map(|origin| text_of(&mut pager, *origin)).collect();
+                let parts: Option<Vec<String>> =
+                    origins.iter().map(|origin| text_of(&mut pager, *origin)).collect();
                 let _ = answer.send(parts.map(|parts| parts.join("\n")));
                 continue;
             }
@@ -116,15 +118,21 @@ fn text_of(pager: &mut Pager, origin: Origin) -> Option<String> {
 fn records(pager: &mut Pager, origins: &[Origin]) -> Event {
     let mut trees = Vec::new();
     for origin in origins {
-        let title = format!("line {} · byte {} · {}", origin.line, origin.at, figures::bytes(u64::from(origin.len)));
+        let title =
+            format!("line {} · byte {} · {}", origin.line, origin.at, figures::bytes(u64::from(origin.len)));
         let tree = match text_of(pager, *origin) {
             None => Tree::Text(Text::from("the record cannot be read any more")),
-            Some(text) if text.len() > LARGEST_RECORD => Tree::Text(Text::clean(crate::model::edit::prefix(&text, LARGEST_RECORD))),
-            Some(text) => json::parse(&text).map_or_else(|_| Tree::Text(Text::clean(&text)), |value| value.to_tree()),
+            Some(text) if text.len() > LARGEST_RECORD => {
+                Tree::Text(Text::clean(crate::model::edit::prefix(&text, LARGEST_RECORD)))
+            }
+            Some(text) => {
+                json::parse(&text).map_or_else(|_| Tree::Text(Text::clean(&text)), |value| value.to_tree())
+            }
         };
         trees.push((title, tree));
     }
-    let title = if trees.len() == 1 { "raw record".to_owned() } else { format!("{} raw records", trees.len()) };
+    let title =
+        if trees.len() == 1 { "raw record".to_owned() } else { format!("{} raw records", trees.len()) };
     Event::Records { title, trees }
 }
 
@@ -142,7 +150,11 @@ fn search(mut pager: Pager, jobs: &Receiver<Job>, wanted: &AtomicU32, say: &Send
             hits.extend(hits_of(&job, *entry, pieces, &mut pager));
             if told.elapsed() >= TELL && !hits.is_empty() {
                 told = Instant::now();
-                let _ = say.send(Event::Searched { generation, hits: std::mem::take(&mut hits), is_complete: false });
+                let _ = say.send(Event::Searched {
+                    generation,
+                    hits: std::mem::take(&mut hits),
+                    is_complete: false,
+                });
             }
         }
         if is_wanted && say.send(Event::Searched { generation, hits, is_complete: true }).is_err() {

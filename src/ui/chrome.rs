@@ -36,7 +36,13 @@ pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), state.theme.bar);
     let left_width = u16::try_from(left.chars().count()).unwrap_or(u16::MAX);
     if left_width.saturating_add(right_width) < area.width {
-        buffer.set_stringn(area.right() - right_width, area.y, &right, usize::from(right_width), state.theme.bar);
+        buffer.set_stringn(
+            area.right() - right_width,
+            area.y,
+            &right,
+            usize::from(right_width),
+            state.theme.bar,
+        );
     }
 }
 
@@ -83,7 +89,9 @@ fn right_words(state: &State) -> String {
     let tally = state.transcript.tally();
     let entry = state.view.focus.and_then(|focus| state.transcript.get(focus.entry));
     let mut parts = Vec::new();
-    parts.extend(entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line)));
+    parts.extend(
+        entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line)),
+    );
     parts.push(format!("{}%", percent(state)));
     if state.progress.is_none() {
         let records = tally.records();
@@ -118,7 +126,14 @@ fn general(state: &State) -> Vec<(&'static str, &'static str)> {
     match &state.mode {
         Mode::Search { .. } => vec![("enter", "keep"), ("esc", "give up"), ("ctrl-u", "clear")],
         Mode::Help { .. } | Mode::Raw { .. } => vec![("j/k", "scroll"), ("space/b", "page"), ("q", "close")],
-        Mode::Normal if state.search.is_some() => vec![("n/N", "hit"), ("esc", "end search"), ("j/k", "move"), ("enter", "open"), ("G", "follow"), ("?", "all keys")],
+        Mode::Normal if state.search.is_some() => vec![
+            ("n/N", "hit"),
+            ("esc", "end search"),
+            ("j/k", "move"),
+            ("enter", "open"),
+            ("G", "follow"),
+            ("?", "all keys"),
+        ],
         Mode::Normal => vec![
             ("j/k", "move"),
             ("{/}", "prompt"),

@@ -68,7 +68,11 @@ fn right(state: &State, is_wide: bool) -> Line<'static> {
             let percent = context.tokens * 100 / window;
             if is_wide {
                 words.push_str(&gauge(percent, state.theme.ascii));
-                words.push_str(&format!("{}/{} {percent}%", figures::tokens(context.tokens), figures::tokens(window)));
+                words.push_str(&format!(
+                    "{}/{} {percent}%",
+                    figures::tokens(context.tokens),
+                    figures::tokens(window)
+                ));
             } else {
                 words.push_str(&format!("{} {percent}%", figures::tokens(context.tokens)));
             }
@@ -101,8 +105,11 @@ fn state_words(state: &State) -> String {
     if let Some(words) = link_words(state) {
         return words;
     }
-    let (running, waiting, ended, broken) = if state.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
-    let ticking = |since: Option<Moment>| since.map(|since| format!(" {}", figures::elapsed(state.now.since(since)))).unwrap_or_default();
+    let (running, waiting, ended, broken) =
+        if state.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
+    let ticking = |since: Option<Moment>| {
+        since.map(|since| format!(" {}", figures::elapsed(state.now.since(since)))).unwrap_or_default()
+    };
     match &state.activity {
         Activity::Tool { name, since } => format!("{running} {name}{}", ticking(*since)),
         Activity::Model { since } => format!("{running} model{}", ticking(*since)),
@@ -119,9 +126,8 @@ fn link_words(state: &State) -> Option<String> {
         return Some("reading stopped".to_owned());
     }
     match &state.link {
-        LinkState::Live | LinkState::Reread(_) => None,
+        LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
         LinkState::Gone => Some("file gone".to_owned()),
         LinkState::Unreadable(why) => Some(format!("unreadable: {why}")),
-        LinkState::Closed => None,
     }
 }

@@ -19,7 +19,13 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         buffer.set_stringn(divider, y, state.theme.glyphs().bar, 1, state.theme.dim);
     }
     let inner = Rect { width: area.width.saturating_sub(2), ..area };
-    let title = format!(" {:<width$}{:>COST$}{:>DURATION$}", "TURNS", "$", "t", width = usize::from(inner.width).saturating_sub(COST + DURATION + 1));
+    let title = format!(
+        " {:<width$}{:>COST$}{:>DURATION$}",
+        "TURNS",
+        "$",
+        "t",
+        width = usize::from(inner.width).saturating_sub(COST + DURATION + 1)
+    );
     buffer.set_stringn(inner.x, inner.y, &title, usize::from(inner.width), state.theme.dim);
     for (row, y) in state.outline.rows.iter().zip(inner.y + 1..inner.bottom()) {
         paint_row(state, row, Rect { y, height: 1, ..inner }, buffer);

@@ -12,7 +12,9 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     let area = Rect { height: screen.height.saturating_sub(u16::from(screen.height > 3)), ..screen };
     let (title, lines, top) = match &state.mode {
         Mode::Help { top } => (" All keys".to_owned(), help(state), *top),
-        Mode::Raw { title, rows, top } => (format!(" {title}"), rows.iter().map(|row| row.line.clone()).collect(), *top),
+        Mode::Raw { title, rows, top } => {
+            (format!(" {title}"), rows.iter().map(|row| row.line.clone()).collect(), *top)
+        }
         Mode::Normal | Mode::Search { .. } => return,
     };
     for y in area.y..area.bottom() {

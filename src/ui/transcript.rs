@@ -25,7 +25,8 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
         paint_margin(state, shown, row, line, buffer);
-        let text = Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
+        let text =
+            Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
         paint_row(state, row, text, pattern, buffer);
     }
 }
@@ -33,20 +34,32 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
 fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
     let words = match (&state.fault, &state.opened) {
         (Some(fault), _) => fault.to_string(),
-        (None, Some(_)) if state.link == LinkState::Gone => "the file is gone; waiting for it to come back".to_owned(),
-        (None, Some(_)) if state.is_caught_up => "nothing here yet; new lines appear as they are written".to_owned(),
+        (None, Some(_)) if state.link == LinkState::Gone => {
+            "the file is gone; waiting for it to come back".to_owned()
+        }
+        (None, Some(_)) if state.is_caught_up => {
+            "nothing here yet; new lines appear as they are written".to_owned()
+        }
         _ => "reading …".to_owned(),
     };
     let x = area.x + LEFT.min(area.width);
-    buffer.set_stringn(x, area.y + area.height / 3, &words, usize::from(area.width.saturating_sub(LEFT)), state.theme.dim);
+    buffer.set_stringn(
+        x,
+        area.y + area.height / 3,
+        &words,
+        usize::from(area.width.saturating_sub(LEFT)),
+        state.theme.dim,
+    );
 }
 
 /// Focus mark in the first column, the lane of a call in the second.
 fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mut Buffer) {
     let glyphs = state.theme.glyphs();
     let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
-    let is_head = shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
-    let is_first_in_sight = state.view.lines.first().is_some_and(|first| first.entry == shown.entry && first.row == shown.row);
+    let is_head =
+        shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
+    let is_first_in_sight =
+        state.view.lines.first().is_some_and(|first| first.entry == shown.entry && first.row == shown.row);
     if is_focused {
         let mark = if is_head || is_first_in_sight { "▶" } else { "▎" };
         let mark = if state.theme.ascii { ">" } else { mark };
@@ -69,7 +82,8 @@ fn paint_row(state: &State, row: &Row, area: Rect, pattern: Option<&Regex>, buff
     if area.width == 0 {
         return;
     }
-    let line = pattern.map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.theme.hit));
+    let line =
+        pattern.map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.theme.hit));
     buffer.set_line(area.x, area.y, &line, area.width);
     let right = right_of(row, state.now, &state.theme);
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
@@ -91,7 +105,8 @@ fn right_of(row: &Row, now: Moment, theme: &Theme) -> Line<'static> {
 /// Marks the hits in a line. Hits may reach over several spans.
 fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static> {
     let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-    let ranges: Vec<_> = pattern.find_iter(&text).filter(|found| !found.is_empty()).map(|found| found.range()).collect();
+    let ranges: Vec<_> =
+        pattern.find_iter(&text).filter(|found| !found.is_empty()).map(|found| found.range()).collect();
     if ranges.is_empty() {
         return line.clone();
     }
@@ -99,7 +114,11 @@ fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static>
     let mut start = 0;
     for span in &line.spans {
         let end = start + span.content.len();
-        let mut cuts: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).filter(|cut| (start..end).contains(cut)).collect();
+        let mut cuts: Vec<usize> = ranges
+            .iter()
+            .flat_map(|range| [range.start, range.end])
+            .filter(|cut| (start..end).contains(cut))
+            .collect();
         cuts.push(end);
         cuts.dedup();
         let mut from = start;
@@ -107,7 +126,10 @@ fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static>
             let part = span.content.get(from - start..cut - start).unwrap_or("");
             let is_hit = ranges.iter().any(|range| range.start <= from && cut <= range.end);
             if !part.is_empty() {
-                spans.push(Span::styled(part.to_owned(), if is_hit { span.style.patch(hit) } else { span.style }));
+                spans.push(Span::styled(
+                    part.to_owned(),
+                    if is_hit { span.style.patch(hit) } else { span.style },
+                ));
             }
             from = cut;
         }
