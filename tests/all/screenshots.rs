@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
+mod strokes;
 mod svg;
 
 /// A picture: its file name, its size in cells, what runs and which keys are pressed.
@@ -47,10 +48,13 @@ fn screenshots() {
 #[test]
 fn a_picture_shows_text_colours_and_frame() {
     let mut terminal = parser((20, 3));
-    terminal.process("plain \u{1b}[1;31mred&bold\u{1b}[0m\r\n\u{1b}[7minverse\u{1b}[0m 灯台\r\n".as_bytes());
+    terminal
+        .process("plain \u{1b}[1;31mred&bold\u{1b}[0m\r\n\u{1b}[7minverse\u{1b}[0m 灯台 ╭│\r\n".as_bytes());
     let svg = svg::draw(terminal.screen(), "a <title>");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for part in ["plain", "red&amp;bold", "font-weight=\"bold\"", "a &lt;title&gt;", "灯台", "inverse"] {
+    for part in
+        ["plain", "red&amp;bold", "font-weight=\"bold\"", "a &lt;title&gt;", "灯", "台", "inverse", "<path"]
+    {
         assert!(svg.contains(part), "{part} is missing in\n{svg}");
     }
 }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use vt100::{Cell, Color, Screen};
 
+use super::strokes::{self, Place};
+
 const CELL: (f64, f64) = (8.4, 19.0);
 const FONT: f64 = 14.0;
 const MARGIN: f64 = 14.0;
@@ -26,6 +28,13 @@ struct Look {
     italic: bool,
     underline: bool,
     dim: bool,
+}
+
+impl Look {
+    fn plain() -> Self {
+        let ink = FOREGROUND.to_owned();
+        Self { ink, ground: None, bold: false, italic: false, underline: false, dim: false }
+    }
 }
 
 /// Draws a screen under a window title.
@@ -68,40 +77,53 @@ fn row(screen: &Screen, row: u16, cols: u16) -> String {
     let mut texts = String::new();
     let mut col = 0;
     while col < cols {
-        let Some(cell) = screen.cell(row, col) else { break };
-        let look = look(cell);
-        let start = col;
-        let mut text = String::new();
-        while let Some(cell) = screen.cell(row, col).filter(|cell| col < cols && self::look(cell) == look) {
-            // A wide character, and the text after it, get runs of their own: fonts disagree on widths.
-            let is_wide = cell.is_wide();
-            if is_wide && !text.is_empty() {
-                break;
-            }
-            text.push_str(if cell.has_contents() { cell.contents() } else { " " });
-            col += if is_wide { 2 } else { 1 };
-            if is_wide {
-                break;
-            }
-        }
-        let (x, y) = (MARGIN + f64::from(start) * CELL.0, BAR + f64::from(row) * CELL.1);
-        let width = f64::from(col - start) * CELL.0;
+        let (text, look, width) = stretch(screen, row, col, cols);
+        let (x, y) = (MARGIN + f64::from(col) * CELL.0, BAR + f64::from(row) * CELL.1);
+        let place = Place { x, y, width: f64::from(width) * CELL.0, height: CELL.1 };
         if let Some(ground) = &look.ground {
-            writeln!(
-                grounds,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{ground}\"/>",
-                CELL.1
-            )
-            .unwrap();
+            grounds += &format!(
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{ground}\"/>\n",
+                place.width, place.height
+            );
         }
-        if !text.trim().is_empty() {
-            texts += &run(&text, &look, x, y + FONT, width);
+        let shape = text.chars().next().and_then(|c| strokes::shape(c, place, &look.ink));
+        match shape {
+            Some(shape) => texts += &shape,
+            None if text.trim().is_empty() => {}
+            None => texts += &run(&text, &look, place),
         }
+        col += width;
     }
     grounds + &texts
 }
 
-fn run(text: &str, look: &Look, x: f64, y: f64, width: f64) -> String {
+/// The text from a column on that can be drawn in one go, its look and its width. Characters of an
+/// unusual width or with a shape of their own stand alone: fonts disagree on them.
+fn stretch(screen: &Screen, row: u16, start: u16, cols: u16) -> (String, Look, u16) {
+    let mut text = String::new();
+    let mut look_of_all = None;
+    let mut col = start;
+    while let Some(cell) = screen.cell(row, col).filter(|_| col < cols) {
+        let look = look(cell);
+        if *look_of_all.get_or_insert_with(|| look.clone()) != look {
+            break;
+        }
+        let contents = if cell.has_contents() { cell.contents() } else { " " };
+        let stands_alone = !contents.is_ascii();
+        if stands_alone && !text.is_empty() {
+            break;
+        }
+        text.push_str(contents);
+        col += if cell.is_wide() { 2 } else { 1 };
+        if stands_alone {
+            break;
+        }
+    }
+    (text, look_of_all.unwrap_or_else(Look::plain), (col - start).max(1))
+}
+
+fn run(text: &str, look: &Look, place: Place) -> String {
+    let (x, y, width) = (place.x, place.y + FONT, place.width);
     let mut style = format!("fill=\"{}\"", look.ink);
     let styles = [
         (look.bold, " font-weight=\"bold\""),
