@@ -1,1 +1,181 @@
-//! `tv demo`: replays the embedded session into a temporary file (to be filled).
+//! `tv demo`: the embedded session, replayed into a temporary file as an agent would write it: line
+//! after line with pauses, some lines in two halves.
+//!
+//! Invariant: nothing is written but that one file, and it is gone when the [`Demo`] is dropped.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use tempfile::NamedTempFile;
+
+use crate::model::edit::prefix;
+use crate::model::moment::Moment;
+
+const SESSION: &str = include_str!("../assets/demo/session.jsonl");
+
+/// Recorded seconds that pass in one second of a replay at speed 1.
+const PACE: f64 = 3.0;
+/// No pause of a replay at speed 1 is longer, in seconds.
+const LONGEST_PAUSE: f64 = 3.0;
+/// Lines that are there from the start: they show the first prompt and give the format away.
+const LINES_AT_ONCE: usize = 4;
+/// Each line of this number is written in two halves: a reader must not be misled by half a line.
+const HALVED: usize = 4;
+/// Seconds between two halves at speed 1.
+const BETWEEN_HALVES: f64 = 0.15;
+
+/// A running replay.
+pub struct Demo {
+    file: NamedTempFile,
+    stop: Option<Sender<()>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Demo {
+    /// Starts a replay; at speed 1 it takes about a minute.
+    pub fn start(speed: f64) -> io::Result<Self> {
+        Self::replay(steps(), speed)
+    }
+
+    /// As [`Demo::start`], with the times of the session moved to those of the replay: what runs
+    /// looks as if it ran now, and durations are those that the reader sees.
+    pub fn start_at(speed: f64, now: Moment) -> io::Result<Self> {
+        Self::replay(restamped(steps(), speed, now), speed)
+    }
+
+    /// The file that grows.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    fn replay(steps: Vec<Step>, speed: f64) -> io::Result<Self> {
+        let file = tempfile::Builder::new().prefix("tv-demo-").suffix(".jsonl").tempfile()?;
+        let mut out = file.as_file().try_clone()?;
+        for step in steps.iter().take(LINES_AT_ONCE) {
+            writeln!(out, "{}", step.line)?;
+        }
+        let (stop, stopped) = bounded(0);
+        let writer = thread::Builder::new().name("demo".to_owned()).spawn(move || {
+            // A full disk ends the replay; what was written stays readable.
+            drop(write_rest(&mut out, &steps, speed, &stopped));
+        })?;
+        Ok(Self { file, stop: Some(stop), writer: Some(writer) })
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(writer) = self.writer.take() {
+            drop(writer.join());
+        }
+    }
+}
+
+/// A line, and how long to wait before it is written, in seconds at speed 1.
+struct Step {
+    pause: f64,
+    line: String,
+}
+
+fn steps() -> Vec<Step> {
+    let mut before: Option<Moment> = None;
+    let mut steps = Vec::new();
+    for line in SESSION.lines() {
+        let at = stamp(line).and_then(Moment::parse);
+        let gap = before.zip(at).map_or(0, |(before, at)| at.since(before));
+        before = at.or(before);
+        steps.push(Step { pause: (gap as f64 / 1000.0 / PACE).min(LONGEST_PAUSE), line: line.to_owned() });
+    }
+    steps
+}
+
+fn restamped(steps: Vec<Step>, speed: f64, now: Moment) -> Vec<Step> {
+    let mut passed = Duration::ZERO;
+    let mut number = 0;
+    let restamp = |mut step: Step| {
+        if number >= LINES_AT_ONCE {
+            passed += at_speed(step.pause, speed);
+        }
+        number += 1;
+        let offset = i64::try_from(passed.as_millis()).unwrap_or(0);
+        let at = Moment(now.0.saturating_add(offset)).to_rfc3339();
+        if let Some(old) = stamp(&step.line).map(str::to_owned) {
+            step.line = step.line.replace(&old, &at);
+        }
+        step
+    };
+    steps.into_iter().map(restamp).collect()
+}
+
+/// The time of a line as it is written; the record's own comes last.
+fn stamp(line: &str) -> Option<&str> {
+    let (_, rest) = line.rsplit_once(r#""timestamp":""#)?;
+    rest.split_once('"').map(|(stamp, _)| stamp)
+}
+
+fn at_speed(seconds: f64, speed: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds / speed.max(0.01)).unwrap_or_default()
+}
+
+/// Why the replay ends early.
+enum Ended {
+    Stopped,
+    Failed,
+}
+
+impl From<io::Error> for Ended {
+    fn from(_: io::Error) -> Self {
+        Self::Failed
+    }
+}
+
+fn write_rest(out: &mut File, steps: &[Step], speed: f64, stopped: &Receiver<()>) -> Result<(), Ended> {
+    for (number, step) in steps.iter().enumerate().skip(LINES_AT_ONCE) {
+        wait(at_speed(step.pause, speed), stopped)?;
+        let mut rest = step.line.as_str();
+        if number % HALVED == 0 {
+            let half = prefix(rest, rest.len() / 2);
+            out.write_all(half.as_bytes())?;
+            rest = rest.strip_prefix(half).unwrap_or_default();
+            wait(at_speed(BETWEEN_HALVES, speed), stopped)?;
+        }
+        out.write_all(format!("{rest}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Waits, unless the demo is dropped meanwhile.
+fn wait(pause: Duration, stopped: &Receiver<()>) -> Result<(), Ended> {
+    match stopped.recv_timeout(pause) {
+        Err(RecvTimeoutError::Timeout) => Ok(()),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => Err(Ended::Stopped),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_takes_about_a_minute() {
+        let seconds: f64 = steps().iter().skip(LINES_AT_ONCE).map(|step| step.pause).sum();
+        assert!((50.0..75.0).contains(&seconds), "{seconds} s");
+    }
+
+    #[test]
+    fn moved_times_start_now_and_never_go_back() {
+        let now = Moment(1_900_000_000_000);
+        let times: Vec<Moment> = restamped(steps(), 1.0, now)
+            .iter()
+            .filter_map(|step| stamp(&step.line).and_then(Moment::parse))
+            .collect();
+        assert_eq!(times.first(), Some(&now));
+        assert!(times.is_sorted());
+        assert!(times.last().is_some_and(|last| last.since(now) > 30_000));
+    }
+}

@@ -1,1 +1,92 @@
-//! (to be filled)
+//! One record of a line file dropped, doubled, cut or garbled: nothing panics, and every entry that
+//! this record has no part in reads as before.
+
+use tv::model::edit::Batch;
+use tv::model::entry::{BlockKind, Entry};
+use tv::model::record::Record;
+use tv::model::transcript::Transcript;
+
+use crate::fixtures::{self, Lines};
+
+/// What happens to a record. The others keep their places.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    Dropped,
+    Doubled,
+    Cut,
+    Garbled,
+}
+
+#[test]
+fn damage_to_one_record_spares_all_others() {
+    for path in fixtures::line_files() {
+        let lines = Lines::of(&path);
+        let sound = read(&lines, &lines.records());
+        for n in 0..lines.count() {
+            for damage in [Damage::Dropped, Damage::Doubled, Damage::Cut, Damage::Garbled] {
+                let what = format!("{} record {} {damage:?}", fixtures::name(&path), n + 1);
+                check(&lines, n, damage, &sound, &what);
+            }
+        }
+    }
+}
+
+fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str) {
+    let bytes = lines.record(n).bytes;
+    let broken = match damage {
+        Damage::Dropped | Damage::Doubled => Vec::new(),
+        Damage::Cut => bytes[..bytes.len() / 2].to_vec(),
+        Damage::Garbled => garbled(bytes),
+    };
+    let mut records = lines.records();
+    match damage {
+        Damage::Dropped => drop(records.remove(n)),
+        Damage::Doubled => records.push(Record { origin: lines.end(), bytes }),
+        Damage::Cut | Damage::Garbled => records[n].bytes = &broken,
+    }
+    let damaged = read(lines, &records);
+    let origin = lines.record(n).origin;
+    let its = |at: u64| (origin.at..=origin.at + u64::from(origin.len)).contains(&at);
+    for entry in sound.entries().filter(|entry| !has_part(entry, its)) {
+        let id = damaged.find(&entry.key);
+        let id = id.unwrap_or_else(|| panic!("{what}: entry {} is gone", entry.key));
+        let after = damaged.get(id).unwrap();
+        assert_eq!(after.role, entry.role, "{what}: {}", entry.key);
+        assert_eq!(contents(after), contents(entry), "{what}: {}", entry.key);
+    }
+}
+
+fn read(lines: &Lines, records: &[Record<'_>]) -> Transcript {
+    let mut decoder = lines.format.decoder();
+    fixtures::tell(vec![fixtures::decode(&mut *decoder, records, &Batch::default())])
+}
+
+/// Keeps the braces and breaks what is between them.
+fn garbled(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let middle = bytes.len() / 2;
+    let end = bytes.len().min(middle + 7);
+    bytes[middle..end].fill(b'"');
+    bytes
+}
+
+/// Whether a record brought anything of an entry.
+fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
+    let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+    let mut images = entry.blocks.iter().filter_map(|block| match &block.kind {
+        BlockKind::Image(image) => Some(image.origin.at),
+        _ => None,
+    });
+    its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
+}
+
+/// What a reader sees of an entry. Whose lane a call started is known from other records.
+fn contents(entry: &Entry) -> Vec<BlockKind> {
+    let mut kinds: Vec<BlockKind> = entry.blocks.iter().map(|block| block.kind.clone()).collect();
+    for kind in &mut kinds {
+        if let BlockKind::Call(call) = kind {
+            call.lane = None;
+        }
+    }
+    kinds
+}

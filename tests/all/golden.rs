@@ -1,1 +1,29 @@
-//! (to be filled)
+//! Every fixture, decoded and written down: a change of what a format makes of a file shows here.
+
+use crate::{dump, fixtures};
+
+#[test]
+fn fixtures_read_as_reviewed() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_path("snapshots/golden");
+    settings.set_allow_empty_glob(true);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        insta::glob!("../fixtures", "*/*", |path| {
+            if fixtures::is_session(path) {
+                insta::assert_snapshot!("fixture", written_down(path));
+            }
+        });
+    });
+}
+
+fn written_down(path: &std::path::Path) -> String {
+    let tellings = fixtures::targets(path).into_iter().map(|target| {
+        let telling = fixtures::read(&target);
+        let id = target.session.map(|id| format!(" session {id}")).unwrap_or_default();
+        let verdict = format!("{} ({}){id}\n", telling.opened.format, telling.opened.confidence);
+        verdict + &dump::transcript(&telling.transcript)
+    });
+    tellings.collect::<Vec<_>>().join("\n")
+}

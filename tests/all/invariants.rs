@@ -1,1 +1,202 @@
-//! (to be filled)
+//! Laws that hold for every fixture, whatever its format.
+
+use std::collections::HashMap;
+
+use tv::formats::decoder::{Place, feed};
+use tv::model::edit::{Batch, Edit};
+use tv::model::entry::{BlockKind, Body, Entry, EntryId, Key};
+use tv::model::pairing::identifies;
+use tv::model::text::Name;
+use tv::model::tool::{ToolState, Verdict};
+use tv::model::totals::{Spent, Totals};
+use tv::model::transcript::Transcript;
+use tv::model::usage::Usage;
+
+use crate::fixtures::{self, Lines, Telling};
+
+/// Calls `check` with every session of every fixture.
+fn each_session(check: impl Fn(&str, &Telling)) {
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            check(&fixtures::name(&path), &fixtures::read(&target));
+        }
+    }
+}
+
+/// An entry without what depends on how often and in which portions it was told.
+fn timeless(entry: &Entry) -> Entry {
+    Entry { revision: 0, ..entry.clone() }
+}
+
+fn timeless_entries(transcript: &Transcript) -> Vec<Entry> {
+    transcript.entries().map(timeless).collect()
+}
+
+#[test]
+fn prefix_then_rest_is_the_whole() {
+    for path in fixtures::line_files() {
+        let lines = Lines::of(&path);
+        let records = lines.records();
+        let in_one = |cut: usize| {
+            let mut decoder = lines.format.decoder();
+            let (head, rest) = records.split_at(cut);
+            let first = fixtures::decode(&mut *decoder, head, &Batch::default());
+            let second = fixtures::decode(&mut *decoder, rest, &first);
+            fixtures::tell(vec![first, second])
+        };
+        let whole = in_one(0);
+        for cut in 1..=records.len() {
+            let parts = in_one(cut);
+            let place = format!("{} cut after record {cut}", fixtures::name(&path));
+            assert_eq!(timeless_entries(&parts), timeless_entries(&whole), "{place}");
+            assert_eq!(parts.tally(), whole.tally(), "{place}");
+            assert_eq!(parts.totals().sum(), whole.totals().sum(), "{place}");
+            assert_eq!(parts.turns(), whole.turns(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn no_record_is_lost() {
+    each_session(|name, telling| {
+        let tally = telling.transcript.tally();
+        assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty, "{name}");
+        assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "{name}: every pass has a reason");
+        assert_eq!(tally.faulty, tally.faults.len() as u64, "{name}: every fault has a place");
+    });
+    for path in fixtures::line_files() {
+        let lines = Lines::of(&path);
+        let mut decoder = lines.format.decoder();
+        let all = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
+        assert!(all.tally.records() >= lines.count() as u64, "{}", fixtures::name(&path));
+    }
+}
+
+#[test]
+fn telling_twice_changes_nothing() {
+    each_session(|name, telling| {
+        let mut transcript = fixtures::tell(telling.batches.clone());
+        let before: Vec<Entry> = transcript.entries().cloned().collect();
+        let (totals, turns) = (transcript.totals().sum(), transcript.turns().to_vec());
+        for batch in fixtures::retold(telling.batches.clone()) {
+            let touched = transcript.apply(batch);
+            assert_eq!(touched.added, [], "{name}");
+            assert_eq!(touched.changed, [], "{name}");
+            assert!(!touched.reordered, "{name}");
+        }
+        transcript.settle();
+        assert_eq!(transcript.entries().cloned().collect::<Vec<_>>(), before, "{name}");
+        assert_eq!(transcript.totals().sum(), totals, "{name}");
+        assert_eq!(transcript.turns(), turns, "{name}");
+    });
+}
+
+#[test]
+fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
+    each_session(|name, telling| {
+        let mut open: HashMap<Key, EntryId> = HashMap::new();
+        for id in telling.transcript.order() {
+            for block in &telling.transcript.get(*id).unwrap().blocks {
+                let BlockKind::Call(call) = &block.kind else { continue };
+                match &call.state {
+                    ToolState::Done(result) => assert_eq!(result.verdict, Verdict::Done, "{name}"),
+                    ToolState::Failed(result) => assert_eq!(result.verdict, Verdict::Failed, "{name}"),
+                    ToolState::Refused(result) => assert_eq!(result.verdict, Verdict::Refused, "{name}"),
+                    ToolState::Pending | ToolState::Running | ToolState::Lost => {
+                        open.insert(call.key.clone(), *id);
+                    }
+                }
+            }
+        }
+        let strays = telling.transcript.entries().flat_map(|entry| &entry.blocks);
+        for block in strays {
+            let BlockKind::Result(stray) = &block.kind else { continue };
+            let waits = identifies(&stray.call) && open.contains_key(&stray.call);
+            assert!(!waits, "{name}: {:?} waits while its result is a stray", stray.call);
+        }
+    });
+}
+
+#[test]
+fn totals_are_the_sum_of_what_entries_and_edits_say() {
+    each_session(|name, telling| {
+        let mut sum = Totals::default();
+        for entry in telling.transcript.entries() {
+            if let Some(usage) = &entry.usage {
+                sum.add(usage, entry.model.as_ref());
+            }
+        }
+        let mut beside: HashMap<&Key, (&Usage, Option<&Name>)> = HashMap::new();
+        for edit in telling.batches.iter().flat_map(|batch| &batch.edits) {
+            if let Edit::Usage { of, usage, model } = edit
+                && telling.transcript.find(of).is_none()
+            {
+                beside.insert(of, (usage, model.as_ref()));
+            }
+        }
+        for (usage, model) in beside.into_values() {
+            sum.add(usage, model);
+        }
+        assert_eq!(spent(telling.transcript.totals()), spent(&sum), "{name}");
+    });
+}
+
+fn spent(totals: &Totals) -> Vec<(Name, Spent)> {
+    totals.by_model().into_iter().filter(|(_, spent)| *spent != Spent::default()).collect()
+}
+
+#[test]
+fn a_record_read_again_gives_the_same_bodies() {
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let telling = fixtures::read(&target);
+            let mut pager = fixtures::open(&target).pager();
+            for body in bodies(&telling.transcript) {
+                let held = pager.read(body.from);
+                let again = held.get(usize::from(body.slot));
+                let place = format!("{} record {} slot {}", fixtures::name(&path), body.from.line, body.slot);
+                assert_eq!(again, Some(&body.held), "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_decoded_alone_gives_the_same_bodies() {
+    for path in fixtures::line_files() {
+        let lines = Lines::of(&path);
+        let mut decoder = lines.format.decoder();
+        let whole = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
+        let whole = fixtures::tell(vec![whole]);
+        for stubs_only in [false, true] {
+            for body in bodies(&whole) {
+                let alone = alone(&lines, body, stubs_only);
+                let place = format!("{} record {} slot {}", fixtures::name(&path), body.from.line, body.slot);
+                let alone = alone.unwrap_or_else(|| panic!("{place}: there is no such body"));
+                assert_eq!(&alone, body, "{place}");
+                assert!(!stubs_only || body.bytes <= 160 || alone.is_away(), "{place} stays on disk");
+            }
+        }
+    }
+}
+
+/// The same body from a fresh decoder that sees nothing but the body's record.
+fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
+    let is_its = |n: &usize| {
+        let origin = lines.record(*n).origin;
+        (origin.at..=origin.at + u64::from(origin.len)).contains(&body.from.at)
+    };
+    let record = lines.record((0..lines.count()).find(is_its)?);
+    let mut decoder = lines.format.decoder();
+    let mut batch = Batch::default();
+    batch.stubs_only = stubs_only;
+    feed(&mut *decoder, record, Place::Line, &mut batch);
+    decoder.finish(&mut batch);
+    let made = fixtures::tell(vec![batch]);
+    let same = |made: &&Body| made.from.at == body.from.at && made.slot == body.slot;
+    bodies(&made).into_iter().find(same).cloned()
+}
+
+fn bodies(transcript: &Transcript) -> Vec<&Body> {
+    transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies()).collect()
+}

@@ -1,4 +1,11 @@
 //! All tests outside the units: one binary, one module a kind.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
 
 mod cli;
 mod corpus;
@@ -6,6 +13,7 @@ mod damage;
 mod demo;
 mod detect;
 mod dump;
+mod fixtures;
 mod follow;
 mod golden;
 mod invariants;
@@ -13,4 +21,5 @@ mod journeys;
 mod layout;
 mod pty;
 mod screens;
+mod screenshots;
 mod tidy;

@@ -1,1 +1,296 @@
-//! (to be filled)
+//! Rules of the house that the compiler does not know: who may import whom, how long a file may be,
+//! what each format must bring, what the README must name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tv::formats::REGISTRY;
+
+/// A wing or a top file, the wings that it may import, and the words that must not occur in it.
+struct Room {
+    name: &'static str,
+    imports: &'static [&'static str],
+    never: &'static [&'static str],
+}
+
+const CLOCKS: [&str; 4] = ["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"];
+
+/// The layer table: a room imports rooms below it only.
+const ROOMS: &[Room] = &[
+    Room {
+        name: "model",
+        imports: &[],
+        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "notify", "Instant", "SystemTime"],
+    },
+    Room {
+        name: "formats",
+        imports: &["model"],
+        never: &["std::fs", "File::open", "ratatui", "crossterm", "notify", "rusqlite", "std::env"],
+    },
+    Room {
+        name: "source",
+        imports: &["model"],
+        never: &["serde", "serde_json", "ratatui", "crossterm", "syntect"],
+    },
+    Room {
+        name: "analysis",
+        imports: &["model"],
+        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "std::env"],
+    },
+    Room {
+        name: "render",
+        imports: &["model"],
+        never: &[
+            "serde",
+            "serde_json",
+            "std::fs",
+            "crossterm",
+            "ratatui::Frame",
+            "ratatui::Terminal",
+            "std::env",
+        ],
+    },
+    Room {
+        name: "ingest",
+        imports: &["formats", "source", "model"],
+        never: &["ratatui", "crossterm", "syntect"],
+    },
+    Room {
+        name: "app",
+        imports: &["model", "analysis", "render"],
+        never: &["serde", "serde_json", "std::fs", "std::env", "crossterm::terminal", "crossterm::execute"],
+    },
+    Room {
+        name: "ui",
+        imports: &["app", "analysis", "render", "model"],
+        never: &["serde", "serde_json", "std::fs", "std::env", "crossterm", "RefCell"],
+    },
+    Room {
+        name: "report",
+        imports: &["ingest", "analysis", "render", "model"],
+        never: &["crossterm", "ratatui::Frame", "ratatui::Terminal"],
+    },
+    Room { name: "demo", imports: &["model"], never: &["serde", "serde_json", "ratatui", "crossterm"] },
+    Room { name: "terminal", imports: &["model"], never: &["serde", "serde_json"] },
+    Room { name: "cli", imports: &["ingest", "app", "report", "render", "analysis", "model"], never: &[] },
+    Room {
+        name: "runtime",
+        imports: &[
+            "terminal", "demo", "ui", "report", "app", "ingest", "render", "analysis", "source", "formats",
+            "model",
+        ],
+        never: &[],
+    },
+];
+
+/// Rooms in which the time is a parameter.
+const TIMELESS: [&str; 6] = ["model", "formats", "analysis", "render", "app", "ui"];
+
+/// Longer files are split into rooms.
+const MAX_LINES: usize = 450;
+/// Files that wait to be split.
+const LONGER: [&str; 1] = ["src/model/transcript.rs"];
+
+struct Source {
+    /// Path from the root of the repository, with `/`.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The wing, or the top file without its ending.
+    fn room(&self) -> &str {
+        let rest = self.path.strip_prefix("src/").unwrap();
+        rest.split_once('/').map_or_else(|| rest.strip_suffix(".rs").unwrap(), |(wing, _)| wing)
+    }
+
+    /// Lines of code with their numbers: comments, and what follows a comment sign, are left out.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().enumerate().map(|(n, line)| (n + 1, line.trim()));
+        lines
+            .filter(|(_, line)| !line.starts_with("//"))
+            .map(|(n, line)| (n, line.split_once(" // ").map_or(line, |(code, _)| code)))
+    }
+
+    /// Lines before the unit tests.
+    fn lines_of_product(&self) -> usize {
+        self.text.lines().take_while(|line| !line.starts_with("mod tests {")).count()
+    }
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources() -> Vec<Source> {
+    let files = walk(&repository().join("src"))
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"));
+    let source = |path: PathBuf| Source {
+        text: fs::read_to_string(&path).unwrap(),
+        path: path.strip_prefix(repository()).unwrap().to_string_lossy().replace('\\', "/"),
+    };
+    files.map(source).collect()
+}
+
+/// All files below a folder, without hidden ones and build results.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name == "target" || (name.starts_with('.') && name != ".ci") {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(walk(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The names that follow a prefix such as `crate::` in a line.
+fn names_after<'a>(line: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    let name = |(at, _): (usize, &str)| {
+        let rest = &line[at + prefix.len()..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        (starts_word(line, at) && end > 0).then(|| &rest[..end])
+    };
+    line.match_indices(prefix).filter_map(name)
+}
+
+fn starts_word(line: &str, at: usize) -> bool {
+    !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
+}
+
+fn mentions(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let ends = !line[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        starts_word(line, at) && ends
+    })
+}
+
+fn expect_none(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+#[test]
+fn imports_go_down() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        let Some(room) = ROOMS.iter().find(|room| room.name == source.room()) else {
+            assert!(["lib", "main"].contains(&source.room()), "{} is in no layer", source.path);
+            continue;
+        };
+        for (n, line) in source.code() {
+            let up = names_after(line, "crate::")
+                .filter(|name| *name != room.name && !room.imports.contains(name))
+                .map(|name| format!("imports {name}"));
+            let forbidden =
+                room.never.iter().filter(|word| mentions(line, word)).map(|word| format!("knows {word}"));
+            let clocks = CLOCKS.iter().filter(|word| TIMELESS.contains(&room.name) && mentions(line, word));
+            let timed = clocks.map(|word| format!("reads the clock ({word})"));
+            complaints.extend(
+                up.chain(forbidden)
+                    .chain(timed)
+                    .map(|what| format!("{}:{n}: {} {what}", source.path, room.name)),
+            );
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn files_of_a_wing_do_not_import_its_top() {
+    let mut complaints = Vec::new();
+    for source in sources().iter().filter(|source| source.path.matches('/').count() == 2) {
+        if source.path.ends_with("/mod.rs") {
+            continue;
+        }
+        let wing = format!("crate::{}::", source.room());
+        for (n, line) in source.code().take_while(|(_, line)| !line.starts_with("mod tests")) {
+            let names = names_after(line, &wing).chain(names_after(line, "super::"));
+            let is_room = |name: &str| {
+                let folder = repository().join("src").join(source.room());
+                folder.join(format!("{name}.rs")).exists() || folder.join(name).join("mod.rs").exists()
+            };
+            complaints.extend(
+                names
+                    .filter(|name| !is_room(name))
+                    .map(|name| format!("{}:{n}: {name} of mod.rs", source.path)),
+            );
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn imports_name_what_they_take() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        for (n, line) in source.code() {
+            // Unit tests see all of the file they test.
+            let is_glob = line.contains("::*;") && line != "use super::*;";
+            if is_glob || line.contains("super::super") {
+                complaints.push(format!("{}:{n}: {line}", source.path));
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn files_have_a_head_and_an_end() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        if !source.text.starts_with("//! ") && !source.path.ends_with("/tests.rs") {
+            complaints.push(format!("{}: begins without saying what it is for", source.path));
+        }
+        let lines = source.lines_of_product();
+        let may_be_longer = LONGER.contains(&source.path.as_str());
+        if may_be_longer != (lines > MAX_LINES) {
+            complaints.push(format!("{}: {lines} lines", source.path));
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn every_format_brings_fixtures_and_says_whence() {
+    let mut complaints = Vec::new();
+    for format in REGISTRY {
+        let folder = repository().join("tests/fixtures").join(format.name());
+        if !folder.join("ORIGIN.md").exists() {
+            complaints.push(format!("{}: no ORIGIN.md", folder.display()));
+        }
+        if !crate::fixtures::all().iter().any(|path| path.starts_with(&folder)) {
+            complaints.push(format!("{}: no fixture", folder.display()));
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn the_readme_names_every_format() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let missing = REGISTRY.iter().filter(|format| !readme.contains(&format!("`{}`", format.name())));
+    expect_none(missing.map(|format| format!("README.md: {} is not named", format.name())).collect());
+}
+
+#[test]
+fn no_path_of_this_machine_is_in_the_repository() {
+    let mut complaints = Vec::new();
+    let homes = [option_env!("HOME"), Some(env!("CARGO_MANIFEST_DIR"))];
+    for path in walk(repository()) {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        for home in homes.iter().flatten().filter(|home| home.len() > 3) {
+            if text.contains(&format!("{home}/")) {
+                complaints.push(format!("{}: holds {home}", path.display()));
+            }
+        }
+    }
+    expect_none(complaints);
+}

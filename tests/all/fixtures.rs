@@ -1,0 +1,182 @@
+//! The fixtures and ways to read them: whole sessions through `ingest`, and the records of line files
+//! one by one through a decoder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tv::formats::REGISTRY;
+use tv::formats::decoder::{Decoder, Format, Place, feed};
+use tv::ingest::{self, Session, Target};
+use tv::model::edit::{Batch, Feed, Mode, Opened, Stage};
+use tv::model::record::{FileId, Origin, Record};
+use tv::model::transcript::Transcript;
+
+/// A session read through `ingest`.
+pub(crate) struct Telling {
+    pub(crate) opened: Opened,
+    pub(crate) batches: Vec<Batch>,
+    pub(crate) transcript: Transcript,
+}
+
+/// The folder with the fixtures.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// All sessions among the fixtures: files and folders one level below the formats' folders.
+pub(crate) fn all() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = children(&root())
+        .iter()
+        .filter(|folder| folder.is_dir())
+        .flat_map(|folder| children(folder))
+        .collect();
+    paths.retain(|path| is_session(path));
+    paths.sort();
+    paths
+}
+
+/// Fixtures that hold one JSON value a line.
+pub(crate) fn line_files() -> Vec<PathBuf> {
+    let is_lines = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|e| e != "json");
+    all().into_iter().filter(is_lines).collect()
+}
+
+/// Whether a fixture is a session of its own, not a note or a companion of its neighbour.
+pub(crate) fn is_session(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_note = name == "ORIGIN.md" || name.starts_with('.');
+    let is_companion = path.is_dir() && path.with_file_name(format!("{name}.jsonl")).exists();
+    let is_manifest = name.strip_suffix(".json").is_some_and(|stem| {
+        !stem.ends_with(".messages") && path.with_file_name(format!("{stem}.messages.json")).exists()
+    });
+    !is_note && !is_companion && !is_manifest
+}
+
+/// Names a fixture in messages of failed tests.
+pub(crate) fn name(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+fn children(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The sessions in a fixture; mostly one.
+pub(crate) fn targets(path: &Path) -> Vec<Target> {
+    let whole = Target { path: path.to_owned(), session: None };
+    if path.is_file() {
+        return vec![whole];
+    }
+    let ids = ingest::sessions(&whole).unwrap_or_else(|error| panic!("{}: {error}", name(path)));
+    ids.into_iter().map(|id| Target { path: path.to_owned(), session: Some(id) }).collect()
+}
+
+/// Opens a session that must open.
+pub(crate) fn open(target: &Target) -> Session {
+    ingest::open(target).unwrap_or_else(|error| panic!("{}: {error}", name(&target.path)))
+}
+
+/// Reads a session whole.
+pub(crate) fn read(target: &Target) -> Telling {
+    let session = open(target);
+    let opened = session.opened.clone();
+    let mut batches = Vec::new();
+    let mut is_whole = false;
+    session.read_whole(false, &mut |message| match message {
+        Feed::Batch { stage: Stage::Whole, batch } => batches.push(*batch),
+        Feed::CaughtUp => is_whole = true,
+        Feed::Fault(what) => panic!("{}: {what}", name(&target.path)),
+        _ => {}
+    });
+    assert!(is_whole, "{}: the feed must end with CaughtUp", name(&target.path));
+    let transcript = tell(batches.clone());
+    Telling { opened, batches, transcript }
+}
+
+/// A transcript of these batches.
+pub(crate) fn tell(batches: Vec<Batch>) -> Transcript {
+    let mut transcript = Transcript::new();
+    for batch in batches {
+        transcript.apply(batch);
+    }
+    transcript.settle();
+    transcript
+}
+
+/// The same batches as a new telling of the whole session.
+pub(crate) fn retold(mut batches: Vec<Batch>) -> Vec<Batch> {
+    let last = batches.len().saturating_sub(1);
+    for (n, batch) in batches.iter_mut().enumerate() {
+        batch.mode = match (n == 0, n == last) {
+            (true, true) => Mode::Replace,
+            (true, false) => Mode::ReplaceStart,
+            (false, false) => Mode::ReplaceMore,
+            (false, true) => Mode::ReplaceEnd,
+        };
+    }
+    batches
+}
+
+/// The lines of a fixture with their places, blank ones left out.
+pub(crate) struct Lines {
+    pub(crate) format: &'static dyn Format,
+    bytes: Vec<u8>,
+    origins: Vec<Origin>,
+}
+
+impl Lines {
+    /// Reads a line file and finds its format.
+    pub(crate) fn of(path: &Path) -> Self {
+        let opened = open(&Target { path: path.to_owned(), session: None }).opened;
+        let format = REGISTRY.iter().find(|format| format.name() == opened.format).unwrap();
+        let bytes = fs::read(path).unwrap();
+        let mut origins = Vec::new();
+        let mut at = 0;
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let len = u32::try_from(line.len()).unwrap();
+            if !line.trim_ascii().is_empty() {
+                let line = u32::try_from(number + 1).unwrap();
+                origins.push(Origin { file: FileId(0), at, len, line });
+            }
+            at += u64::from(len) + 1;
+        }
+        Self { format: *format, bytes, origins }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.origins.len()
+    }
+
+    /// One of them.
+    pub(crate) fn record(&self, n: usize) -> Record<'_> {
+        let origin = self.origins[n];
+        let start = usize::try_from(origin.at).unwrap();
+        Record { origin, bytes: &self.bytes[start..start + origin.len as usize] }
+    }
+
+    /// All of them.
+    pub(crate) fn records(&self) -> Vec<Record<'_>> {
+        (0..self.count()).map(|n| self.record(n)).collect()
+    }
+
+    /// A place behind all of them.
+    pub(crate) fn end(&self) -> Origin {
+        let at = self.bytes.len() as u64 + 1;
+        Origin { file: FileId(0), at, len: 0, line: u32::try_from(self.count() + 1).unwrap() }
+    }
+}
+
+/// Feeds records to a decoder as one reading.
+pub(crate) fn decode(decoder: &mut dyn Decoder, records: &[Record<'_>], before: &Batch) -> Batch {
+    let mut batch = Batch::default();
+    batch.tally = before.tally.clone();
+    for record in records {
+        feed(decoder, *record, Place::Line, &mut batch);
+    }
+    decoder.finish(&mut batch);
+    batch
+}

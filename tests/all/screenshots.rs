@@ -1,0 +1,117 @@
+//! Regenerates `screenshots/` from the real program, with nothing but its keys:
+//! `cargo test --test all screenshots -- --ignored`.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+
+mod strokes;
+mod svg;
+
+/// A picture: its file name, its size in cells, what runs and which keys are pressed.
+struct Shot {
+    name: &'static str,
+    size: (u16, u16),
+    arguments: &'static [&'static str],
+    keys: &'static [&'static str],
+}
+
+const SESSION: &str = "assets/demo/session.jsonl";
+
+const SHOTS: &[Shot] = &[
+    Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: &[] },
+    Shot { name: "prompt", size: (120, 40), arguments: &[SESSION], keys: &["g"] },
+    Shot { name: "diff", size: (120, 40), arguments: &[SESSION], keys: &["g", "/let gap\r"] },
+    Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &[] },
+    Shot { name: "keys", size: (80, 24), arguments: &[SESSION], keys: &["?"] },
+];
+
+#[test]
+#[ignore = "writes screenshots/, run by hand"]
+fn screenshots() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::create_dir_all(root.join("screenshots")).unwrap();
+    for shot in SHOTS {
+        let screen = run(env!("CARGO_BIN_EXE_tv"), shot.arguments, shot.size, shot.keys);
+        let title = format!("tv {}", shot.arguments.join(" "));
+        fs::write(root.join("screenshots").join(format!("{}.svg", shot.name)), svg::draw(&screen, &title))
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_picture_shows_text_colours_and_frame() {
+    let mut terminal = parser((20, 3));
+    terminal
+        .process("plain \u{1b}[1;31mred&bold\u{1b}[0m\r\n\u{1b}[7minverse\u{1b}[0m 灯台 ╭│\r\n".as_bytes());
+    let svg = svg::draw(terminal.screen(), "a <title>");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    for part in
+        ["plain", "red&amp;bold", "font-weight=\"bold\"", "a &lt;title&gt;", "灯", "台", "inverse", "<path"]
+    {
+        assert!(svg.contains(part), "{part} is missing in\n{svg}");
+    }
+}
+
+/// Runs a program in a terminal of its own, presses keys once it is quiet, and reads the screen.
+fn run(program: &str, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str]) -> vt100::Screen {
+    let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+    let pty = native_pty_system().openpty(size).unwrap();
+    let mut command = CommandBuilder::new(program);
+    command.args(arguments);
+    command.cwd(env!("CARGO_MANIFEST_DIR"));
+    for (name, value) in
+        [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
+    {
+        command.env(name, value);
+    }
+    let mut child = pty.slave.spawn_command(command).unwrap();
+    drop(pty.slave);
+    let output = listen(pty.master.try_clone_reader().unwrap());
+    let mut keyboard = pty.master.take_writer().unwrap();
+    let mut terminal = parser((cols, rows));
+    settle(&output, &mut terminal);
+    for key in keys {
+        keyboard.write_all(key.as_bytes()).unwrap();
+        keyboard.flush().unwrap();
+        settle(&output, &mut terminal);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    terminal.screen().clone()
+}
+
+fn parser((cols, rows): (u16, u16)) -> vt100::Parser {
+    vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(cols).unwrap(), 0)
+}
+
+fn listen(mut output: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        while let Ok(n @ 1..) = output.read(&mut chunk) {
+            if send.send(chunk[..n].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receive
+}
+
+/// Draws what comes until nothing has come for a while: colours of code arrive after the first frame.
+fn settle(output: &Receiver<Vec<u8>>, terminal: &mut vt100::Parser) {
+    const QUIET: Duration = Duration::from_millis(600);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while let Ok(bytes) = output.recv_timeout(QUIET) {
+        terminal.process(&bytes);
+        if Instant::now() > deadline {
+            return;
+        }
+    }
+}
