@@ -3,4 +3,7 @@
 pub mod activity;
 pub mod context;
 pub mod cost;
+pub mod models;
 pub mod pairing;
+pub mod phrases;
+pub mod prices;
