@@ -11,6 +11,7 @@ use crossbeam_channel::Sender;
 use crate::model::edit::{Feed, Opened};
 use crate::model::entry::Held;
 use crate::model::record::Origin;
+use crate::model::text::Text;
 
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,19 @@ pub enum WatchMode {
 pub struct Session {
     /// What was found.
     pub opened: Opened,
+    /// What every format says of it, in the order of the registry.
+    pub verdicts: Vec<FormatVerdict>,
+}
+
+/// What one format says of a file.
+#[derive(Clone, Debug)]
+pub struct FormatVerdict {
+    /// The format's name as in the JSON outputs.
+    pub format: &'static str,
+    /// `no`, `need-more`, `maybe`, `likely`, `certain`.
+    pub confidence: &'static str,
+    /// Why, in a sentence without a full stop.
+    pub reason: Text,
 }
 
 /// Ids of the sessions in a folder, newest first; one empty id for a plain file.

@@ -1,7 +1,10 @@
 //! What the agent is doing right now, as far as the file tells.
 
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
 use crate::model::text::Text;
+use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
 /// What the agent is doing.
@@ -54,8 +57,109 @@ impl Activity {
     }
 }
 
+/// Without a write for this long nobody waits for the model any more.
+const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
+/// Without a write for this long a call without a result is taken for abandoned.
+const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
+/// After this long nobody is expected to come back with the next prompt.
+const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
+
+/// Tools that ask the user, without case and punctuation.
+const ASKING: &[&str] = &[
+    "askuserquestion",
+    "askfollowupquestion",
+    "askuser",
+    "question",
+    "requestuserinput",
+    "exitplanmode",
+    "planmoderespond",
+];
+
 /// Judges from the end of the transcript. `last_write` is when the file last changed.
 pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -> Activity {
-    let _ = (transcript, last_write, now);
-    Activity::Unknown
+    if has_ended(transcript) {
+        return Activity::Ended;
+    }
+    let Some(tail) = main_lane_backwards(transcript).find_map(|entry| Some((entry, last_block(entry)?)))
+    else {
+        return Activity::Unknown;
+    };
+    let (entry, block) = tail;
+    let told_at = last_time(entry);
+    let silence = last_write.max(told_at).map(|seen| now.since(seen));
+    let is_running = transcript.meta().live == Some(true);
+    let within = |patience: u64| is_running || silence.is_some_and(|silence| silence <= patience);
+    if let Some((call, since)) = open_call(transcript) {
+        return if asks(call) {
+            Activity::Waiting { since, what: call.headline.clone() }
+        } else if within(TOOL_PATIENCE_MS) {
+            Activity::Tool { name: call.name.clone(), since }
+        } else {
+            Activity::Unclean
+        };
+    }
+    let working =
+        || if within(MODEL_PATIENCE_MS) { Activity::Model { since: told_at } } else { Activity::Unclean };
+    match block {
+        BlockKind::Break(Break::Waiting(what)) => Activity::Waiting { since: told_at, what: what.clone() },
+        BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
+        _ if entry.marks.open || entry.role == Role::User => working(),
+        _ if silence.is_some_and(|silence| silence > IDLE_AFTER_MS) => Activity::Idle { since: told_at },
+        _ => Activity::Waiting { since: told_at, what: Text::clean("the next prompt") },
+    }
 }
+
+/// Whether the session says that it ended, and nothing came after that.
+pub fn has_ended(transcript: &Transcript) -> bool {
+    let last = main_lane_backwards(transcript).find_map(last_block);
+    transcript.meta().live == Some(false) || matches!(last, Some(BlockKind::Break(Break::Ended(_))))
+}
+
+/// What the main lane says, newest first: no copies, no noise, no abandoned branch.
+fn main_lane_backwards(transcript: &Transcript) -> impl Iterator<Item = &Entry> {
+    let abandoned = &transcript.branches().abandoned;
+    let active = transcript.order().iter().rev().filter(|id| !abandoned.contains(id));
+    active
+        .filter_map(|id| transcript.get(*id))
+        .filter(|entry| entry.lane.is_none() && !entry.marks.copy && !entry.marks.quiet)
+}
+
+/// The last block that says where the work stands.
+fn last_block(entry: &Entry) -> Option<&BlockKind> {
+    entry.blocks.iter().rev().map(|block| &block.kind).find(|kind| match kind {
+        BlockKind::Text(_) | BlockKind::Image(_) => entry.role != Role::System,
+        BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
+        BlockKind::Break(what) => match what {
+            Break::Ended(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Error(_) => true,
+            Break::Compaction { .. }
+            | Break::Branch(_)
+            | Break::Resumed(_)
+            | Break::ModelChange(_)
+            | Break::Setting(_) => false,
+        },
+        BlockKind::Raw(_) => false,
+    })
+}
+
+/// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not
+/// waited for: the model went on without them.
+fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Moment>)> {
+    let newest_turn = main_lane_backwards(transcript).take_while(|entry| !entry.marks.prompt);
+    let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
+    let call = calls_of(answer).filter(|call| call.state.is_open()).last()?;
+    Some((call, call.started.or(answer.at)))
+}
+
+fn asks(call: &ToolCall) -> bool {
+    let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    ASKING.contains(&name.as_str())
+}
+
+fn last_time(entry: &Entry) -> Option<Moment> {
+    let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
+    entry.at.into_iter().chain(results).max()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,9 @@
 //! How full the model's context is.
 
+use super::models;
+use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::transcript::Transcript;
+use crate::model::usage::Scope;
 
 /// The size of the context at the last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,75 @@ pub struct ContextUse {
 
 /// The context at the end of the main lane; nothing if no request records usage.
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
-    let _ = transcript;
-    None
+    let (request, usage) = transcript.last_request()?;
+    let tokens = compacted_to(transcript).unwrap_or_else(|| usage.total());
+    let model = request.model.as_ref().or(transcript.meta().model.as_ref());
+    let window = transcript.meta().window.or_else(|| window_of_model(model?, tokens));
+    Some(ContextUse { tokens, window })
+}
+
+/// The tokens that a compaction left, if no request followed it.
+fn compacted_to(transcript: &Transcript) -> Option<u64> {
+    let main_lane = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
+    main_lane
+        .filter(|entry| entry.lane.is_none())
+        .take_while(|entry| !is_request(entry))
+        .flat_map(|entry| &entry.blocks)
+        .find_map(|block| match &block.kind {
+            BlockKind::Break(Break::Compaction { after, .. }) => *after,
+            _ => None,
+        })
+}
+
+fn is_request(entry: &Entry) -> bool {
+    entry.usage.as_ref().is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
+}
+
+/// Windows by the beginning of the model's name; the first that fits counts.
+const WINDOWS: &[(&str, u64)] = &[
+    ("claude-opus-4-7", 1_000_000),
+    ("claude-opus-4-8", 1_000_000),
+    ("claude-opus-5", 1_000_000),
+    ("claude-sonnet-5", 1_000_000),
+    ("claude-fable", 1_000_000),
+    ("claude", 200_000),
+    ("gpt-5.4-mini", 400_000),
+    ("gpt-5.4-nano", 400_000),
+    ("gpt-5.4", 1_000_000),
+    ("gpt-5.5", 1_000_000),
+    ("gpt-5", 400_000),
+    ("gpt-4.1", 1_000_000),
+    ("gpt-4o", 128_000),
+    ("o3", 200_000),
+    ("o4-mini", 200_000),
+    ("gemini-2.5", 1_048_576),
+    ("gemini-3", 1_048_576),
+];
+
+/// The long window that Claude 4 models have on request; agents mark it with `[1m]` or not at all.
+const CLAUDE_LONG: u64 = 1_000_000;
+
+/// The window of a model; none if the tokens prove the table wrong.
+fn window_of_model(name: &str, tokens: u64) -> Option<u64> {
+    let model = models::canonical(name);
+    let (_, window) = WINDOWS.iter().find(|(family, _)| model.starts_with(family))?;
+    let is_long = name.contains("[1m]") || tokens > *window;
+    let window = if model.starts_with("claude") && is_long { CLAUDE_LONG } else { *window };
+    (tokens <= window).then_some(window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::window_of_model;
+
+    #[test]
+    fn windows_are_known_by_family_or_not_at_all() {
+        assert_eq!(window_of_model("claude-sonnet-4-5-20250929", 10), Some(200_000));
+        assert_eq!(window_of_model("claude-sonnet-4-5[1m]", 10), Some(1_000_000));
+        assert_eq!(window_of_model("claude-sonnet-4-5", 300_000), Some(1_000_000));
+        assert_eq!(window_of_model("openai/gpt-5-codex", 10), Some(400_000));
+        assert_eq!(window_of_model("gemini-2.5-pro", 10), Some(1_048_576));
+        assert_eq!(window_of_model("glm-5", 10), None);
+        assert_eq!(window_of_model("gpt-4o", 500_000), None);
+    }
 }

@@ -1,7 +1,9 @@
 //! Money: recorded cost first, estimates from the price table marked as such, never 0 for unknown.
 
+use super::prices;
 use crate::model::text::Name;
 use crate::model::totals::Totals;
+use crate::model::usage::{Scope, Usage};
 
 /// What was paid.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +29,109 @@ pub enum CostSource {
     Unpriced,
 }
 
-/// Prices sums of usage.
+impl CostSource {
+    /// The word used in JSON outputs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Estimated => "estimated",
+            Self::Mixed => "mixed",
+            Self::Unpriced => "unpriced",
+        }
+    }
+}
+
+/// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests.
 pub fn of(totals: &Totals) -> Cost {
-    let _ = totals;
-    Cost { usd: None, source: CostSource::Unpriced, unpriced_models: Vec::new() }
+    if let Some(usd) = totals.run_cost() {
+        return Cost { usd: Some(usd), source: CostSource::Recorded, unpriced_models: Vec::new() };
+    }
+    let mut recorded: Option<f64> = None;
+    let mut estimated: Option<f64> = None;
+    let mut unpriced_models = Vec::new();
+    for (model, spent) in totals.by_model() {
+        if spent.priced > 0 {
+            *recorded.get_or_insert(0.0) += spent.recorded_micros as f64 / 1e6;
+        }
+        if spent.unpriced.iter().all(|tokens| *tokens == 0) {
+            continue;
+        }
+        match prices::of_model(&model) {
+            Some(prices) => *estimated.get_or_insert(0.0) += prices.of(spent.unpriced),
+            None => unpriced_models.push(model),
+        }
+    }
+    let source = match (recorded, estimated, unpriced_models.is_empty()) {
+        (None, None, _) => CostSource::Unpriced,
+        (Some(_), None, true) => CostSource::Recorded,
+        (None, Some(_), true) => CostSource::Estimated,
+        (Some(_), _, _) | (_, Some(_), _) => CostSource::Mixed,
+    };
+    let usd = (source != CostSource::Unpriced).then(|| recorded.unwrap_or(0.0) + estimated.unwrap_or(0.0));
+    Cost { usd, source, unpriced_models }
+}
+
+/// The cost of one request.
+pub fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
+    let mut totals = Totals::default();
+    totals.add(&Usage { scope: Scope::Request, ..usage.clone() }, model);
+    of(&totals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CostSource, of, of_request};
+    use crate::model::text::Text;
+    use crate::model::totals::Totals;
+    use crate::model::usage::{Scope, Usage};
+
+    fn spent(input: u64, cost: Option<f64>) -> Usage {
+        Usage { input: Some(input), output: Some(0), cost, ..Usage::default() }
+    }
+
+    #[test]
+    fn recorded_cost_beats_the_table() {
+        let cost = of_request(&spent(1_000_000, Some(0.5)), Some(&Text::clean("claude-opus-4-6")));
+        assert_eq!((cost.usd, cost.source), (Some(0.5), CostSource::Recorded));
+    }
+
+    #[test]
+    fn estimates_are_marked() {
+        let cost = of_request(&spent(1_000_000, None), Some(&Text::clean("claude-opus-4-6")));
+        assert_eq!((cost.usd, cost.source), (Some(5.0), CostSource::Estimated));
+    }
+
+    #[test]
+    fn an_unknown_price_is_not_zero() {
+        let cost = of_request(&spent(10, None), Some(&Text::clean("glm-5")));
+        assert_eq!((cost.usd, cost.source), (None, CostSource::Unpriced));
+        assert_eq!(cost.unpriced_models, [Text::clean("glm-5")]);
+    }
+
+    #[test]
+    fn parts_of_both_kinds_are_mixed() {
+        let mut totals = Totals::default();
+        totals.add(&spent(1_000_000, None), Some(&Text::clean("claude-opus-4-6")));
+        totals.add(&spent(10, Some(0.25)), Some(&Text::clean("glm-5")));
+        assert_eq!((of(&totals).usd, of(&totals).source), (Some(5.25), CostSource::Mixed));
+        totals.add(&spent(10, None), Some(&Text::clean("kimi-k2")));
+        assert_eq!(of(&totals).unpriced_models, [Text::clean("kimi-k2")]);
+    }
+
+    #[test]
+    fn an_answer_without_tokens_needs_no_price() {
+        let mut totals = Totals::default();
+        totals.add(&spent(0, None), Some(&Text::clean("<synthetic>")));
+        totals.add(&spent(10, Some(0.25)), Some(&Text::clean("glm-5")));
+        assert_eq!(of(&totals).source, CostSource::Recorded);
+        assert!(of(&totals).unpriced_models.is_empty());
+    }
+
+    #[test]
+    fn the_cost_of_a_run_beats_that_of_its_requests() {
+        let mut totals = Totals::default();
+        totals.add(&spent(1_000_000, None), Some(&Text::clean("claude-opus-4-6")));
+        totals.add(&Usage { scope: Scope::Fallback, cost: Some(4.0), ..Usage::default() }, None);
+        assert_eq!((of(&totals).usd, of(&totals).source), (Some(4.0), CostSource::Recorded));
+    }
 }

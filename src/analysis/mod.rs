@@ -3,5 +3,8 @@
 pub mod activity;
 pub mod context;
 pub mod cost;
+pub mod models;
 pub mod pairing;
 pub mod price_tag;
+pub mod phrases;
+pub mod prices;

@@ -1,5 +1,8 @@
 //! How calls and results pair up.
 
+use super::activity;
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// Counts as in `tv.stats/1`.
@@ -25,6 +28,153 @@ pub struct PairingCounts {
 
 /// Counts all lanes and branches.
 pub fn count(transcript: &Transcript) -> PairingCounts {
-    let _ = transcript;
-    PairingCounts::default()
+    let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
+    let has_ended = activity::has_ended(transcript);
+    let mut counts = PairingCounts::default();
+    for (place, id) in transcript.order().iter().enumerate() {
+        let Some(entry) = transcript.get(*id) else { continue };
+        let is_left_behind = transcript.branches().abandoned.contains(id);
+        let may_go_on = place >= newest_turn && !has_ended && !is_left_behind;
+        count_entry(entry, may_go_on, transcript, &mut counts);
+    }
+    counts.results = counts.paired + counts.orphan_results;
+    counts
+}
+
+fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: &mut PairingCounts) {
+    for block in &entry.blocks {
+        match &block.kind {
+            BlockKind::Call(call) => {
+                counts.calls += 1;
+                match &call.state {
+                    ToolState::Done(result) | ToolState::Failed(result) | ToolState::Refused(result) => {
+                        counts.paired += 1;
+                        counts.failed += u64::from(is_error(result));
+                    }
+                    ToolState::Pending | ToolState::Running if may_go_on => counts.pending += 1,
+                    ToolState::Pending | ToolState::Running | ToolState::Lost => counts.orphan_calls += 1,
+                }
+            }
+            BlockKind::Result(stray) => {
+                // The call may have come after the stray was made, so the mark alone does not tell.
+                let call_exists = !transcript.entries_with_call(&stray.call).is_empty();
+                if stray.duplicate || call_exists {
+                    counts.duplicate_results += 1;
+                } else {
+                    counts.orphan_results += 1;
+                }
+                counts.failed += u64::from(is_error(&stray.result));
+            }
+            BlockKind::Text(_)
+            | BlockKind::Thinking(_)
+            | BlockKind::Image(_)
+            | BlockKind::Break(_)
+            | BlockKind::Raw(_) => {}
+        }
+    }
+}
+
+fn is_error(result: &ToolResult) -> bool {
+    result.verdict != Verdict::Done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PairingCounts, count};
+    use crate::model::edit::{Batch, Edit, MetaEdit};
+    use crate::model::entry::{BlockKind, Marks, Piece, Role};
+    use crate::model::text::Text;
+    use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree, Verdict};
+    use crate::model::transcript::Transcript;
+
+    fn prompt(out: &mut Batch, key: &str) {
+        let mut entry = out.new_entry(Text::clean(key), Role::User, None);
+        entry.marks = Marks { prompt: true, ..Marks::default() };
+        out.entry(entry);
+    }
+
+    fn call(out: &mut Batch, key: &str, state: ToolState) {
+        let mut entry = out.new_entry(Text::clean(&format!("answer {key}")), Role::Assistant, None);
+        let call = ToolCall {
+            key: Text::clean(key),
+            name: Text::clean("bash"),
+            kind: ToolKind::Run,
+            headline: Text::default(),
+            input: out.tree(&Text::default(), 0, || Tree::Null),
+            state,
+            started: None,
+            lane: None,
+        };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        out.entry(entry);
+    }
+
+    fn result(out: &mut Batch, key: &str, call: &str, verdict: Verdict) {
+        let result = ToolResult {
+            key: Text::clean(key),
+            verdict,
+            body: out.output("done"),
+            patch: None,
+            images: Vec::new(),
+            facts: Text::default(),
+            at: None,
+            duration_ms: None,
+        };
+        out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+    }
+
+    fn counted(tell: impl FnOnce(&mut Batch)) -> PairingCounts {
+        let mut batch = Batch::default();
+        tell(&mut batch);
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript.settle();
+        count(&transcript)
+    }
+
+    #[test]
+    fn every_anomaly_has_its_own_count() {
+        let counts = counted(|out| {
+            prompt(out, "p1");
+            call(out, "a", ToolState::Pending);
+            result(out, "r1", "a", Verdict::Failed);
+            result(out, "r2", "a", Verdict::Done);
+            call(out, "b", ToolState::Pending);
+            result(out, "r3", "nobody", Verdict::Refused);
+            prompt(out, "p2");
+            call(out, "c", ToolState::Running);
+            call(out, "d", ToolState::Lost);
+        });
+        let expected = PairingCounts {
+            calls: 4,
+            results: 2,
+            paired: 1,
+            failed: 2,
+            pending: 1,
+            orphan_calls: 2,
+            orphan_results: 1,
+            duplicate_results: 1,
+        };
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn nothing_is_pending_after_the_end() {
+        let counts = counted(|out| {
+            prompt(out, "p1");
+            call(out, "a", ToolState::Pending);
+            out.meta(MetaEdit::Live(Some(false)));
+        });
+        assert_eq!((counts.pending, counts.orphan_calls), (0, 1));
+    }
+
+    #[test]
+    fn a_second_result_before_its_call_is_a_duplicate() {
+        let counts = counted(|out| {
+            result(out, "r1", "a", Verdict::Done);
+            result(out, "r2", "a", Verdict::Done);
+            call(out, "a", ToolState::Pending);
+        });
+        assert_eq!((counts.paired, counts.duplicate_results, counts.orphan_results), (1, 1, 0));
+    }
 }

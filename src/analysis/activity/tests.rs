@@ -1,0 +1,120 @@
+//! Each state from the smallest transcript that has it.
+
+use super::{Activity, judge};
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolState, Tree};
+use crate::model::transcript::Transcript;
+
+const MINUTE: i64 = 60_000;
+
+fn say(out: &mut Batch, key: &str, role: Role, kind: BlockKind) {
+    let mut entry = out.new_entry(Text::clean(key), role, Some(Moment(0)));
+    entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
+    entry.blocks.push(Batch::block(Piece(0), kind));
+    out.entry(entry);
+}
+
+fn prompt(out: &mut Batch) {
+    let body = out.prose("fix it");
+    say(out, "prompt", Role::User, BlockKind::Text(body));
+}
+
+fn answer(out: &mut Batch) {
+    let body = out.prose("done");
+    say(out, "answer", Role::Assistant, BlockKind::Text(body));
+}
+
+fn call(out: &mut Batch, name: &str, state: ToolState) {
+    let input = out.tree(&Text::default(), 0, || Tree::Null);
+    let headline = Text::clean("which one?");
+    let (key, name) = (Text::clean("call"), Text::clean(name));
+    let call = ToolCall { key, name, kind: ToolKind::Run, headline, input, state, started: None, lane: None };
+    say(out, "calling", Role::Assistant, BlockKind::Call(Box::new(call)));
+}
+
+fn judged(tell: impl FnOnce(&mut Batch), minutes_later: i64) -> Activity {
+    let mut batch = Batch::default();
+    tell(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    judge(&transcript, None, Moment(minutes_later * MINUTE))
+}
+
+fn state(tell: impl FnOnce(&mut Batch), minutes_later: i64) -> &'static str {
+    judged(tell, minutes_later).word()
+}
+
+#[test]
+fn an_empty_session_tells_nothing() {
+    assert_eq!(state(|_| {}, 0), "unknown");
+}
+
+#[test]
+fn a_prompt_is_being_answered_until_patience_ends() {
+    assert_eq!(state(prompt, 1), "model");
+    assert_eq!(state(prompt, 6), "unclean");
+}
+
+#[test]
+fn an_open_call_runs_until_patience_ends() {
+    let tell = |out: &mut Batch| {
+        prompt(out);
+        call(out, "bash", ToolState::Pending);
+    };
+    assert_eq!(judged(tell, 9), Activity::Tool { name: Text::clean("bash"), since: Some(Moment(0)) });
+    assert_eq!(state(tell, 11), "unclean");
+    let recorded_as_running = |out: &mut Batch| {
+        tell(out);
+        out.meta(MetaEdit::Live(Some(true)));
+    };
+    assert_eq!(state(recorded_as_running, 1000), "tool");
+}
+
+#[test]
+fn a_question_waits_for_its_user() {
+    let tell = |out: &mut Batch| {
+        prompt(out);
+        call(out, "AskUserQuestion", ToolState::Pending);
+    };
+    let what = Text::clean("which one?");
+    assert_eq!(judged(tell, 600), Activity::Waiting { since: Some(Moment(0)), what });
+}
+
+#[test]
+fn a_finished_answer_waits_and_then_idles() {
+    let tell = |out: &mut Batch| {
+        prompt(out);
+        answer(out);
+    };
+    assert_eq!(state(tell, 1), "waiting");
+    assert_eq!(state(tell, 61), "idle");
+}
+
+#[test]
+fn a_lost_call_was_followed_by_more_work() {
+    let tell = |out: &mut Batch| {
+        prompt(out);
+        call(out, "bash", ToolState::Lost);
+    };
+    assert_eq!(state(tell, 1), "model");
+}
+
+#[test]
+fn an_ended_session_has_ended_unless_work_goes_on() {
+    let end = |out: &mut Batch| {
+        prompt(out);
+        say(out, "end", Role::Harness, BlockKind::Break(Break::Ended(Text::clean("success"))));
+    };
+    assert_eq!(state(end, 0), "ended");
+    let go_on = |out: &mut Batch| {
+        end(out);
+        let body = out.prose("and now");
+        say(out, "second", Role::User, BlockKind::Text(body));
+    };
+    assert_eq!(state(go_on, 0), "model");
+    assert_eq!(state(|out| out.meta(MetaEdit::Live(Some(false))), 0), "ended");
+}

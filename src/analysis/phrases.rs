@@ -1,0 +1,139 @@
+//! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
+
+use super::cost::{self, Cost, CostSource};
+use crate::model::text::Name;
+use crate::model::turn::TurnFacts;
+use crate::model::usage::Usage;
+
+/// Tokens in at most five columns: `402`, `9.8k`, `118k`, `1.2M`.
+pub fn tokens(n: u64) -> String {
+    let n_float = n as f64;
+    match n {
+        0..=999 => n.to_string(),
+        1_000..=9_949 => format!("{:.1}k", n_float / 1e3),
+        9_950..=999_499 => format!("{:.0}k", n_float / 1e3),
+        1_000_000_000.. => format!("{:.1}G", n_float / 1e9),
+        _ => format!("{:.1}M", n_float / 1e6),
+    }
+}
+
+/// A duration: `8ms`, `41.2s`, `1m52s`, `2h05m`, `3d04h`.
+pub fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match ms {
+        0..=999 => format!("{ms}ms"),
+        1_000..=59_949 => format!("{:.1}s", ms as f64 / 1e3),
+        59_950..=3_599_999 => {
+            format!("{}m{:02}s", minutes.max(1), if minutes == 0 { 0 } else { seconds % 60 })
+        }
+        3_600_000..=86_399_999 => format!("{hours}h{:02}m", minutes % 60),
+        _ => format!("{days}d{:02}h", hours % 24),
+    }
+}
+
+/// Money: `$1.84`, `$0.031`, `$0.0004`.
+pub fn usd(amount: f64) -> String {
+    match amount.abs() {
+        0.0 => "$0".to_owned(),
+        size if size >= 0.1 => format!("${amount:.2}"),
+        size if size >= 0.001 => format!("${amount:.3}"),
+        _ => format!("${amount:.4}"),
+    }
+}
+
+/// A cost with its source: `$1.84` as recorded, `~$1.84` an estimate, `$1.84+` where a part has no
+/// price. Nothing if no price is known.
+pub fn cost(cost: &Cost) -> Option<String> {
+    let amount = usd(cost.usd?);
+    let mark = match cost.source {
+        CostSource::Recorded | CostSource::Unpriced => "",
+        CostSource::Estimated | CostSource::Mixed => "~",
+    };
+    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
+    Some(format!("{mark}{amount}{more}"))
+}
+
+/// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. Empty if nothing happened in it.
+pub fn turn(facts: &TurnFacts, ascii: bool) -> String {
+    let calls = match facts.calls {
+        0 => None,
+        1 => Some("1 call".to_owned()),
+        n => Some(format!("{n} calls")),
+    };
+    let mark = if ascii { 'x' } else { '✗' };
+    let errors = (facts.errors > 0).then(|| format!("{}{mark}", facts.errors));
+    let work: Vec<String> = calls.into_iter().chain(errors).collect();
+    let parts = [
+        (!work.is_empty()).then(|| work.join(" ")),
+        facts.duration_ms().filter(|ms| *ms > 0).map(duration),
+        cost(&cost::of(&facts.totals)),
+    ];
+    joined(parts, ascii)
+}
+
+/// Tokens and cost of one answer: `↑118k (97% cached) ↓402  $0.031`. Empty if nothing was spent.
+pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
+    if usage.is_zero() {
+        return String::new();
+    }
+    let (up, down) = if ascii { ("in ", "out ") } else { ("↑", "↓") };
+    let prompt = usage.prompt();
+    let percent = usage.cache_read.unwrap_or(0).saturating_mul(100) / prompt.max(1);
+    let cached = if percent > 0 { format!(" ({percent}% cached)") } else { String::new() };
+    let output = usage.output.map(|n| format!(" {down}{}", tokens(n))).unwrap_or_default();
+    let price = cost(&cost::of_request(usage, model)).map(|price| format!("  {price}")).unwrap_or_default();
+    format!("{up}{}{cached}{output}{price}", tokens(prompt))
+}
+
+/// Facts in a row: `14 calls · $0.09`.
+pub fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    parts.join(if ascii { " - " } else { " · " })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{duration, spent, tokens, turn, usd};
+    use crate::model::moment::Moment;
+    use crate::model::text::Text;
+    use crate::model::turn::TurnFacts;
+    use crate::model::usage::Usage;
+
+    #[test]
+    fn figures_stay_short() {
+        let shown: Vec<String> =
+            [0, 999, 1_000, 9_949, 9_950, 118_400, 999_600, 1_240_000].map(tokens).into();
+        assert_eq!(shown, ["0", "999", "1.0k", "9.9k", "10k", "118k", "1.0M", "1.2M"]);
+        let shown: Vec<String> =
+            [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration).into();
+        assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
+        let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004].map(usd).into();
+        assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004"]);
+    }
+
+    #[test]
+    fn a_turn_says_what_happened() {
+        let mut facts = TurnFacts {
+            calls: 6,
+            errors: 1,
+            started: Some(Moment(0)),
+            ended: Some(Moment(112_000)),
+            ..TurnFacts::default()
+        };
+        facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);
+        assert_eq!(turn(&facts, false), "6 calls 1✗ · 1m52s · $0.21");
+        assert_eq!(turn(&facts, true), "6 calls 1x - 1m52s - $0.21");
+        assert_eq!(turn(&TurnFacts::default(), false), "");
+    }
+
+    #[test]
+    fn an_answer_says_what_it_took() {
+        let usage =
+            Usage { input: Some(3_400), cache_read: Some(115_000), output: Some(402), ..Usage::default() };
+        let model = Text::clean("claude-opus-4-6");
+        assert_eq!(spent(&usage, Some(&model), false), "↑118k (97% cached) ↓402  ~$0.085");
+        assert_eq!(spent(&usage, None, true), "in 118k (97% cached) out 402");
+        assert_eq!(spent(&Usage::default(), None, false), "");
+    }
+}
