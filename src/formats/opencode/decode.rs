@@ -20,6 +20,10 @@ use crate::model::tool::ToolState;
 #[derive(Default)]
 pub(super) struct OpencodeDecoder {
     main: Option<Text>,
+    /// Whether a message has confirmed which session is the main one.
+    is_main_sure: bool,
+    /// Sessions that others started.
+    offspring: HashSet<Text>,
     /// From which message on a session is undone, and whether that message is too.
     undone: HashMap<Text, (Text, bool)>,
     pub(super) heads: HashMap<Key, Head>,
@@ -106,6 +110,9 @@ impl OpencodeDecoder {
     pub(super) fn session(&mut self, info: &Json<'_>, out: &mut Batch) -> Fate {
         let id = Text::clean(info.get("id").str_or_empty());
         let title = info.get("title").text().filter(|title| !is_default_title(title));
+        if info.get("parentID").filled().is_some() {
+            self.offspring.insert(id.clone());
+        }
         if *self.main.get_or_insert_with(|| id.clone()) == id {
             out.meta(MetaEdit::Id(id.clone()));
             let told = [
@@ -340,9 +347,23 @@ impl OpencodeDecoder {
         }
     }
 
-    /// The lane of a session: none for the one that was opened. The first one told is that.
+    /// The lane of a session: none for the main one, which is that of the first message. A stream may
+    /// speak of other sessions before.
     pub(super) fn lane_of(&mut self, session: &Text, out: &mut Batch) -> Option<Name> {
-        if session.is_empty() || self.main.get_or_insert_with(|| session.clone()) == session {
+        if session.is_empty() {
+            return None;
+        }
+        let main = self.main.get_or_insert_with(|| session.clone());
+        if !std::mem::replace(&mut self.is_main_sure, true)
+            && main != session
+            && !self.offspring.contains(session)
+        {
+            *main = session.clone();
+            let title = self.children.remove(session).unwrap_or_default().0;
+            out.meta(MetaEdit::Id(session.clone()));
+            out.meta(MetaEdit::Title { rank: 2, title });
+        }
+        if self.main.as_ref() == Some(session) {
             return None;
         }
         if self.lanes.insert(session.clone()) {
