@@ -12,6 +12,7 @@ pub mod json;
 pub mod openclaw;
 pub mod opencode;
 pub mod pi;
+pub mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};
 
