@@ -660,10 +660,12 @@ fn merge_head(entry: &mut Entry, new: &Entry) {
     entry.model = new.model.clone().or_else(|| entry.model.take());
     entry.marks = new.marks;
     entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
-    if !brings_piece
-        && !new.blocks.is_empty()
-        && entry.blocks.first().map(|b| b.piece) == new.blocks.first().map(|b| b.piece)
-    {
+    let tells_first = match (entry.blocks.first(), new.blocks.first()) {
+        (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
+        (None, Some(_)) => true,
+        (_, None) => false,
+    };
+    if tells_first {
         entry.origin = new.origin;
     }
 }
