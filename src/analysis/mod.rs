@@ -5,6 +5,5 @@ pub mod context;
 pub mod cost;
 pub mod models;
 pub mod pairing;
-pub mod price_tag;
 pub mod phrases;
 pub mod prices;

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use super::items::Layouts;
 use super::spine::cell_of;
 use super::state::{Effect, State};
-use crate::analysis::price_tag::price_tag;
-use crate::analysis::{activity, context, cost};
+use crate::analysis::{activity, context, cost, phrases};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::Origin;
+use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look};
 
 /// Columns before the text: the focus mark, two of the lane gutter, one of air.
@@ -100,9 +100,15 @@ fn refresh_facts(state: &mut State) {
     if state.stale.facts {
         state.stale.facts = false;
         state.context = context::of(&state.transcript);
-        state.cost = price_tag(&cost::of(state.transcript.totals()));
+        state.cost = phrases::cost(&cost::of(state.transcript.totals())).unwrap_or_else(|| unknown_price(&state.transcript));
     }
     state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+}
+
+/// Tokens were spent, and no price is known.
+fn unknown_price(transcript: &Transcript) -> String {
+    let is_spent = transcript.totals().sum().output.total > 0;
+    if is_spent { "$?".to_owned() } else { String::new() }
 }
 
 fn refresh_sequence(state: &mut State) {

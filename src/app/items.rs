@@ -6,16 +6,13 @@ use std::sync::Arc;
 use super::folds::Folds;
 use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
-use crate::analysis::cost;
-use crate::analysis::price_tag::price_tag;
+use crate::analysis::{cost, phrases};
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::totals::Totals;
 use crate::model::transcript::{LaneFacts, Transcript};
-use crate::model::usage::Usage;
 use crate::render;
-use crate::render::figures;
 use crate::render::row::{Item, LaneLine, Look, Row};
 
 /// More entries than this are not kept; what is in the window always is.
@@ -91,8 +88,9 @@ impl Rows for Layouts<'_> {
 
 impl Layouts<'_> {
     fn lay_out(&self, id: EntryId, entry: &Entry) -> Vec<Row> {
-        let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id)).flatten();
-        let spent = entry.usage.as_deref().map(|usage| spent_line(usage, entry.model.as_ref()));
+        let ascii = self.look.theme.ascii;
+        let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id, ascii)).flatten();
+        let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
         let lanes: Vec<LaneLine> = calls_of(entry)
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
@@ -113,44 +111,10 @@ impl Layouts<'_> {
     }
 }
 
-/// `6 calls 1✗ · 1m52s · $0.21` for the turn that an entry opens.
-pub fn turn_line(transcript: &Transcript, prompt: EntryId) -> Option<String> {
-    let turns = transcript.turns();
-    let turn = turns
-        .binary_search_by_key(&prompt, |turn| turn.prompt)
-        .ok()
-        .or_else(|| turns.iter().position(|turn| turn.prompt == prompt))?;
-    let facts = transcript.turn_facts(turn);
-    let mut parts = Vec::new();
-    if facts.calls > 0 {
-        let errors = if facts.errors > 0 { format!(" {}✗", facts.errors) } else { String::new() };
-        parts.push(format!("{} call{}{errors}", facts.calls, if facts.calls == 1 { "" } else { "s" }));
-    } else if facts.errors > 0 {
-        parts.push(format!("{}✗", facts.errors));
-    }
-    parts.extend(facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration));
-    parts.push(price_tag(&cost::of(&facts.totals)));
-    parts.retain(|part| !part.is_empty());
-    (!parts.is_empty()).then(|| parts.join(" · "))
-}
-
-/// `↑118k (97% cached) ↓402  $0.031` for one answer.
-fn spent_line(usage: &Usage, model: Option<&Name>) -> String {
-    let mut totals = Totals::default();
-    totals.add(usage, model);
-    let prompt = usage.prompt();
-    let mut parts = Vec::new();
-    if prompt > 0 {
-        let cached = usage.cache_read.unwrap_or(0) * 100 / prompt.max(1);
-        let cached = if cached > 0 { format!(" ({cached}% cached)") } else { String::new() };
-        parts.push(format!("↑{}{cached}", figures::tokens(prompt)));
-    }
-    parts.extend(usage.output.filter(|n| *n > 0).map(|n| format!("↓{}", figures::tokens(n))));
-    let money = price_tag(&cost::of(&totals));
-    if !money.is_empty() {
-        parts.push(money);
-    }
-    parts.join(" ")
+/// Facts of the turn that an entry opens.
+fn turn_line(transcript: &Transcript, prompt: EntryId, ascii: bool) -> Option<String> {
+    let turn = transcript.turns().iter().position(|turn| turn.prompt == prompt)?;
+    Some(phrases::turn(&transcript.turn_facts(turn), ascii)).filter(|line| !line.is_empty())
 }
 
 /// A sub-agent in one line: what it spent and what it did last.
@@ -173,10 +137,7 @@ fn lane_line(
         1 => "1 call".to_owned(),
         n => format!("{n} calls"),
     }];
-    let money = price_tag(&cost::of(&totals));
-    if !money.is_empty() {
-        parts.push(money);
-    }
+    parts.extend(phrases::cost(&cost::of(&totals)));
     if let Some(last) = lane.entries.iter().rev().filter_map(|id| transcript.get(*id)).find_map(last_sign) {
         parts.push(last);
     }

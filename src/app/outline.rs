@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::cost;
-use crate::analysis::price_tag::price_tag;
+use crate::analysis::{cost, phrases};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
-use crate::render::figures;
 
 /// A turn in the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,8 +67,8 @@ impl Outline {
             prompt,
             number: turn + 1,
             title: title_of(transcript.get(prompt)?),
-            cost: price_tag(&cost::of(&facts.totals)),
-            duration: facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration).unwrap_or_default(),
+            cost: phrases::cost(&cost::of(&facts.totals)).unwrap_or_default(),
+            duration: facts.duration_ms().filter(|ms| *ms > 0).map(phrases::duration).unwrap_or_default(),
             errors: facts.errors,
             is_abandoned: transcript.branches().abandoned.contains(&prompt),
         };
