@@ -5,6 +5,7 @@
 
 pub mod edit;
 pub mod entry;
+pub mod figures;
 pub mod moment;
 pub mod pairing;
 pub mod record;

@@ -13,11 +13,11 @@ use crate::app::viewport::Focus;
 use crate::formats::json;
 use crate::ingest::Pager;
 use crate::model::entry::{EntryId, Held};
+use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::Tree;
 use crate::render::code::Colours;
-use crate::render::figures;
 
 /// Hits are told at least so often.
 const TELL: Duration = Duration::from_millis(50);

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::app::arrange::percent;
 use crate::app::bindings::continuations;
 use crate::app::state::{Mode, State};
-use crate::render::figures;
+use crate::model::figures;
 
 /// Between the transcript and the status line while paused: what arrived below.
 pub fn paint_pill(state: &State, area: Rect, buffer: &mut Buffer) {

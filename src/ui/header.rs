@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use crate::analysis::activity::Activity;
 use crate::app::state::State;
 use crate::model::edit::LinkState;
+use crate::model::figures;
 use crate::model::moment::Moment;
-use crate::render::figures;
 
 /// Columns of the context bar.
 const BAR: usize = 10;

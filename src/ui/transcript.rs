@@ -10,8 +10,8 @@ use crate::app::arrange::LEFT;
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
+use crate::model::figures;
 use crate::model::moment::Moment;
-use crate::render::figures;
 use crate::render::row::{Gutter, Row};
 use crate::render::theme::Theme;
 

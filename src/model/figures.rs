@@ -1,0 +1,70 @@
+//! Figures in as few columns as can be read: the screen and the reports write them alike.
+
+/// Tokens: `402`, `9.8k`, `118k`, `1.2M`.
+pub fn tokens(n: u64) -> String {
+    let float = n as f64;
+    match n {
+        0..=999 => n.to_string(),
+        1_000..=9_949 => format!("{:.1}k", float / 1e3),
+        9_950..=999_499 => format!("{:.0}k", float / 1e3),
+        1_000_000_000.. => format!("{:.1}G", float / 1e9),
+        _ => format!("{:.1}M", float / 1e6),
+    }
+}
+
+/// Sizes: `512 B`, `1.2 KB`, `45 KB`, `3.1 MB`.
+pub fn bytes(n: u64) -> String {
+    let (unit, name) = match n {
+        0..1_000 => return format!("{n} B"),
+        1_000..1_000_000 => (1_000, "KB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
+    };
+    if n < 10 * unit {
+        format!("{}.{} {name}", n / unit, n % unit * 10 / unit)
+    } else {
+        format!("{} {name}", n / unit)
+    }
+}
+
+/// Durations in ms: `8ms`, `41.2s`, `1m52s`, `2h05m`, `3d04h`.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms}ms"),
+        1_000..59_950 => format!("{:.1}s", ms as f64 / 1e3),
+        59_950..60_000 => "1m00s".to_owned(),
+        60_000..3_600_000 => format!("{}m{:02}s", ms / 60_000, ms / 1_000 % 60),
+        3_600_000..86_400_000 => format!("{}h{:02}m", ms / 3_600_000, ms / 60_000 % 60),
+        _ => format!("{}d{:02}h", ms / 86_400_000, ms / 3_600_000 % 24),
+    }
+}
+
+/// What is ticking, in ms: `0:42`, `12:41`, `1:02:03`.
+pub fn elapsed(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        0..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// `1 line`, `212 lines`.
+pub fn count(number: u64, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, count, duration, elapsed, tokens};
+
+    #[test]
+    fn figures_stay_short() {
+        let shown = [0, 999, 1_000, 9_949, 9_950, 118_400, 999_600, 1_240_000].map(tokens);
+        assert_eq!(shown, ["0", "999", "1.0k", "9.9k", "10k", "118k", "1.0M", "1.2M"]);
+        let shown = [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration);
+        assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
+        assert_eq!([45, 1_250, 45_300, 24_000_000].map(bytes), ["45 B", "1.2 KB", "45 KB", "24 MB"]);
+        assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1:02:03"]);
+        assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
+    }
+}
