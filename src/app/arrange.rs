@@ -100,7 +100,8 @@ fn refresh_facts(state: &mut State) {
     if state.stale.facts {
         state.stale.facts = false;
         state.context = context::of(&state.transcript);
-        state.cost = phrases::cost(&cost::of(state.transcript.totals())).unwrap_or_else(|| unknown_price(&state.transcript));
+        state.cost = phrases::cost(&cost::of(state.transcript.totals()))
+            .unwrap_or_else(|| unknown_price(&state.transcript));
     }
     state.activity = activity::judge(&state.transcript, state.last_write, state.now);
 }

@@ -190,7 +190,8 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::Copy(what) => return copy(state, what),
         Action::Raw => {
-            return focused_origins(state).map_or_else(Vec::new, |origins| vec![Effect::ShowRecords(origins)]);
+            return focused_origins(state)
+                .map_or_else(Vec::new, |origins| vec![Effect::ShowRecords(origins)]);
         }
         Action::Edit => {
             return focused_origins(state)

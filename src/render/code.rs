@@ -1,5 +1,274 @@
 //! Syntax colours, made in the background: a layout takes what is finished and asks for the rest.
+//!
+//! Highlighting is a hundred times slower than everything else in a layout. [`Colours::get`] never
+//! waits: it answers with what is there and queues the rest; a thread of the runtime works the queue.
+//!
+//! Invariant: what is kept are roles of words, not colours, so a change of theme costs nothing.
+
+mod highlight;
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use self::highlight::{Highlighter, Role};
+use super::theme::Theme;
+use super::wrap::Piece;
+
+/// Larger pieces stay plain.
+const MAX_BYTES: usize = 256 * 1024;
+/// Larger pieces stay plain where the reader waits for the colours.
+const MAX_BYTES_NOW: usize = 64 * 1024;
+/// Finished pieces that are kept.
+const MAX_PIECES: usize = 2_000;
+/// Bytes of finished pieces that are kept.
+const MAX_KEPT: usize = 64 * 1024 * 1024;
+/// Requests that may wait; of more the oldest are forgotten, they scrolled away.
+const MAX_WAITING: usize = 256;
+
+/// The roles of a piece of code: for each line the ends of its words in bytes.
+#[derive(Debug, Default, PartialEq)]
+pub struct Highlight {
+    lines: Vec<Vec<(u32, Role)>>,
+}
 
 /// Finished highlights and open requests.
 #[derive(Debug, Default)]
-pub struct Colours {}
+pub struct Colours {
+    state: Mutex<State>,
+    wake: Condvar,
+    generation: AtomicU64,
+    highlighter: OnceLock<Highlighter>,
+    mode: Mode,
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Mode {
+    #[default]
+    Later,
+    Now,
+    Never,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    finished: HashMap<u64, Arc<Highlight>>,
+    /// Keys of `finished`, the oldest first, with their sizes.
+    order: VecDeque<(u64, usize)>,
+    kept: usize,
+    waiting: VecDeque<Request>,
+    /// The request in work.
+    in_work: Option<u64>,
+    is_stopped: bool,
+}
+
+#[derive(Debug)]
+struct Request {
+    key: u64,
+    language: String,
+    text: String,
+}
+
+impl Colours {
+    /// Highlights at once, for output that is written only once.
+    pub fn now() -> Self {
+        Self { mode: Mode::Now, ..Self::default() }
+    }
+
+    /// Never highlights.
+    pub fn never() -> Self {
+        Self { mode: Mode::Never, ..Self::default() }
+    }
+
+    /// Rises with every finished piece: rows laid out before may have more colours now.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The highlight of a text, if it is finished; else it is asked for. The language is a word of a
+    /// code fence or a file's name or ending.
+    pub fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
+        let max = if self.mode == Mode::Now { MAX_BYTES_NOW } else { MAX_BYTES };
+        if language.is_empty() || text.is_empty() || text.len() > max || self.mode == Mode::Never {
+            return None;
+        }
+        let key = key_of(language, text);
+        let mut state = self.lock();
+        if let Some(found) = state.finished.get(&key) {
+            return Some(found.clone());
+        }
+        if self.mode == Mode::Now {
+            drop(state);
+            let made = Arc::new(self.highlighter().highlight(language, text));
+            self.lock().keep(key, made.clone());
+            return Some(made);
+        }
+        if state.in_work != Some(key) && state.waiting.iter().all(|request| request.key != key) {
+            if state.waiting.len() >= MAX_WAITING {
+                state.waiting.pop_front();
+            }
+            state.waiting.push_back(Request { key, language: language.to_owned(), text: text.to_owned() });
+            drop(state);
+            self.wake.notify_one();
+        }
+        None
+    }
+
+    /// Waits until there is work; `false` means to stop.
+    pub fn wait_for_work(&self) -> bool {
+        let mut state = self.lock();
+        while state.waiting.is_empty() && !state.is_stopped {
+            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.is_stopped
+    }
+
+    /// Finishes one request, the latest first: it is the one on the screen. `false` if there was none.
+    pub fn work(&self) -> bool {
+        let mut state = self.lock();
+        let Some(request) = state.waiting.pop_back() else { return false };
+        state.in_work = Some(request.key);
+        drop(state);
+        let made = self.highlighter().highlight(&request.language, &request.text);
+        let mut state = self.lock();
+        state.in_work = None;
+        state.keep(request.key, Arc::new(made));
+        drop(state);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        true
+    }
+
+    /// Ends all [`Colours::wait_for_work`].
+    pub fn stop(&self) {
+        self.lock().is_stopped = true;
+        self.wake.notify_all();
+    }
+
+    fn highlighter(&self) -> &Highlighter {
+        self.highlighter.get_or_init(Highlighter::new)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn keep(&mut self, key: u64, made: Arc<Highlight>) {
+        let size = made.lines.iter().map(|words| 32 + words.len() * 8).sum();
+        self.finished.insert(key, made);
+        self.order.push_back((key, size));
+        self.kept += size;
+        while self.order.len() > MAX_PIECES || self.kept > MAX_KEPT {
+            let Some((oldest, size)) = self.order.pop_front() else { return };
+            self.finished.remove(&oldest);
+            self.kept = self.kept.saturating_sub(size);
+        }
+    }
+}
+
+/// The lines of a piece of code in the colours that are finished; plain ones in `base`.
+pub fn lines(text: &str, language: &str, colours: &Colours, theme: &Theme, base: Style) -> Vec<Vec<Piece>> {
+    let found = if theme.has_colour { colours.get(language, text) } else { None };
+    let mut roles = found.iter().flat_map(|highlight| highlight.lines.iter());
+    text.lines()
+        .map(|line| match roles.next() {
+            Some(words) => painted(line, words, theme, base),
+            None => vec![Span::styled(line.to_owned(), base)],
+        })
+        .collect()
+}
+
+/// The language of a file: the ending of its name, or the name if it has none.
+pub fn language_of_path(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    // `src/watch.rs:120-180` is how headlines name a range.
+    let name = name.split(':').next().unwrap_or(name);
+    name.rsplit_once('.').map_or(name, |(_, ending)| ending)
+}
+
+/// The language of a code fence: the first word of its info string.
+pub fn language_of_fence(info: &str) -> &str {
+    info.split([' ', ',', '{', ':', '\t']).find(|word| !word.is_empty()).unwrap_or_default()
+}
+
+fn painted(line: &str, words: &[(u32, Role)], theme: &Theme, base: Style) -> Vec<Piece> {
+    let mut out = Vec::with_capacity(words.len() + 1);
+    let mut from = 0;
+    for (end, role) in words {
+        let to = (*end as usize).min(line.len());
+        if let Some(word) = line.get(from..to).filter(|word| !word.is_empty()) {
+            out.push(Span::styled(word.to_owned(), role.style(&theme.syntax, base)));
+            from = to;
+        }
+    }
+    if let Some(rest) = line.get(from..).filter(|rest| !rest.is_empty()) {
+        out.push(Span::styled(rest.to_owned(), base));
+    }
+    out
+}
+
+fn key_of(language: &str, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    language.hash(&mut hasher);
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Colours, language_of_fence, language_of_path, lines};
+    use crate::render::theme::Theme;
+    use ratatui::style::Style;
+
+    #[test]
+    fn asks_once_and_answers_later() {
+        let colours = Colours::default();
+        assert!(colours.get("rs", "fn main() {}").is_none());
+        assert!(colours.get("rs", "fn main() {}").is_none());
+        assert!(colours.wait_for_work());
+        assert!(colours.work());
+        assert!(!colours.work());
+        assert_eq!(colours.generation(), 1);
+        assert!(colours.get("rs", "fn main() {}").is_some());
+        colours.stop();
+        assert!(!colours.wait_for_work());
+    }
+
+    #[test]
+    fn keywords_have_their_colour() {
+        let theme = Theme::dark();
+        for (language, text, word) in [
+            ("rs", "pub fn main() { let x = 1; }", "fn"),
+            ("python", "def f():\n    return 1", "def"),
+            ("typescript", "const x: number = 1", "const"),
+            ("sh", "if true; then echo 1; fi", "if"),
+        ] {
+            let shown = lines(text, language, &Colours::now(), &theme, Style::new());
+            let found = shown.iter().flatten().find(|span| span.content.trim() == word);
+            assert_eq!(
+                found.map(|span| span.style.fg),
+                Some(theme.syntax.keyword.fg),
+                "{language}: {shown:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn knows_languages() {
+        assert_eq!(language_of_path("src/watch.rs:120-180"), "rs");
+        assert_eq!(language_of_path("/a.b/Makefile"), "Makefile");
+        assert_eq!(language_of_fence("rust,ignore"), "rust");
+        assert_eq!(language_of_fence("{.python .x}"), ".python");
+    }
+
+    #[test]
+    fn unknown_languages_stay_plain() {
+        let shown = lines("some text", "no-such-language", &Colours::now(), &Theme::dark(), Style::new());
+        assert_eq!(shown[0].len(), 1);
+    }
+}

@@ -1,9 +1,282 @@
-//! One entry as rows.
+//! One entry as rows: who speaks, what is said, lines across.
 
-use super::row::{Item, Look, Row};
+mod breaks;
+
+use ratatui::text::Span;
+
+use super::excerpt::Detail;
+use super::markdown::Manner;
+use super::row::{Item, Level, Look, Row, RowKind};
+use super::sheet::{Head, Sheet, hidden_row};
+use super::wrap::{self, Piece};
+use super::{figures, tool};
+use crate::model::entry::{Block, BlockKind, Body, Entry, Raw, Role};
+use crate::model::text::without_sgr;
+
+/// Rows of a prompt where only prompts are shown.
+const PROMPT_ROWS: usize = 6;
+/// Rows of texts that the program injected.
+const NOTE_ROWS: usize = 3;
+/// Rows of thinking, on sheets with room for it.
+const THINKING_ROWS: usize = 2;
+/// Bytes of a token, roughly.
+const BYTES_PER_TOKEN: u32 = 4;
 
 /// Lays out one entry.
 pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
-    let _ = (item, look);
-    Vec::new()
+    if look.width == 0 {
+        return Vec::new();
+    }
+    let mut sheet = Sheet::new(item, look);
+    let is_prompt = item.entry.marks.prompt || item.entry.role == Role::User;
+    if look.level == Level::Prompts && !is_prompt {
+        return Vec::new();
+    }
+    if look.level == Level::Raw {
+        sheet.note(&identity(item.entry), look.theme.dim);
+    }
+    let mut speaks_first = true;
+    for (index, block) in item.entry.blocks.iter().enumerate() {
+        let only_prompts = look.level == Level::Prompts && !matches!(block.kind, BlockKind::Text(_));
+        if only_prompts {
+            continue;
+        }
+        sheet.begin(index);
+        let detail = sheet.detail(index);
+        self::block(&mut sheet, block, detail, &mut speaks_first);
+    }
+    air(&mut sheet);
+    sheet.finish()
+}
+
+/// `key … · parent … · line 12 · byte 345 +678`
+fn identity(entry: &Entry) -> String {
+    let parent = entry.parent.as_ref().map(|parent| format!(" · parent {}", without_sgr(parent)));
+    let model = entry.model.as_ref().map(|model| format!(" · {}", without_sgr(model)));
+    let origin = entry.origin;
+    format!(
+        "{} {}{}{} · line {} · byte {} +{}",
+        entry.role.word(),
+        without_sgr(&entry.key),
+        parent.unwrap_or_default(),
+        model.unwrap_or_default(),
+        origin.line,
+        origin.at,
+        origin.len
+    )
+}
+
+/// Air below prose, and on wide sheets below everything that has more than a row.
+fn air(sheet: &mut Sheet<'_>) {
+    let entry = sheet.item.entry;
+    let is_prose = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
+    let speaks = !is_quiet(sheet) && entry.blocks.iter().any(is_prose);
+    let is_list = sheet.look.level == Level::Outline;
+    let is_talk = speaks && matches!(entry.role, Role::User | Role::Assistant);
+    if !is_list && sheet.at() > 0 && (is_talk || (sheet.is_wide() && sheet.at() > 1)) {
+        sheet.gap();
+    }
+}
+
+fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mut bool) {
+    match &block.kind {
+        BlockKind::Text(body) => {
+            text(sheet, body, detail, *speaks_first);
+            *speaks_first = false;
+        }
+        BlockKind::Thinking(body) => thinking(sheet, body, detail),
+        BlockKind::Call(call) => tool::lay_out(sheet, call, detail),
+        BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
+        BlockKind::Image(image) => {
+            let shown = tool::image(&image.mime, image.bytes, image.source.as_ref());
+            let text = vec![Span::styled(shown, sheet.look.theme.dim)];
+            let head = head_of(sheet, text);
+            sheet.head(head);
+        }
+        BlockKind::Break(what) => breaks::lay_out(sheet, what, detail),
+        BlockKind::Raw(raw) => self::raw(sheet, raw, detail),
+    }
+}
+
+/// A head row with the speaker's word.
+fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> Head {
+    let entry = sheet.item.entry;
+    Head {
+        kind: if entry.marks.prompt { RowKind::Prompt } else { RowKind::Head },
+        at: entry.at,
+        word: word(sheet),
+        text,
+        ..Head::default()
+    }
+}
+
+fn word(sheet: &Sheet<'_>) -> Piece {
+    let theme = sheet.look.theme;
+    match sheet.item.entry.role {
+        // In a sub-agent's lane it is the calling agent that speaks.
+        Role::User if sheet.item.entry.lane.is_some() => Span::styled("brief", theme.user),
+        Role::User => Span::styled("you", theme.user),
+        Role::Assistant => Span::styled("bot", theme.assistant),
+        Role::System => Span::styled("sys", theme.dim),
+        Role::Harness => Span::styled("note", theme.dim),
+    }
+}
+
+fn is_quiet(sheet: &Sheet<'_>) -> bool {
+    sheet.item.entry.marks.quiet
+}
+
+fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) {
+    if is_blank(body) && detail != Detail::Raw {
+        return;
+    }
+    let entry = sheet.item.entry;
+    let is_aside = matches!(entry.role, Role::System | Role::Harness);
+    let one_row = detail == Detail::Closed
+        || (detail == Detail::Preview && (is_quiet(sheet) || (is_aside && body.lines <= 1)));
+    let right = right_of(sheet, speaks_first);
+    if one_row {
+        let style = if is_aside || is_quiet(sheet) { sheet.look.theme.dim } else { sheet.look.theme.text };
+        let mut head = head_of(sheet, vec![Span::styled(first_line(body), style)]);
+        head.right = right;
+        head.is_away = body.is_away();
+        head.hides = body.lines.max(1);
+        sheet.head(head);
+        return;
+    }
+    if speaks_first || sheet.at() == 0 {
+        let mut head = head_of(sheet, Vec::new());
+        head.right = right;
+        sheet.head(head);
+    }
+    let rows = prose_rows(sheet, body, detail, is_aside);
+    sheet.body(rows);
+}
+
+fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) -> Vec<Row> {
+    let manner = if sheet.item.entry.role == Role::Assistant { Manner::Prose } else { Manner::Typed };
+    let limit = match detail {
+        Detail::Closed => 1,
+        Detail::Preview if sheet.look.level == Level::Prompts => PROMPT_ROWS,
+        Detail::Preview if is_aside => NOTE_ROWS,
+        Detail::Preview | Detail::Full | Detail::Open | Detail::Raw => detail.rows(),
+    };
+    let mut rows = if detail == Detail::Raw || body.tree().is_some() {
+        tool::raw_rows(body, sheet.room(), sheet.look)
+    } else {
+        tool::prose(body.text_or_stub(), manner, limit, sheet.room(), sheet.look)
+    };
+    if is_aside {
+        let dim = sheet.look.theme.dim;
+        for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
+            span.style = dim.add_modifier(span.style.add_modifier);
+        }
+    }
+    if body.is_away() {
+        for row in &mut rows {
+            row.is_away = true;
+        }
+        let what = format!("+{}", figures::bytes(u64::from(body.bytes)));
+        let mut more = hidden_row(&what, body.lines as usize, sheet.look);
+        more.is_away = true;
+        rows.push(more);
+    }
+    rows
+}
+
+/// Facts beside the first words of a message.
+fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
+    let theme = sheet.look.theme;
+    let mut right = Vec::new();
+    if !speaks_first {
+        return right;
+    }
+    let facts = [sheet.item.turn, sheet.item.spent];
+    for fact in facts.into_iter().flatten() {
+        right.push(Span::styled(fact.to_owned(), theme.dim));
+    }
+    if sheet.item.entry.marks.open {
+        right.push(Span::styled("writing", theme.accent));
+    }
+    right
+}
+
+fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
+    if !sheet.look.thinking {
+        return;
+    }
+    let theme = sheet.look.theme;
+    let glyphs = sheet.glyphs();
+    let mut head = Head {
+        kind: RowKind::Head,
+        at: sheet.item.entry.at,
+        word: Span::styled("think", theme.thinking),
+        is_away: body.is_away(),
+        ..Head::default()
+    };
+    if is_blank(body) {
+        head.text = vec![Span::styled("(redacted)", theme.thinking)];
+        sheet.head(head);
+        return;
+    }
+    let tokens = format!("~{} tok", figures::tokens(u64::from((body.bytes / BYTES_PER_TOKEN).max(1))));
+    let line = first_line(body);
+    let is_one_line = body.lines <= 1 && wrap::width(&line) + 32 < usize::from(sheet.look.width);
+    let in_row = detail == Detail::Closed || (detail == Detail::Preview && (is_one_line || !sheet.is_wide()));
+    if in_row {
+        head.text = vec![
+            Span::styled(format!("{tokens} {} ", glyphs.dot), theme.dim),
+            Span::styled(line, theme.thinking),
+        ];
+        head.hides = if is_one_line { 0 } else { body.lines.max(1) };
+        sheet.head(head);
+        return;
+    }
+    head.text = vec![Span::styled(tokens, theme.dim)];
+    sheet.head(head);
+    let limit = if detail.is_whole() { detail.rows() } else { THINKING_ROWS };
+    let mut rows = if detail == Detail::Raw {
+        tool::raw_rows(body, sheet.room(), sheet.look)
+    } else {
+        tool::prose(body.text_or_stub(), Manner::Prose, limit, sheet.room(), sheet.look)
+    };
+    for row in &mut rows {
+        row.is_away |= body.is_away();
+        for span in &mut row.line.spans {
+            span.style = theme.thinking.add_modifier(span.style.add_modifier);
+        }
+    }
+    sheet.body(rows);
+}
+
+fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
+    let theme = sheet.look.theme;
+    let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_quiet(sheet));
+    let mut text = vec![Span::styled(without_sgr(&raw.title).into_owned(), theme.dim)];
+    if is_closed && !raw.body.stub.is_blank() {
+        text.push(Span::styled(format!("  {}", first_line(&raw.body)), theme.dim));
+    }
+    sheet.head(Head {
+        kind: RowKind::Head,
+        at: sheet.item.entry.at,
+        word: Span::styled("raw", theme.dim),
+        text,
+        is_away: raw.body.is_away(),
+        hides: if is_closed { raw.body.lines.max(1) } else { 0 },
+        ..Head::default()
+    });
+    if is_closed {
+        return;
+    }
+    let rows = tool::untitled(&raw.body, detail, sheet.room(), sheet.look);
+    sheet.body(rows);
+}
+
+fn is_blank(body: &Body) -> bool {
+    body.bytes == 0 || (!body.is_away() && body.tree().is_none() && body.text_or_stub().is_blank())
+}
+
+fn first_line(body: &Body) -> String {
+    let plain = without_sgr(wrap::head(body.text_or_stub(), 4_096));
+    plain.trim().lines().next().unwrap_or_default().to_owned()
 }

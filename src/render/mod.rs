@@ -2,11 +2,21 @@
 //!
 //! Invariant: pure. Knows ratatui's text types, no terminal, no file, no state of the viewer.
 
+pub mod ansi;
 pub mod code;
+pub mod diff;
 pub mod entry;
+pub mod excerpt;
 pub mod figures;
+pub mod json;
+pub mod markdown;
+pub mod output;
 pub mod row;
+pub mod sheet;
 pub mod theme;
+pub mod tool;
+pub mod tree;
+pub mod wrap;
 
 use row::{Item, Look, Row};
 

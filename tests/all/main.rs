@@ -22,4 +22,5 @@ mod layout;
 mod pty;
 mod screens;
 mod screenshots;
+mod stage;
 mod tidy;

@@ -1,1 +1,277 @@
-//! (to be filled)
+//! The real program in a real terminal: few journeys, but nothing between them and the user.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// Long enough for a slow machine; waits end as soon as their condition holds.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The program in a terminal of its own.
+struct Console {
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    output: Receiver<Vec<u8>>,
+    screen: vt100::Parser,
+    raw: Vec<u8>,
+}
+
+impl Console {
+    fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("a pty");
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tv"));
+        command.args(arguments);
+        command.env("TERM", "xterm-256color");
+        command.env("LANG", "C.UTF-8");
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).expect("tv starts");
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().expect("a reader");
+        let writer = pair.master.take_writer().expect("a writer");
+        let (send, output) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65_536];
+            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+                if send.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            master: pair.master,
+            writer,
+            output,
+            screen: vt100::Parser::new(24, 80, 0),
+            raw: Vec::new(),
+        }
+    }
+
+    fn drain(&mut self, patience: Duration) {
+        if let Ok(bytes) = self.output.recv_timeout(patience) {
+            self.raw.extend(&bytes);
+            self.screen.process(&bytes);
+        }
+    }
+
+    #[track_caller]
+    fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !condition(self) {
+            assert!(start.elapsed() < PATIENCE, "{what} did not happen; the screen:\n{}", self.text());
+            self.drain(Duration::from_millis(20));
+        }
+    }
+
+    #[track_caller]
+    fn wait_for(&mut self, words: &str) {
+        self.wait(&format!("{words:?} on the screen"), |console| console.text().contains(words));
+    }
+
+    fn text(&self) -> String {
+        self.screen.screen().contents()
+    }
+
+    fn send(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).expect("keys are taken");
+        self.writer.flush().expect("keys are taken");
+    }
+
+    #[track_caller]
+    fn wait_for_exit(&mut self) -> u32 {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the child is ours") {
+                while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(200)) {
+                    self.raw.extend(&bytes);
+                    self.screen.process(&bytes);
+                }
+                return status.exit_code();
+            }
+            assert!(start.elapsed() < PATIENCE, "tv did not end; the screen:\n{}", self.text());
+            self.drain(Duration::from_millis(20));
+        }
+    }
+
+    /// Alternate screen left, cursor shown, paste mode off.
+    #[track_caller]
+    fn assert_restored(&self) {
+        let screen = self.screen.screen();
+        assert!(!screen.alternate_screen(), "the alternate screen is left");
+        assert!(!screen.hide_cursor(), "the cursor is shown");
+        assert!(!screen.bracketed_paste(), "bracketed paste is off");
+    }
+}
+
+fn line(role: &str, text: &str, number: usize) -> String {
+    let content = format!(
+        r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"timestamp":{}}}"#,
+        1_700_000_000_000_u64 + number as u64
+    );
+    format!(
+        r#"{{"type":"message","id":"e{number:07}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{content}}}"#
+    ) + "\n"
+}
+
+fn session(folder: &Path) -> PathBuf {
+    let path = folder.join("session.jsonl");
+    let header =
+        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
+    let lines = [line("user", "FIRST PROMPT", 1), line("assistant", "FIRST ANSWER", 2)];
+    std::fs::write(&path, format!("{header}\n{}", lines.concat())).expect("a file");
+    path
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = std::fs::OpenOptions::new().append(true).open(path).expect("the file is there");
+    file.write_all(text.as_bytes()).expect("it can be written");
+}
+
+fn start() -> (Console, PathBuf, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
+    console.wait_for("FIRST ANSWER");
+    (console, path, folder)
+}
+
+#[test]
+fn it_shows_the_session_follows_it_and_leaves_no_trace() {
+    let (mut console, path, _folder) = start();
+    append(&path, &line("assistant", "SECOND ANSWER", 3));
+    console.wait_for("SECOND ANSWER");
+    console.send("g");
+    console.wait_for("PAUSED");
+    append(&path, &line("assistant", "THIRD ANSWER", 4));
+    console.wait_for("1 new below");
+    console.send("G");
+    console.wait_for("THIRD ANSWER");
+    console.send("q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
+
+#[test]
+fn it_searches_and_shows_help_and_raw_records() {
+    let (mut console, _path, _folder) = start();
+    console.send("/first\r");
+    console.wait_for("2");
+    console.wait_for("/first");
+    console.send("?");
+    console.wait_for("All keys");
+    console.send("q");
+    console.wait("the help closes", |console| !console.text().contains("All keys"));
+    console.send("r");
+    console.wait_for("raw record");
+    console.send("qQ");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
+
+#[test]
+fn it_survives_resizes() {
+    let (mut console, _path, _folder) = start();
+    for (rows, cols) in [(10, 40), (1, 1), (3, 500), (50, 200), (24, 80)] {
+        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        console.master.resize(size).expect("the pty resizes");
+        console.screen.screen_mut().set_size(rows, cols);
+        console.drain(Duration::from_millis(100));
+    }
+    console.send("\u{c}");
+    console.wait_for("FIRST ANSWER");
+    console.send("q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
+
+#[test]
+fn a_signal_restores_the_terminal() {
+    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+        let (mut console, _path, _folder) = start();
+        let pid = console.child.process_id().expect("it runs").to_string();
+        let sent = std::process::Command::new("kill").args(["-s", signal, &pid]).status().expect("kill runs");
+        assert!(sent.success());
+        assert_eq!(console.wait_for_exit(), code, "{signal}");
+        console.assert_restored();
+    }
+}
+
+#[test]
+fn a_panic_restores_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[("TV_TEST_PANIC", "ui")]);
+    assert_eq!(console.wait_for_exit(), 101);
+    console.assert_restored();
+    assert!(!console.text().contains("FIRST"), "no transcript text in the message");
+}
+
+#[test]
+fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let script = format!("(cat '{}'; sleep 30) | '{}' -", path.display(), env!("CARGO_BIN_EXE_tv"));
+    let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).expect("a pty");
+    let mut command = CommandBuilder::new("sh");
+    command.args(["-c", &script]);
+    command.env("TERM", "xterm-256color");
+    let child = pair.slave.spawn_command(command).expect("a shell");
+    drop(pair.slave);
+    let mut reader = pair.master.try_clone_reader().expect("a reader");
+    let writer = pair.master.take_writer().expect("a writer");
+    let (send, output) = channel();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 65_536];
+        while let Ok(count @ 1..) = reader.read(&mut buffer) {
+            if send.send(buffer[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    let mut console = Console {
+        child,
+        master: pair.master,
+        writer,
+        output,
+        screen: vt100::Parser::new(24, 80, 0),
+        raw: Vec::new(),
+    };
+    console.wait_for("FIRST ANSWER");
+    console.send("?");
+    console.wait_for("All keys");
+    console.send("Q");
+    console.wait("the terminal is given back", |console| !console.screen.screen().alternate_screen());
+    console.assert_restored();
+    console.child.kill().expect("the shell ends");
+}
+
+#[test]
+fn nothing_of_a_hostile_file_reaches_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    append(
+        &path,
+        &line(
+            "assistant",
+            r"evil \u001b]52;c;aGVsbG8=\u0007 \u001b]0;PWNED\u0007 \u009b2J \u001bPq#0\u001b\\ \u202egnp",
+            3,
+        ),
+    );
+    append(&path, &line("assistant", "THE END", 4));
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
+    console.wait_for("THE END");
+    console.send("q");
+    console.wait_for_exit();
+    let raw = String::from_utf8_lossy(&console.raw).into_owned();
+    for escape in ["\u{1b}]52", "\u{1b}]0;", "\u{1b}P", "\u{9b}", "\u{202e}"] {
+        assert!(!raw.contains(escape), "{escape:?}");
+    }
+}

@@ -1,0 +1,142 @@
+//! The slow half of syntax colours: which word of a line plays which role.
+
+use std::str::FromStr;
+
+use ratatui::style::Style;
+use syntect::highlighting::{
+    Color, HighlightState, Highlighter as Matcher, RangedHighlightIterator, ScopeSelectors, StyleModifier,
+    Theme as Scopes, ThemeItem, ThemeSettings,
+};
+use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
+
+use super::Highlight;
+use crate::render::theme::Syntax;
+
+/// Longer lines stay plain: some grammars need time that grows with the square of the length.
+const MAX_LINE: usize = 4 * 1024;
+
+/// What a word is in its language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Plain,
+    Comment,
+    Keyword,
+    String,
+    Constant,
+    Function,
+    Kind,
+}
+
+impl Role {
+    /// How it looks.
+    pub fn style(self, syntax: &Syntax, base: Style) -> Style {
+        match self {
+            Self::Plain => base,
+            Self::Comment => syntax.comment,
+            Self::Keyword => syntax.keyword,
+            Self::String => syntax.string,
+            Self::Constant => syntax.constant,
+            Self::Function => syntax.function,
+            Self::Kind => syntax.kind,
+        }
+    }
+}
+
+/// Roles by scope, as TextMate grammars name them. The place in the table travels through syntect as
+/// if it were a colour.
+const ROLES: [(Role, &str); 7] = [
+    (Role::Plain, "none"),
+    (Role::Comment, "comment, punctuation.definition.comment"),
+    (
+        Role::Keyword,
+        "keyword - keyword.operator, keyword.operator.word, keyword.operator.logical.python, storage, \
+         storage.type, entity.name.tag, variable.language, markup.heading, meta.diff.range",
+    ),
+    (Role::String, "string, punctuation.definition.string, markup.inserted, markup.raw"),
+    (Role::Constant, "constant, constant.character.escape, support.constant, variable.other.constant"),
+    (
+        Role::Function,
+        "entity.name.function, support.function, variable.function, support.macro, meta.mapping.key string, \
+         support.type.property-name, entity.name.tag.yaml, markup.underline.link",
+    ),
+    (
+        Role::Kind,
+        "entity.name.type, entity.name.class, entity.name.struct, entity.name.enum, entity.name.trait, \
+         entity.name.impl, support.type, support.class, entity.other.inherited-class, \
+         entity.other.attribute-name, meta.annotation, variable.parameter.option, markup.deleted",
+    ),
+];
+
+/// Grammars and the table of roles; made at the first need.
+#[derive(Debug)]
+pub struct Highlighter {
+    grammars: SyntaxSet,
+    scopes: Scopes,
+}
+
+impl Highlighter {
+    /// Loads the grammars; each is compiled when it is first used.
+    pub fn new() -> Self {
+        let place = |index: usize| {
+            let r = u8::try_from(index).unwrap_or(0);
+            Color { r, g: 0, b: 0, a: 255 }
+        };
+        let item = |(index, (_, selector)): (usize, &(Role, &str))| {
+            let scope = ScopeSelectors::from_str(selector).unwrap_or_default();
+            let style = StyleModifier { foreground: Some(place(index)), background: None, font_style: None };
+            ThemeItem { scope, style }
+        };
+        let scopes = Scopes {
+            settings: ThemeSettings { foreground: Some(place(0)), ..ThemeSettings::default() },
+            scopes: ROLES.iter().enumerate().map(item).collect(),
+            ..Scopes::default()
+        };
+        Self { grammars: two_face::syntax::extra_newlines(), scopes }
+    }
+
+    /// The roles of all words of a text. An unknown language gives no lines at all.
+    pub fn highlight(&self, language: &str, text: &str) -> Highlight {
+        let Some(grammar) = self.grammar(language) else { return Highlight::default() };
+        let matcher = Matcher::new(&self.scopes);
+        let mut parser = ParseState::new(grammar);
+        let mut state = HighlightState::new(&matcher, ScopeStack::new());
+        let mut lines = Vec::new();
+        let mut buffer = String::new();
+        for line in text.lines() {
+            if line.len() > MAX_LINE {
+                lines.push(Vec::new());
+                continue;
+            }
+            buffer.clear();
+            buffer.push_str(line);
+            buffer.push('\n');
+            let Ok(changes) = parser.parse_line(&buffer, &self.grammars) else { break };
+            let mut words: Vec<(u32, Role)> = Vec::new();
+            for (style, _, range) in RangedHighlightIterator::new(&mut state, &changes, &buffer, &matcher) {
+                let role = ROLES.get(usize::from(style.foreground.r)).map_or(Role::Plain, |(role, _)| *role);
+                let end = u32::try_from(range.end).unwrap_or(u32::MAX);
+                match words.last_mut() {
+                    Some((last, same)) if *same == role => *last = end,
+                    _ => words.push((end, role)),
+                }
+            }
+            lines.push(words);
+        }
+        Highlight { lines }
+    }
+
+    fn grammar(&self, language: &str) -> Option<&SyntaxReference> {
+        let name = match language.to_ascii_lowercase().as_str() {
+            "shell" | "console" | "shell-session" | "zsh" | "shellscript" => "bash".to_owned(),
+            "jsonc" | "json5" | "jsonl" | "ndjson" => "json".to_owned(),
+            "node" | "mjs" | "cjs" => "js".to_owned(),
+            "mts" | "cts" => "ts".to_owned(),
+            "c++" => "cpp".to_owned(),
+            other => other.to_owned(),
+        };
+        self.grammars
+            .find_syntax_by_token(&name)
+            .or_else(|| self.grammars.find_syntax_by_extension(language))
+            .filter(|grammar| grammar.name != "Plain Text")
+    }
+}

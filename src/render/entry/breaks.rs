@@ -1,0 +1,124 @@
+//! Lines across the transcript: compaction, another model, interruption, errors.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::model::entry::Break;
+use crate::model::text::{Text, without_sgr};
+use crate::render::excerpt::Detail;
+use crate::render::figures;
+use crate::render::markdown::Manner;
+use crate::render::row::{Row, RowKind};
+use crate::render::sheet::{Head, Sheet};
+use crate::render::tool;
+use crate::render::wrap;
+
+/// Rows of the text of a break.
+const PREVIEW: usize = 4;
+
+/// Lays out a break.
+pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
+    let theme = sheet.look.theme;
+    let glyphs = sheet.glyphs();
+    match what {
+        Break::Compaction { before, after, trigger, partial } => {
+            let words = compaction(*before, *after, trigger, *partial, glyphs.arrow);
+            rule(sheet, &format!("{} {words}", glyphs.compacted), theme.warn, 4);
+        }
+        Break::Branch(text) => across(sheet, "branch left", text, detail),
+        Break::Interrupted(text) => {
+            let words = titled("interrupted", text);
+            rule(sheet, &format!("{} {words}", glyphs.failed), theme.warn, 2);
+        }
+        Break::Resumed(text) => across(sheet, "resumed", text, detail),
+        Break::Error(text) => error(sheet, text, detail),
+        Break::ModelChange(model) => rule(sheet, &titled("model", model), theme.dim, 2),
+        Break::Setting(text) => rule(sheet, &first_line(text), theme.dim, 2),
+        Break::Ended(text) => across(sheet, "ended", text, detail),
+        Break::Waiting(text) => {
+            let words = titled("waiting for you", text);
+            rule(sheet, &format!("{} {words}", glyphs.doing), theme.accent, 2);
+        }
+    }
+}
+
+/// `compacted 148k → 22k tokens (auto)`
+fn compaction(before: Option<u64>, after: Option<u64>, trigger: &Text, partial: bool, arrow: &str) -> String {
+    let mut words = if partial { "old outputs dropped" } else { "compacted" }.to_owned();
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            words.push_str(&format!(
+                " {} {arrow} {} tokens",
+                figures::tokens(before),
+                figures::tokens(after)
+            ));
+        }
+        (Some(before), None) => words.push_str(&format!(" from {} tokens", figures::tokens(before))),
+        (None, Some(after)) => words.push_str(&format!(" to {} tokens", figures::tokens(after))),
+        (None, None) => {}
+    }
+    if !trigger.is_blank() {
+        words.push_str(&format!(" ({})", first_line(trigger)));
+    }
+    words
+}
+
+/// A rule with a title; further lines of the text stand below it.
+fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
+    let dim = sheet.look.theme.dim;
+    let is_long = text.trim().contains('\n') || wrap::width(wrap::head(text, 400)) + 20 > sheet.room();
+    if !is_long || detail == Detail::Closed {
+        rule(sheet, &titled(title, text), dim, 2);
+        return;
+    }
+    rule(sheet, title, dim, 2);
+    let limit = if detail.is_whole() { detail.rows() } else { PREVIEW };
+    let mut rows = tool::prose(text, Manner::Prose, limit, sheet.room(), sheet.look);
+    for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
+        span.style = dim.add_modifier(span.style.add_modifier);
+    }
+    sheet.body(rows);
+}
+
+/// `── words ─────────`
+fn rule(sheet: &mut Sheet<'_>, words: &str, style: Style, lead: usize) {
+    let theme = sheet.look.theme;
+    let glyphs = sheet.glyphs();
+    let width = sheet.width();
+    let front = if width > 24 { format!("{} ", glyphs.rule.repeat(lead)) } else { String::new() };
+    let spans = [Span::styled(front, theme.dim), Span::styled(words.to_owned(), style)];
+    let mut line = wrap::fit(&spans, width, glyphs.cut);
+    let left = width.saturating_sub(wrap::width_of(&line) + 1);
+    if left > 0 {
+        line.push(Span::styled(format!(" {}", glyphs.rule.repeat(left)), theme.dim));
+    }
+    sheet.push(Row { line: line.into(), kind: RowKind::Rule, ..Row::default() }, 0);
+}
+
+fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
+    let theme = sheet.look.theme;
+    let first = first_line(text);
+    let fits = wrap::width(&first) + 20 <= usize::from(sheet.look.width) && !text.trim().contains('\n');
+    sheet.head(Head {
+        kind: RowKind::Error,
+        at: sheet.item.entry.at,
+        word: Span::styled("error", theme.bad),
+        text: vec![Span::styled(first, theme.text)],
+        right: vec![Span::styled(sheet.glyphs().failed, theme.bad)],
+        ..Head::default()
+    });
+    if !fits && detail != Detail::Closed {
+        let limit = if detail.is_whole() { detail.rows() } else { PREVIEW };
+        let rows = tool::prose(text, Manner::Typed, limit, sheet.room(), sheet.look);
+        sheet.body(rows);
+    }
+}
+
+fn titled(title: &str, text: &Text) -> String {
+    let first = first_line(text);
+    if first.is_empty() { title.to_owned() } else { format!("{title} {first}") }
+}
+
+fn first_line(text: &Text) -> String {
+    without_sgr(wrap::head(text.trim(), 2_000)).lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,160 @@
+//! The visible part of a long text: its first and last lines, and how much lies between.
+//!
+//! Invariant: touches only what it returns; a text of 50 MB costs as much as one of 50 lines.
+
+use super::figures;
+use super::wrap;
+
+/// Whole rows that a block shows at level 4.
+pub const FULL_ROWS: usize = 2_000;
+/// Whole rows that a block shows when it was opened by hand.
+pub const OPEN_ROWS: usize = 20_000;
+
+/// How much of a block is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The head row only.
+    Closed,
+    /// The head row and some lines.
+    Preview,
+    /// All, within reason.
+    Full,
+    /// All, within wider reason: the reader asked for it.
+    Open,
+    /// All as recorded.
+    Raw,
+}
+
+impl Detail {
+    /// Rows at most.
+    pub fn rows(self) -> usize {
+        match self {
+            Self::Closed | Self::Preview | Self::Full | Self::Raw => FULL_ROWS,
+            Self::Open => OPEN_ROWS,
+        }
+    }
+
+    /// Whether more than a preview is shown.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Full | Self::Open | Self::Raw)
+    }
+
+    /// The extent of a body that shows `head` and `tail` lines as a preview.
+    pub fn extent(self, head: usize, tail: usize) -> Extent {
+        match self {
+            Self::Closed | Self::Preview => Extent { head, tail, rows_per_line: 2 },
+            Self::Full | Self::Raw | Self::Open => {
+                let rows = self.rows();
+                Extent { head: rows / 5 * 4, tail: rows / 5, rows_per_line: 0 }
+            }
+        }
+    }
+}
+
+/// Lines from the beginning and from the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Lines from the beginning.
+    pub head: usize,
+    /// Lines from the end.
+    pub tail: usize,
+    /// Rows that one line may take; 0 is any number.
+    pub rows_per_line: usize,
+}
+
+/// The visible part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Excerpt<'a> {
+    /// The beginning.
+    pub head: &'a str,
+    /// Lines between that are not shown.
+    pub hidden_lines: usize,
+    /// Bytes between that are not shown.
+    pub hidden_bytes: usize,
+    /// The end; empty if the beginning is all.
+    pub tail: &'a str,
+}
+
+impl Excerpt<'_> {
+    /// Whether something is missing.
+    pub fn is_cut(&self) -> bool {
+        self.hidden_bytes > 0
+    }
+
+    /// `+212 lines`, or bytes if it is one long line.
+    pub fn hidden(&self) -> String {
+        if self.hidden_lines > 0 {
+            format!("+{}", figures::count(u64::try_from(self.hidden_lines).unwrap_or(0), "line"))
+        } else {
+            format!("+{}", figures::bytes(u64::try_from(self.hidden_bytes).unwrap_or(0)))
+        }
+    }
+}
+
+/// Takes the visible part. `lines` is the known number of lines of the text.
+pub fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) -> Excerpt<'_> {
+    let text = text.trim_end_matches('\n');
+    let bytes_of = |rows: usize| rows.saturating_mul(width.max(80)).saturating_mul(2).max(4_096);
+    let is_small = text.len() <= bytes_of(extent.head + extent.tail);
+    // A row that says "+1 line" could as well be that line.
+    if is_small && text.lines().nth(extent.head + extent.tail + 1).is_none() {
+        return Excerpt { head: text, hidden_lines: 0, hidden_bytes: 0, tail: "" };
+    }
+    let head = first_lines(wrap::head(text, bytes_of(extent.head)), extent.head);
+    let rest = text.get(head.len()..).unwrap_or_default();
+    let tail = last_lines(wrap::tail(rest, bytes_of(extent.tail)), extent.tail);
+    let shown = head.lines().count() + tail.lines().count();
+    Excerpt {
+        head,
+        hidden_lines: lines.saturating_sub(shown),
+        hidden_bytes: rest.len().saturating_sub(tail.len()),
+        tail,
+    }
+}
+
+fn first_lines(text: &str, count: usize) -> &str {
+    match text.match_indices('\n').nth(count.saturating_sub(1)) {
+        _ if count == 0 => "",
+        Some((end, _)) => wrap::head(text, end),
+        None => text,
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> &str {
+    match text.rmatch_indices('\n').nth(count.saturating_sub(1)) {
+        _ if count == 0 => "",
+        Some((start, _)) => wrap::tail(text, text.len() - start - 1),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detail, Extent, excerpt};
+
+    const FEW: Extent = Extent { head: 2, tail: 2, rows_per_line: 0 };
+
+    #[test]
+    fn shows_both_ends() {
+        let text = "1\n2\n3\n4\n5\n6\n7\n";
+        let shown = excerpt(text, 7, FEW, 80);
+        assert_eq!((shown.head, shown.tail, shown.hidden_lines), ("1\n2", "6\n7", 3));
+        assert_eq!(shown.hidden(), "+3 lines");
+    }
+
+    #[test]
+    fn hides_nothing_that_would_fit() {
+        let shown = excerpt("1\n2\n3\n4\n5", 5, FEW, 80);
+        assert!(!shown.is_cut());
+        assert_eq!(shown.head, "1\n2\n3\n4\n5");
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_in_bytes() {
+        let text = "x".repeat(10_000_000);
+        let shown = excerpt(&text, 1, Detail::Preview.extent(3, 5), 80);
+        assert!(shown.head.len() + shown.tail.len() < 20_000);
+        assert_eq!(shown.hidden_lines, 0);
+        assert!(shown.hidden().contains("MB"));
+    }
+}

@@ -1,0 +1,335 @@
+//! Markdown as styled rows.
+//!
+//! Two manners: prose of a model is set as CommonMark; what a human typed keeps its line breaks, its
+//! indentation and its markers, because people type plain text and nothing of it may get lost.
+
+mod inline;
+mod table;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use ratatui::style::Modifier;
+use ratatui::text::Span;
+
+use self::inline::Inline;
+use self::table::Table;
+use super::code;
+use super::row::{Look, Row};
+use super::wrap::{self, Frame, Piece};
+
+/// How a text is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Written by a model: line breaks within paragraphs mean nothing.
+    Prose,
+    /// Typed by a human: what was typed is what is shown.
+    Typed,
+}
+
+/// The rows of a text, at most about `limit` of them.
+pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut writer = Writer {
+        look,
+        width: width.max(1),
+        manner,
+        rows: Vec::new(),
+        containers: Vec::new(),
+        inline: Inline::new(manner, look),
+        table: None,
+        code: None,
+        lists: Vec::new(),
+        wants_gap: false,
+    };
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        let rest = text.get(range.start..).unwrap_or_default();
+        let source = text.get(range).unwrap_or_default();
+        writer.event(event, source, rest);
+        if writer.rows.len() >= limit {
+            break;
+        }
+    }
+    writer.paragraph();
+    writer.rows.into_iter().map(|line| Row { line: line.into(), ..Row::default() }).collect()
+}
+
+/// What rows stand in: a quote, an item of a list.
+struct Container {
+    /// In front of its first row; taken when used.
+    first: Option<Vec<Piece>>,
+    /// In front of its other rows.
+    rest: Vec<Piece>,
+    /// Whether something of it has been written.
+    is_begun: bool,
+}
+
+struct Writer<'a> {
+    look: &'a Look<'a>,
+    width: usize,
+    manner: Manner,
+    rows: Vec<Vec<Piece>>,
+    containers: Vec<Container>,
+    inline: Inline<'a>,
+    table: Option<Table>,
+    /// Language and text of a code block.
+    code: Option<(String, String)>,
+    /// Numbers of the next items; `None` for bullets.
+    lists: Vec<Option<u64>>,
+    wants_gap: bool,
+}
+
+impl Writer<'_> {
+    /// `source` is what stands in the text for the event, `rest` the text from there on.
+    fn event(&mut self, event: Event<'_>, source: &str, rest: &str) {
+        match event {
+            Event::Start(tag) => self.start(tag, source),
+            Event::End(end) => self.end(end, source),
+            Event::Text(text) if self.code.is_some() => self.code_text(&text),
+            Event::Code(text) => self.inline.code(&text, source),
+            Event::Html(text) => self.html(&text),
+            Event::SoftBreak if self.manner == Manner::Prose => self.inline.text(" "),
+            Event::SoftBreak | Event::HardBreak => self.inline.line_break(rest),
+            Event::Rule => {
+                self.block_starts();
+                let room = self.room();
+                let rule = self.look.theme.glyphs().rule.repeat(room.min(40));
+                self.push(vec![Span::styled(rule, self.look.theme.dim)]);
+                self.wants_gap = true;
+            }
+            Event::TaskListMarker(is_done) => self.task(is_done),
+            Event::Text(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text)
+            | Event::FootnoteReference(text) => self.inline.text(&text),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, source: &str) {
+        match tag {
+            Tag::Paragraph | Tag::HtmlBlock => self.block_starts(),
+            Tag::Heading { level, .. } => {
+                self.block_starts();
+                self.inline.heading(level);
+            }
+            Tag::BlockQuote(_) => {
+                self.block_starts();
+                let bar =
+                    vec![Span::styled(format!("{} ", self.look.theme.glyphs().bar), self.look.theme.dim)];
+                self.contain(Some(bar.clone()), bar);
+            }
+            Tag::CodeBlock(kind) => {
+                self.paragraph();
+                self.block_starts();
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => code::language_of_fence(&info).to_owned(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some((language, String::new()));
+            }
+            Tag::List(number) => {
+                self.paragraph();
+                if self.lists.is_empty() {
+                    self.block_starts();
+                }
+                self.lists.push(number);
+            }
+            Tag::Item => self.item(),
+            Tag::Table(alignments) => {
+                self.block_starts();
+                self.table = Some(Table::new(&alignments));
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.begin_row();
+                }
+            }
+            other => self.inline.start(other, source),
+        }
+    }
+
+    fn end(&mut self, end: TagEnd, source: &str) {
+        match end {
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::Heading(_) => {
+                self.paragraph();
+                self.inline.plain();
+                self.wants_gap = true;
+            }
+            TagEnd::BlockQuote(_) => {
+                self.paragraph();
+                self.containers.pop();
+                self.wants_gap = true;
+            }
+            TagEnd::Item => {
+                self.paragraph();
+                self.leave_item();
+                self.wants_gap = false;
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.wants_gap = self.lists.is_empty();
+            }
+            TagEnd::CodeBlock => self.code_block(),
+            TagEnd::TableCell => {
+                let cell = self.inline.take().into_iter().flatten().collect();
+                if let Some(table) = &mut self.table {
+                    table.cell(cell);
+                }
+            }
+            TagEnd::Table => self.end_table(),
+            TagEnd::TableHead | TagEnd::TableRow => {}
+            other => self.inline.end(other, source),
+        }
+    }
+
+    /// Before a block: what was begun is ended, and a row of air if there is something above.
+    fn block_starts(&mut self) {
+        self.paragraph();
+        let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
+        if self.wants_gap && !is_first && !self.rows.is_empty() {
+            let blank = self.front();
+            self.rows.push(blank);
+        }
+        self.wants_gap = false;
+    }
+
+    fn contain(&mut self, first: Option<Vec<Piece>>, rest: Vec<Piece>) {
+        self.containers.push(Container { first, rest, is_begun: false });
+    }
+
+    fn item(&mut self) {
+        self.paragraph();
+        let depth = self.lists.len();
+        let glyphs = self.look.theme.glyphs();
+        let bullet = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let bullet = format!("{number}. ");
+                *number = number.saturating_add(1);
+                bullet
+            }
+            _ if depth > 1 => format!("{} ", glyphs.bullet_inner),
+            _ => format!("{} ", glyphs.bullet),
+        };
+        let rest = vec![Span::raw(" ".repeat(wrap::width(&bullet)))];
+        self.contain(Some(vec![Span::styled(bullet, self.look.theme.dim)]), rest);
+    }
+
+    /// An item without any text still shows its bullet.
+    fn leave_item(&mut self) {
+        if self.containers.last().is_some_and(|container| container.first.is_some()) {
+            self.push(Vec::new());
+        }
+        self.containers.pop();
+    }
+
+    /// A task's box takes the place of the bullet.
+    fn task(&mut self, is_done: bool) {
+        let glyphs = self.look.theme.glyphs();
+        let (sign, style) =
+            if is_done { (glyphs.did, self.look.theme.good) } else { (glyphs.todo, self.look.theme.text) };
+        let sign = format!("{sign} ");
+        if let Some(container) = self.containers.last_mut().filter(|container| container.first.is_some()) {
+            container.rest = vec![Span::raw(" ".repeat(wrap::width(&sign)))];
+            container.first = Some(vec![Span::styled(sign, style)]);
+        }
+    }
+
+    fn html(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            self.inline.text(line.trim_end_matches('\n'));
+            if line.ends_with('\n') {
+                self.inline.new_line();
+            }
+        }
+    }
+
+    fn code_text(&mut self, text: &str) {
+        if let Some((_, code)) = &mut self.code {
+            code.push_str(&inline::safe(text));
+        }
+    }
+
+    fn code_block(&mut self) {
+        let Some((language, text)) = self.code.take() else { return };
+        let theme = self.look.theme;
+        let base = if language.is_empty() { theme.code } else { theme.text };
+        if !language.is_empty() {
+            self.push(vec![Span::raw("  "), Span::styled(language.clone(), theme.dim)]);
+        }
+        let lines = code::lines(&text, &language, self.look.colours, theme, base);
+        for spans in lines {
+            self.wrap(&spans, 2, 4);
+        }
+        self.wants_gap = true;
+    }
+
+    fn end_table(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        for line in table.lines(self.room(), self.look) {
+            self.push(line);
+        }
+        self.wants_gap = true;
+    }
+
+    /// Writes the text that has been gathered.
+    fn paragraph(&mut self) {
+        if self.table.is_some() {
+            return;
+        }
+        for line in self.inline.take() {
+            self.wrap(&line, 0, 0);
+        }
+    }
+
+    /// Columns that the containers leave.
+    fn room(&self) -> usize {
+        let front: usize = self.containers.iter().map(|container| wrap::width_of(&container.rest)).sum();
+        self.width.saturating_sub(front).max(self.width / 3).max(1)
+    }
+
+    fn wrap(&mut self, spans: &[Piece], indent: usize, hanging: usize) {
+        let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
+        let frame = Frame {
+            width: self.room(),
+            first: vec![Span::raw(" ".repeat(indent))],
+            rest: vec![Span::raw(" ".repeat(hanging))],
+            ..Frame::default()
+        };
+        for line in wrap::wrap(spans, &frame) {
+            self.push(line.spans);
+        }
+    }
+
+    fn push(&mut self, spans: Vec<Piece>) {
+        let mut line = self.front();
+        line.extend(spans);
+        if wrap::width_of(&line) > self.width {
+            line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
+        }
+        self.rows.push(line);
+    }
+
+    /// What the containers put in front of the next row.
+    fn front(&mut self) -> Vec<Piece> {
+        let mut front = Vec::new();
+        for container in &mut self.containers {
+            container.is_begun = true;
+            front.extend(container.first.take().unwrap_or_else(|| container.rest.clone()));
+        }
+        // Endless nesting may take two thirds; the text keeps the rest.
+        let most = self.width - self.width / 3;
+        if wrap::width_of(&front) > most { Vec::new() } else { front }
+    }
+}
+
+/// The look of a heading: its level stays visible without its marks.
+fn heading_modifier(level: HeadingLevel) -> Modifier {
+    match level {
+        HeadingLevel::H1 => Modifier::BOLD | Modifier::UNDERLINED,
+        HeadingLevel::H2 => Modifier::BOLD,
+        HeadingLevel::H3 => Modifier::BOLD | Modifier::ITALIC,
+        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Text within a paragraph: emphasis, code, links, line breaks.
+
+use std::borrow::Cow;
+
+use pulldown_cmark::{HeadingLevel, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::{Manner, heading_modifier};
+use crate::model::text::Text;
+use crate::render::row::Look;
+use crate::render::wrap::Piece;
+
+/// Text that is being gathered, as logical lines.
+pub struct Inline<'a> {
+    look: &'a Look<'a>,
+    manner: Manner,
+    lines: Vec<Vec<Piece>>,
+    line: Vec<Piece>,
+    base: Style,
+    styles: Vec<Style>,
+    links: Vec<Link>,
+}
+
+/// A link that is open: its address, and its text so far.
+struct Link {
+    address: String,
+    text: String,
+}
+
+impl<'a> Inline<'a> {
+    /// Nothing yet.
+    pub fn new(manner: Manner, look: &'a Look<'a>) -> Self {
+        let base = look.theme.text;
+        Self {
+            look,
+            manner,
+            lines: Vec::new(),
+            line: Vec::new(),
+            base,
+            styles: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    /// The lines so far.
+    pub fn take(&mut self) -> Vec<Vec<Piece>> {
+        self.new_line();
+        std::mem::take(&mut self.lines)
+    }
+
+    /// Ends the line, if there is something on it.
+    pub fn new_line(&mut self) {
+        if !self.line.is_empty() {
+            self.lines.push(std::mem::take(&mut self.line));
+        }
+    }
+
+    /// Adds text in the current style.
+    pub fn text(&mut self, text: &str) {
+        let text = safe(text);
+        for link in &mut self.links {
+            link.text.push_str(&text);
+        }
+        let style = self.style();
+        self.push(text.into_owned(), style);
+    }
+
+    /// Adds code.
+    pub fn code(&mut self, text: &str, source: &str) {
+        let style = self.look.theme.code.add_modifier(self.style().add_modifier);
+        let shown = if self.manner == Manner::Typed { source } else { text };
+        for link in &mut self.links {
+            link.text.push_str(shown);
+        }
+        self.push(safe(&shown.replace('\n', " ")).into_owned(), style);
+    }
+
+    /// A line break that is kept, with the indentation of the line after it in `rest`.
+    pub fn line_break(&mut self, rest: &str) {
+        if self.line.is_empty() {
+            self.lines.push(Vec::new());
+        }
+        self.new_line();
+        if self.manner == Manner::Typed {
+            let after = rest.split_once('\n').map_or("", |(_, after)| after);
+            let blanks: String = after.chars().take_while(|c| matches!(c, ' ' | '\t')).take(200).collect();
+            self.push(blanks, self.base);
+        }
+    }
+
+    /// From here on a heading.
+    pub fn heading(&mut self, level: HeadingLevel) {
+        let theme = self.look.theme;
+        self.base = theme.heading.remove_modifier(Modifier::BOLD).add_modifier(heading_modifier(level));
+        if self.manner == Manner::Typed {
+            self.push(format!("{} ", "#".repeat(level as usize)), theme.dim);
+        }
+    }
+
+    /// From here on prose again.
+    pub fn plain(&mut self) {
+        self.base = self.look.theme.text;
+        self.styles.clear();
+    }
+
+    /// Begins a span.
+    pub fn start(&mut self, tag: Tag<'_>, source: &str) {
+        match tag {
+            Tag::Emphasis => self.marked(Modifier::ITALIC, source, 1),
+            Tag::Strong => self.marked(Modifier::BOLD, source, 2),
+            Tag::Strikethrough => {
+                let marks = source.bytes().take_while(|byte| *byte == b'~').count();
+                self.marked(Modifier::CROSSED_OUT, source, marks);
+            }
+            Tag::Link { dest_url, .. } => {
+                let address = safe(&dest_url).into_owned();
+                let style = if is_web(&address) {
+                    self.style().patch(self.look.theme.accent).add_modifier(Modifier::UNDERLINED)
+                } else {
+                    self.style()
+                };
+                self.styles.push(style);
+                self.links.push(Link { address, text: String::new() });
+            }
+            Tag::Image { dest_url, .. } => {
+                self.push("[image ".to_owned(), self.look.theme.dim);
+                self.styles.push(self.look.theme.dim);
+                self.links.push(Link { address: safe(&dest_url).into_owned(), text: String::new() });
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends a span.
+    pub fn end(&mut self, end: TagEnd, source: &str) {
+        match end {
+            TagEnd::Emphasis => self.unmarked(source, 1),
+            TagEnd::Strong => self.unmarked(source, 2),
+            TagEnd::Strikethrough => {
+                let marks = source.bytes().rev().take_while(|byte| *byte == b'~').count();
+                self.unmarked(source, marks);
+            }
+            TagEnd::Link => self.end_link(),
+            TagEnd::Image => {
+                self.end_link();
+                self.push("]".to_owned(), self.look.theme.dim);
+            }
+            _ => {}
+        }
+    }
+
+    fn end_link(&mut self) {
+        self.styles.pop();
+        let Some(Link { address, text }) = self.links.pop() else { return };
+        let bare = address.strip_prefix("mailto:").unwrap_or(&address);
+        if !address.is_empty() && text.trim() != address && text.trim() != bare {
+            self.push(format!(" ({address})"), self.look.theme.dim);
+        }
+    }
+
+    fn marked(&mut self, modifier: Modifier, source: &str, marks: usize) {
+        if self.manner == Manner::Typed {
+            self.push(source.get(..marks).unwrap_or_default().to_owned(), self.look.theme.dim);
+        }
+        self.styles.push(self.style().add_modifier(modifier));
+    }
+
+    fn unmarked(&mut self, source: &str, marks: usize) {
+        self.styles.pop();
+        if self.manner == Manner::Typed {
+            let from = source.len().saturating_sub(marks);
+            self.push(source.get(from..).unwrap_or_default().to_owned(), self.look.theme.dim);
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or(self.base)
+    }
+
+    fn push(&mut self, text: String, style: Style) {
+        if !text.is_empty() {
+            self.line.push(Span::styled(text, style));
+        }
+    }
+}
+
+/// Text as it may be shown. Entities such as `&#27;` are decoded after the text was cleaned, so it is
+/// cleaned again.
+pub fn safe(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.into();
+    }
+    Text::clean(text).to_string().into()
+}
+
+fn is_web(address: &str) -> bool {
+    let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();
+    ["http://", "https://", "mailto:"].iter().any(|scheme| lower.starts_with(scheme))
+}

@@ -1,0 +1,159 @@
+//! Tables: columns as wide as their content, narrower if they must be, cells wrapped.
+
+use pulldown_cmark::Alignment;
+use ratatui::style::Modifier;
+use ratatui::text::Span;
+
+use crate::render::row::Look;
+use crate::render::wrap::{self, Frame, Piece};
+
+/// Columns between two cells: ` │ `.
+const BETWEEN: usize = 3;
+/// Narrower columns cannot be read.
+const NARROWEST: usize = 4;
+/// Rows and columns that are measured; tables beyond are data, not prose.
+const MAX_COLUMNS: usize = 64;
+
+/// A table in the making; its first row is the head.
+pub struct Table {
+    alignments: Vec<Alignment>,
+    rows: Vec<Vec<Vec<Piece>>>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(alignments: &[Alignment]) -> Self {
+        Self { alignments: alignments.iter().take(MAX_COLUMNS).copied().collect(), rows: Vec::new() }
+    }
+
+    /// Begins a row.
+    pub fn begin_row(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    /// Adds a cell to the last row.
+    pub fn cell(&mut self, spans: Vec<Piece>) {
+        if let Some(row) = self.rows.last_mut() {
+            row.push(spans);
+        }
+    }
+
+    /// The lines of the table.
+    pub fn lines(&self, width: usize, look: &Look<'_>) -> Vec<Vec<Piece>> {
+        match self.widths(width) {
+            Some(widths) => self.grid(&widths, look),
+            None => self.records(width, look),
+        }
+    }
+
+    /// Widths of the columns: the widest ones give until all fit. `None` if that is hopeless.
+    fn widths(&self, width: usize) -> Option<Vec<usize>> {
+        let columns = self.alignments.len();
+        let mut widths = vec![1_usize; columns];
+        for row in &self.rows {
+            for (cell, widest) in row.iter().zip(&mut widths) {
+                *widest = (*widest).max(wrap::width_of(cell));
+            }
+        }
+        let room = width.checked_sub(columns.saturating_sub(1) * BETWEEN)?;
+        if columns == 0 || room < columns * NARROWEST {
+            return None;
+        }
+        while widths.iter().sum::<usize>() > room {
+            let too_much = widths.iter().sum::<usize>() - room;
+            let widest = widths.iter().copied().max().unwrap_or(0);
+            let second = widths.iter().copied().filter(|other| *other < widest).max().unwrap_or(NARROWEST);
+            let same = widths.iter().filter(|other| **other == widest).count();
+            let give = (widest - second.max(NARROWEST)).min(too_much.div_ceil(same)).max(1);
+            for column in widths.iter_mut().filter(|other| **other == widest) {
+                *column = column.saturating_sub(give);
+            }
+        }
+        Some(widths)
+    }
+
+    fn grid(&self, widths: &[usize], look: &Look<'_>) -> Vec<Vec<Piece>> {
+        let glyphs = look.theme.glyphs();
+        let mut lines = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            let cells: Vec<Vec<Vec<Piece>>> = widths
+                .iter()
+                .enumerate()
+                .map(|(column, width)| {
+                    let spans = row.get(column).cloned().unwrap_or_default();
+                    let spans = if index == 0 { bold(spans) } else { spans };
+                    wrap::wrap(&spans, &Frame::of(*width)).into_iter().map(|line| line.spans).collect()
+                })
+                .collect();
+            let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+            lines.extend((0..height).map(|at| self.grid_line(&cells, at, widths, look)));
+            if index == 0 {
+                let rules: Vec<String> = widths.iter().map(|width| glyphs.rule.repeat(*width)).collect();
+                let joint = format!("{0}{1}{0}", glyphs.rule, glyphs.cross);
+                lines.push(vec![Span::styled(rules.join(&joint), look.theme.dim)]);
+            }
+        }
+        lines
+    }
+
+    /// One line of a row whose cells are wrapped.
+    fn grid_line(
+        &self,
+        cells: &[Vec<Vec<Piece>>],
+        at: usize,
+        widths: &[usize],
+        look: &Look<'_>,
+    ) -> Vec<Piece> {
+        let mut line = Vec::new();
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            if column > 0 {
+                line.push(Span::styled(format!(" {} ", look.theme.glyphs().bar), look.theme.dim));
+            }
+            let spans = cell.get(at).cloned().unwrap_or_default();
+            line.extend(self.aligned(column, spans, *width));
+        }
+        line
+    }
+
+    fn aligned(&self, column: usize, spans: Vec<Piece>, width: usize) -> Vec<Piece> {
+        let free = width.saturating_sub(wrap::width_of(&spans));
+        let before = match self.alignments.get(column) {
+            Some(Alignment::Right) => free,
+            Some(Alignment::Center) => free / 2,
+            Some(Alignment::Left | Alignment::None) | None => 0,
+        };
+        let mut out = Vec::with_capacity(spans.len() + 2);
+        if before > 0 {
+            out.push(Span::raw(" ".repeat(before)));
+        }
+        out.extend(spans);
+        // The last column needs no blanks: they would only be copied.
+        if free > before && column + 1 < self.alignments.len() {
+            out.push(Span::raw(" ".repeat(free - before)));
+        }
+        out
+    }
+
+    /// Too many columns for the width: each cell on a row of its own, behind its column's name.
+    fn records(&self, width: usize, look: &Look<'_>) -> Vec<Vec<Piece>> {
+        let mut lines = Vec::new();
+        let Some((head, rows)) = self.rows.split_first() else { return lines };
+        for (index, row) in rows.iter().enumerate() {
+            if index > 0 {
+                lines.push(Vec::new());
+            }
+            for (name, cell) in head.iter().zip(row) {
+                let mut spans = bold(name.clone());
+                spans.push(Span::styled(": ", look.theme.dim));
+                spans.extend(cell.iter().cloned());
+                lines
+                    .extend(wrap::wrap(&spans, &Frame::hanging(width, 2)).into_iter().map(|line| line.spans));
+            }
+        }
+        lines
+    }
+}
+
+fn bold(spans: Vec<Piece>) -> Vec<Piece> {
+    spans.into_iter().map(|span| Span { style: span.style.add_modifier(Modifier::BOLD), ..span }).collect()
+}

@@ -1,0 +1,126 @@
+use ratatui::style::Modifier;
+
+use super::{Manner, rows};
+use crate::render::code::Colours;
+use crate::render::row::{Level, Look, Row};
+use crate::render::theme::Theme;
+
+fn laid_out(text: &str, manner: Manner, width: usize, theme: &Theme) -> Vec<Row> {
+    let colours = Colours::now();
+    let look =
+        Look { width: 80, level: Level::Preview, thinking: true, times: true, theme, colours: &colours };
+    rows(text, manner, width, 1000, &look)
+}
+
+fn shown(text: &str, manner: Manner, width: usize) -> Vec<String> {
+    laid_out(text, manner, width, &Theme::dark()).iter().map(|row| row.line.to_string()).collect()
+}
+
+#[test]
+fn paragraphs_join_lines_but_typed_text_keeps_them() {
+    assert_eq!(shown("a\nb\n\nc", Manner::Prose, 20), ["a b", "", "c"]);
+    assert_eq!(shown("a\n  b\n\nc", Manner::Typed, 20), ["a", "  b", "", "c"]);
+}
+
+#[test]
+fn typed_text_keeps_its_markers() {
+    assert_eq!(shown("ls *.rs and *.md", Manner::Typed, 40), ["ls *.rs and *.md"]);
+    assert_eq!(shown("**do** it `now`", Manner::Typed, 40), ["**do** it `now`"]);
+    assert_eq!(shown("# install\nx", Manner::Typed, 40), ["# install", "", "x"]);
+}
+
+#[test]
+fn lists_hang() {
+    let text = "- one two three\n  - inner\n- [x] done\n- [ ] open\n\n3. third\n4. fourth";
+    assert_eq!(
+        shown(text, Manner::Prose, 12),
+        ["• one two", "  three", "  ◦ inner", "☑ done", "☐ open", "", "3. third", "4. fourth"]
+    );
+}
+
+#[test]
+fn quotes_have_a_bar() {
+    assert_eq!(shown("> a\n>\n> b\n\nc", Manner::Prose, 20), ["│ a", "│ ", "│ b", "", "c"]);
+}
+
+#[test]
+fn fences_show_their_language() {
+    assert_eq!(
+        shown("x\n```rust\nfn a() {}\n```\ny", Manner::Prose, 40),
+        ["x", "", "  rust", "  fn a() {}", "", "y"]
+    );
+}
+
+#[test]
+fn tables_fit() {
+    let table = "| name | what it does |\n|---|--:|\n| a | one |\n| b | something quite long |";
+    assert_eq!(
+        shown(table, Manner::Prose, 40),
+        [
+            "name │         what it does",
+            "─────┼─────────────────────",
+            "a    │                  one",
+            "b    │ something quite long"
+        ]
+    );
+    assert_eq!(
+        shown(table, Manner::Prose, 18),
+        [
+            "name │     what it",
+            "     │        does",
+            "─────┼────────────",
+            "a    │         one",
+            "b    │   something",
+            "     │  quite long"
+        ]
+    );
+    assert_eq!(
+        shown(table, Manner::Prose, 9),
+        [
+            "name: a",
+            "what it",
+            "  does:",
+            "  one",
+            "",
+            "name: b",
+            "what it",
+            "  does: s",
+            "  omethin",
+            "  g quite",
+            "  long"
+        ]
+    );
+}
+
+#[test]
+fn links_show_their_address() {
+    assert_eq!(
+        shown("[a](https://x.io) <https://y.io>", Manner::Prose, 60),
+        ["a (https://x.io) https://y.io"]
+    );
+    let rows = laid_out("[a](javascript:alert)", Manner::Prose, 60, &Theme::dark());
+    assert!(!rows[0].line.spans[0].style.add_modifier.contains(Modifier::UNDERLINED));
+}
+
+#[test]
+fn html_stays_readable() {
+    assert_eq!(
+        shown("<note>\nx\n</note>\n\na <b>c</b>", Manner::Prose, 40),
+        ["<note>", "x", "</note>", "", "a <b>c</b>"]
+    );
+}
+
+#[test]
+fn entities_cannot_smuggle_control_characters() {
+    let text = shown("a&#27;[2J &#x202e; `x`\n\n```\n&#27;\n```", Manner::Prose, 60).concat();
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+    assert!(!text.contains('\u{202e}'));
+}
+
+#[test]
+fn headings_show_their_level() {
+    let rows = laid_out("# a\n\n## b", Manner::Prose, 60, &Theme::dark());
+    assert_eq!(rows[0].line.to_string(), "a");
+    assert!(rows[0].line.spans[0].style.add_modifier.contains(Modifier::BOLD | Modifier::UNDERLINED));
+    assert_eq!(rows[2].line.spans[0].style.add_modifier, Modifier::BOLD);
+}

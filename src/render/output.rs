@@ -1,0 +1,186 @@
+//! Plain bodies: tool output, numbered source code, hits of searches.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::excerpt::{Extent, excerpt};
+use super::row::{Look, Row};
+use super::sheet::{hidden_row, mark_hidden};
+use super::wrap::{self, Frame, Piece};
+use super::{ansi, code};
+use crate::model::entry::Body;
+use crate::model::text::without_sgr;
+
+/// A text and how many lines the whole has.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Lines of the whole.
+    pub lines: usize,
+}
+
+impl<'a> Source<'a> {
+    /// The text of a body, or its stub while it is away.
+    pub fn of(body: &'a Body) -> Self {
+        Self { text: body.text_or_stub(), lines: body.lines as usize }
+    }
+}
+
+/// Output of a tool, with its colours.
+pub fn plain(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>, base: Style) -> Vec<Row> {
+    let has_colour = look.theme.has_colour;
+    fold(source, extent, width, look, |part| {
+        ansi::lines(part, base, has_colour).into_iter().map(|spans| (Vec::new(), spans)).collect()
+    })
+}
+
+/// Source code. Numbers that the agent put in front of the lines move into a dim column.
+pub fn numbered(
+    source: Source<'_>,
+    language: &str,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    let dim = look.theme.dim;
+    fold(source, extent, width, look, |part| {
+        let plain = without_sgr(part);
+        let lines: Vec<(&str, &str)> = plain.lines().map(number_of).collect();
+        let column = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(0);
+        let text: Vec<&str> = lines.iter().map(|(_, text)| *text).collect();
+        let painted = code::lines(&text.join("\n"), language, look.colours, look.theme, look.theme.text);
+        let front = |number: &str| match column {
+            0 => Vec::new(),
+            _ => vec![Span::styled(format!("{number:>column$}  "), dim)],
+        };
+        let mut painted = painted.into_iter();
+        lines.iter().map(|(number, _)| (front(number), painted.next().unwrap_or_default())).collect()
+    })
+}
+
+/// Hits of a search: `path:line:` in their own colours.
+pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let theme = look.theme;
+    fold(source, extent, width, look, |part| {
+        let plain = without_sgr(part);
+        let line = |line: &str| {
+            let Some((path, number, rest)) = hit_of(line) else {
+                return (Vec::new(), vec![Span::styled(line.to_owned(), theme.text)]);
+            };
+            let spans = vec![
+                Span::styled(path.to_owned(), theme.accent),
+                Span::styled(number.to_owned(), theme.dim),
+                Span::styled(rest.to_owned(), theme.text),
+            ];
+            (Vec::new(), spans)
+        };
+        plain.lines().map(line).collect()
+    })
+}
+
+/// Code without numbers.
+pub fn source_code(
+    source: Source<'_>,
+    language: &str,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    fold(source, extent, width, look, |part| {
+        code::lines(part, language, look.colours, look.theme, look.theme.text)
+            .into_iter()
+            .map(|spans| (Vec::new(), spans))
+            .collect()
+    })
+}
+
+/// A line: what stands in front of it, and its spans.
+type Painted = (Vec<Piece>, Vec<Piece>);
+
+/// Head, count of hidden lines and tail; `paint` makes styled lines of each part.
+fn fold(
+    source: Source<'_>,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+    paint: impl Fn(&str) -> Vec<Painted>,
+) -> Vec<Row> {
+    let shown = excerpt(source.text, source.lines, extent, width);
+    let mut rows = wrapped(paint(shown.head), extent, width, look);
+    if shown.is_cut() {
+        if shown.tail.is_empty() {
+            mark_hidden(&mut rows, &shown.hidden(), shown.hidden_lines, width, look);
+        } else {
+            rows.push(hidden_row(&shown.hidden(), shown.hidden_lines, look));
+        }
+    }
+    if !shown.tail.is_empty() {
+        rows.extend(wrapped(paint(shown.tail), extent, width, look));
+    }
+    rows
+}
+
+fn wrapped(lines: Vec<Painted>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let cut = look.theme.glyphs().cut;
+    let mut rows = Vec::with_capacity(lines.len());
+    for (front, spans) in lines {
+        let hanging = wrap::width_of(&front).max(if front.is_empty() { 2 } else { 0 });
+        let rest = vec![Span::raw(" ".repeat(hanging))];
+        let frame = Frame { width, first: front, rest, limit: extent.rows_per_line, cut };
+        rows.extend(wrap::wrap(&spans, &frame).into_iter().map(|line| Row { line, ..Row::default() }));
+    }
+    rows
+}
+
+/// Parts the line number that agents put in front: `   12→text`, `12\ttext`, `12: text`, `12| text`.
+fn number_of(line: &str) -> (&str, &str) {
+    let trimmed = line.trim_start_matches(' ');
+    let end = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+    let (number, rest) = trimmed.split_at_checked(end).unwrap_or(("", trimmed));
+    if number.is_empty() || number.len() > 7 {
+        return ("", line);
+    }
+    if let Some(text) = rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t')) {
+        return (number, text);
+    }
+    match rest.strip_prefix(" | ").or_else(|| rest.strip_prefix('|')).or_else(|| rest.strip_prefix(": ")) {
+        Some(text) => (number, text),
+        None => ("", line),
+    }
+}
+
+/// Parts `path:12:text` and `path-12-text`.
+fn hit_of(line: &str) -> Option<(&str, &str, &str)> {
+    let colon = line.find(':').filter(|at| *at > 0 && *at < 200)?;
+    let (path, after) = line.split_at_checked(colon)?;
+    if path.contains(' ') {
+        return None;
+    }
+    let digits = after.get(1..)?.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len() - 1);
+    let sign = after.get(1 + digits..)?;
+    let end = if digits > 0 && sign.starts_with(':') { digits + 2 } else { 1 };
+    let (number, rest) = after.split_at_checked(end)?;
+    Some((path, number, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hit_of, number_of};
+
+    #[test]
+    fn line_numbers_are_found() {
+        assert_eq!(number_of("   12→let x"), ("12", "let x"));
+        assert_eq!(number_of("12\t  let x"), ("12", "  let x"));
+        assert_eq!(number_of("7: x"), ("7", "x"));
+        assert_eq!(number_of("2024 was a year"), ("", "2024 was a year"));
+        assert_eq!(number_of(""), ("", ""));
+    }
+
+    #[test]
+    fn hits_are_parted() {
+        assert_eq!(hit_of("a/b.rs:44: x"), Some(("a/b.rs", ":44:", " x")));
+        assert_eq!(hit_of("a/b.rs:fn x"), Some(("a/b.rs", ":", "fn x")));
+        assert_eq!(hit_of("no hits: none"), None);
+    }
+}

@@ -1,0 +1,274 @@
+//! The sheet that an entry is laid out on: columns, indentation, right edges, marks of rows.
+//!
+//! Invariant: every row passes [`Sheet::push`], which cuts what is too wide and leaves room for the
+//! right edge, so that no layout can overflow.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::excerpt::Detail;
+use super::figures;
+use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
+use super::theme::Glyphs;
+use super::wrap::{self, Piece};
+use crate::model::moment::Moment;
+
+/// Columns that stay free on the head row of a running call: the painter shows the time there.
+pub const RUNNING_ROOM: usize = 10;
+/// Columns of the time in front of head rows.
+const TIME: usize = 9;
+/// Narrower sheets have no times.
+const NARROW: usize = 60;
+/// Wider sheets have more air.
+pub const WIDE: usize = 100;
+/// Columns that bodies are indented by.
+const INDENT: usize = 2;
+/// Levels of sub-agents that are indented.
+const MAX_DEPTH: usize = 4;
+
+/// Rows in the making.
+pub struct Sheet<'a> {
+    /// The conditions.
+    pub look: &'a Look<'a>,
+    /// The entry.
+    pub item: &'a Item<'a>,
+    rows: Vec<Row>,
+    block: usize,
+    margin: usize,
+}
+
+/// What a head row says.
+#[derive(Default)]
+pub struct Head {
+    /// What kind of row it is.
+    pub kind: RowKind,
+    /// When it happened.
+    pub at: Option<Moment>,
+    /// `you`, `bot`, `bash`.
+    pub word: Piece,
+    /// After the word; cut if it is too long.
+    pub text: Vec<Piece>,
+    /// After the text; never cut before the text.
+    pub suffix: Vec<Piece>,
+    /// Facts at the right edge, the most important one last.
+    pub right: Vec<Piece>,
+    /// Since when it has been running.
+    pub running_since: Option<Moment>,
+    /// Rows that open with it.
+    pub hides: u32,
+    /// Whether its body is away.
+    pub is_away: bool,
+}
+
+impl<'a> Sheet<'a> {
+    /// An empty sheet.
+    pub fn new(item: &'a Item<'a>, look: &'a Look<'a>) -> Self {
+        let width = usize::from(look.width);
+        let depth = usize::from(item.depth).min(MAX_DEPTH);
+        let margin = (depth * INDENT).min(width / 4);
+        Self { look, item, rows: Vec::new(), block: 0, margin }
+    }
+
+    /// Begins a block.
+    pub fn begin(&mut self, block: usize) {
+        self.block = block;
+    }
+
+    /// How much of a block is shown.
+    pub fn detail(&self, block: usize) -> Detail {
+        if self.item.raw == Some(block) {
+            return Detail::Raw;
+        }
+        match (self.item.folds.get(block).copied().unwrap_or_default(), self.look.level) {
+            (Fold::Closed, _) | (Fold::ByLevel, Level::Outline) => Detail::Closed,
+            (_, Level::Raw) => Detail::Raw,
+            (Fold::Open, _) => Detail::Open,
+            (Fold::ByLevel, Level::Full) => Detail::Full,
+            (Fold::ByLevel, Level::Prompts | Level::Preview) => Detail::Preview,
+        }
+    }
+
+    /// Columns from the margin on.
+    pub fn width(&self) -> usize {
+        usize::from(self.look.width).saturating_sub(self.margin).max(1)
+    }
+
+    /// Columns for bodies.
+    pub fn room(&self) -> usize {
+        usize::from(self.look.width).saturating_sub(self.margin + INDENT).max(1)
+    }
+
+    /// Whether the sheet is wide enough for more air.
+    pub fn is_wide(&self) -> bool {
+        usize::from(self.look.width) >= WIDE
+    }
+
+    /// The signs to be used.
+    pub fn glyphs(&self) -> &'static Glyphs {
+        self.look.theme.glyphs()
+    }
+
+    /// Number of rows so far: where the next one will be.
+    pub fn at(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Adds a head row.
+    pub fn head(&mut self, head: Head) {
+        let glyphs = self.glyphs();
+        let width = self.width();
+        let right = right_edge(head.right, width);
+        let reserved = reserved(&right, head.running_since.is_some() && width >= 24);
+        let mut line = self.front(head.at);
+        let word_width = if self.is_wide() { 7 } else { 6 };
+        let pad = (word_width + 1_usize).saturating_sub(wrap::width(&head.word.content)).max(1);
+        let has_text = !head.text.is_empty() || !head.suffix.is_empty();
+        line.push(head.word);
+        if has_text {
+            line.push(Span::raw(" ".repeat(pad)));
+        }
+        let taken = wrap::width_of(&line) + wrap::width_of(&head.suffix) + reserved;
+        line.extend(wrap::fit(&head.text, width.saturating_sub(taken).max(8), glyphs.cut));
+        line.extend(head.suffix);
+        let row = Row {
+            line: line.into(),
+            right,
+            kind: head.kind,
+            running_since: head.running_since,
+            hides: head.hides,
+            is_away: head.is_away,
+            ..Row::default()
+        };
+        self.push(row, 0);
+    }
+
+    /// The column of times.
+    fn front(&self, at: Option<Moment>) -> Vec<Piece> {
+        if !self.look.times || usize::from(self.look.width) < NARROW {
+            return Vec::new();
+        }
+        let clock = at.map(Moment::clock).unwrap_or_default();
+        vec![Span::styled(format!("{clock:<TIME$}"), self.look.theme.dim)]
+    }
+
+    /// Adds rows of a body.
+    pub fn body(&mut self, rows: Vec<Row>) {
+        for row in rows {
+            self.push(row, INDENT);
+        }
+    }
+
+    /// Adds lines of a body.
+    pub fn lines(&mut self, lines: Vec<Line<'static>>) {
+        self.body(lines.into_iter().map(|line| Row { line, ..Row::default() }).collect());
+    }
+
+    /// Adds one line of a body in one style, cut to the width.
+    pub fn note(&mut self, text: &str, style: Style) {
+        let line = wrap::fit(&[Span::styled(text.to_owned(), style)], self.room(), self.glyphs().cut);
+        self.lines(vec![line.into()]);
+    }
+
+    /// Adds an empty row between entries.
+    pub fn gap(&mut self) {
+        if self.rows.last().is_some_and(|row| row.kind != RowKind::Gap) {
+            self.rows.push(Row { kind: RowKind::Gap, block: self.block, ..Row::default() });
+        }
+    }
+
+    /// Adds a row as it is, from the left margin.
+    pub fn push(&mut self, mut row: Row, indent: usize) {
+        let width = usize::from(self.look.width);
+        let indent = if width > indent * 4 { indent + self.margin } else { 0 };
+        if indent > 0 && !row.line.spans.is_empty() {
+            row.line.spans.insert(0, Span::raw(" ".repeat(indent)));
+        }
+        if wrap::width_of(&row.right) + 1 >= width {
+            row.right.clear();
+        }
+        let allowed = width.saturating_sub(reserved(&row.right, row.running_since.is_some() && width >= 24));
+        if wrap::width_of(&row.line.spans) > allowed {
+            row.line.spans = wrap::fit(&row.line.spans, allowed, self.glyphs().cut);
+        }
+        row.block = self.block;
+        self.rows.push(row);
+    }
+
+    /// Draws the lane of a call beside the rows from `first` on.
+    pub fn lane(&mut self, first: usize, is_open: bool) {
+        let Some(rows) = self.rows.get_mut(first..) else { return };
+        let count = rows.len();
+        for (index, row) in rows.iter_mut().enumerate() {
+            row.gutter = match (index, count) {
+                (0, _) if is_open => Gutter::Open,
+                (0, 1) => Gutter::Single,
+                (0, _) => Gutter::Opens,
+                _ if index + 1 == count && !is_open => Gutter::Closes,
+                _ => Gutter::Within,
+            };
+        }
+    }
+
+    /// The rows; all dim if the item is.
+    pub fn finish(mut self) -> Vec<Row> {
+        if self.item.dim {
+            let dim = self.look.theme.dim;
+            for row in &mut self.rows {
+                for span in row.line.spans.iter_mut().chain(&mut row.right) {
+                    let kept = span.style.add_modifier & (Modifier::UNDERLINED | Modifier::ITALIC);
+                    span.style = dim.add_modifier(kept);
+                }
+            }
+        }
+        self.rows
+    }
+}
+
+/// Columns that the right edge takes from the line.
+fn reserved(right: &[Piece], is_running: bool) -> usize {
+    let right = if right.is_empty() { 0 } else { wrap::width_of(right) + 1 };
+    right + if is_running { RUNNING_ROOM } else { 0 }
+}
+
+/// Joins facts; the less important ones go when they would take more than half of the width.
+fn right_edge(facts: Vec<Piece>, width: usize) -> Vec<Piece> {
+    let mut facts: Vec<Piece> = facts.into_iter().filter(|fact| !fact.content.is_empty()).collect();
+    let total = |facts: &[Piece]| wrap::width_of(facts) + facts.len() * 2;
+    while !facts.is_empty() && total(&facts) > width / 2 {
+        facts.remove(0);
+    }
+    let mut out = Vec::with_capacity(facts.len() * 2);
+    for fact in facts {
+        if !out.is_empty() {
+            out.push(Span::raw("  "));
+        }
+        out.push(fact);
+    }
+    out
+}
+
+/// Tells that `count` rows are hidden: at the right edge of the last row if there is room, else below.
+pub fn mark_hidden(rows: &mut Vec<Row>, what: &str, count: usize, width: usize, look: &Look<'_>) {
+    let marker = hidden_row(what, count, look);
+    match rows.last_mut() {
+        Some(last)
+            if last.right.is_empty()
+                && last.hides == 0
+                && wrap::width_of(&last.line.spans) + wrap::width_of(&marker.line.spans) + 2 <= width =>
+        {
+            last.right = marker.line.spans;
+            last.hides = marker.hides;
+        }
+        _ => rows.push(marker),
+    }
+}
+
+/// A row that stands for hidden ones: `… +212 lines`.
+pub fn hidden_row(what: &str, count: usize, look: &Look<'_>) -> Row {
+    let text = format!("{} {what}", look.theme.glyphs().ellipsis);
+    Row {
+        line: vec![Span::styled(text, look.theme.dim)].into(),
+        hides: figures::small(count.max(1)),
+        ..Row::default()
+    }
+}

@@ -1,0 +1,169 @@
+//! Tool calls as cards: a head row that says what was really done, and what came of it below.
+
+mod body;
+mod facts;
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use self::body::Card;
+pub use self::body::{prose, raw_rows, untitled};
+use super::excerpt::Detail;
+use super::row::{LaneLine, RowKind};
+use super::sheet::{Head, Sheet};
+use super::wrap::{self, Piece};
+use super::{diff, figures};
+use crate::model::entry::StrayResult;
+use crate::model::text::{Text, without_sgr};
+use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
+
+/// Names up to this width stand as they are; longer ones of known tools give way to their kind.
+const SHORT_NAME: usize = 8;
+/// Columns of a name that is all we know.
+const LONG_NAME: usize = 24;
+
+/// Lays out a call.
+pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
+    let first = sheet.at();
+    let card = Card::new(sheet, call, detail);
+    let body = card.rows();
+    let changed = card.change();
+    let head = head(sheet, call, detail, changed, body.is_empty());
+    sheet.head(head);
+    sheet.body(body);
+    let lanes: Vec<&LaneLine> = sheet.item.lanes.iter().filter(|lane| lane.call == call.key).collect();
+    for lane in lanes {
+        sheet.lines(vec![lane_line(sheet, lane).into()]);
+    }
+    sheet.lane(first, call.state.is_open());
+}
+
+/// Lays out a result whose call is not there.
+pub fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
+    let theme = sheet.look.theme;
+    let why = if stray.duplicate { "second result of a call" } else { "result without a call" };
+    let mut text = vec![Span::styled(why, theme.warn)];
+    if !stray.call.is_empty() {
+        text.push(Span::styled(format!("  {}", without_sgr(&stray.call)), theme.dim));
+    }
+    sheet.head(Head {
+        kind: if stray.result.verdict == Verdict::Done { RowKind::Head } else { RowKind::Error },
+        at: stray.result.at.or(sheet.item.entry.at),
+        word: Span::styled("stray", theme.warn),
+        text,
+        right: vec![Span::styled(facts::short(&stray.result.facts), theme.dim)],
+        hides: body::hidden_by_head(detail, stray.result.body.lines),
+        is_away: stray.result.body.is_away(),
+        ..Head::default()
+    });
+    if detail != Detail::Closed {
+        let rows = body::of_result(sheet, &stray.result, detail);
+        sheet.body(rows);
+    }
+}
+
+fn head(
+    sheet: &Sheet<'_>,
+    call: &ToolCall,
+    detail: Detail,
+    changed: Option<(usize, usize)>,
+    is_bare: bool,
+) -> Head {
+    let theme = sheet.look.theme;
+    let suffix = match changed {
+        Some(counts) => {
+            let mut spans = vec![Span::raw("  ")];
+            spans.extend(diff::summary(counts, sheet.look));
+            spans
+        }
+        None => Vec::new(),
+    };
+    let failed = matches!(call.state, ToolState::Failed(_));
+    Head {
+        kind: if failed { RowKind::Error } else { RowKind::Head },
+        at: call.started.or(sheet.item.entry.at),
+        word: Span::styled(word(call), theme.tool),
+        text: headline(sheet, call),
+        suffix,
+        right: facts::right(sheet, call),
+        running_since: call.state.is_open().then_some(call.started.or(sheet.item.entry.at)).flatten(),
+        hides: if is_bare { body::hidden_by_head(detail, lines_of(call)) } else { 0 },
+        is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
+    }
+}
+
+fn lines_of(call: &ToolCall) -> u32 {
+    call.state.result().map_or(1, |result| result.body.lines.max(1))
+}
+
+/// The tool's name in few letters.
+fn word(call: &ToolCall) -> String {
+    let name = without_sgr(&call.name);
+    let plain: String = match name.strip_prefix("mcp__") {
+        Some(rest) => rest.replacen("__", ":", 1),
+        None => name.to_lowercase(),
+    };
+    let is_short = wrap::width(&plain) <= SHORT_NAME;
+    match (call.kind, is_short) {
+        (_, true) if !plain.is_empty() => plain,
+        (ToolKind::Run, _) => "run".to_owned(),
+        (ToolKind::Read, _) => "read".to_owned(),
+        (ToolKind::Edit, _) => "edit".to_owned(),
+        (ToolKind::Write, _) => "write".to_owned(),
+        (ToolKind::Search, _) => "search".to_owned(),
+        (ToolKind::Fetch, _) => "fetch".to_owned(),
+        (ToolKind::Delegate, _) => "task".to_owned(),
+        (ToolKind::Plan, _) => "plan".to_owned(),
+        (ToolKind::Other, _) if plain.is_empty() => "tool".to_owned(),
+        (ToolKind::Other, _) => {
+            let cut = wrap::fit(&[Span::raw(plain)], LONG_NAME, "~");
+            cut.iter().map(|span| span.content.as_ref()).collect()
+        }
+    }
+}
+
+/// What the call is about, on one line.
+fn headline(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
+    let theme = sheet.look.theme;
+    let text = first_line(&call.headline);
+    match call.kind {
+        ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {
+            vec![Span::styled(text, theme.accent)]
+        }
+        ToolKind::Run | ToolKind::Search | ToolKind::Delegate | ToolKind::Plan | ToolKind::Other => {
+            vec![Span::styled(text, theme.text)]
+        }
+    }
+}
+
+fn first_line(text: &Text) -> String {
+    let plain = without_sgr(wrap::head(text, 4_096));
+    plain.trim().lines().next().unwrap_or_default().to_owned()
+}
+
+/// `▸ reviewer  14 calls · $0.09`
+fn lane_line(sheet: &Sheet<'_>, lane: &LaneLine) -> Vec<Piece> {
+    let theme = sheet.look.theme;
+    let glyphs = sheet.glyphs();
+    let mark = if lane.is_open { glyphs.open } else { glyphs.closed };
+    let spans = vec![
+        Span::styled(format!("{mark} "), theme.accent),
+        Span::styled(first_line(&lane.label), theme.tool),
+        Span::styled(format!("  {}", lane.facts), theme.dim),
+    ];
+    wrap::fit(&spans, sheet.room(), glyphs.cut)
+}
+
+/// `[image png 45 KB]`
+pub fn image(mime: &str, bytes: Option<u64>, source: Option<&Text>) -> String {
+    let kind = mime.rsplit('/').next().filter(|kind| !kind.is_empty());
+    let size = bytes.map(figures::bytes);
+    let source = source.map(|source| without_sgr(wrap::head(source, 400)).into_owned());
+    let parts = [Some("image".to_owned()), kind.map(str::to_owned), size, source];
+    format!("[{}]", parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// A style of one word.
+fn styled(text: impl Into<String>, style: Style) -> Piece {
+    Span::styled(text.into(), style)
+}

@@ -1,0 +1,420 @@
+//! What stands below the head row of a call, by the kind of its tool.
+
+use ratatui::text::Span;
+
+use super::image;
+use crate::model::entry::Body;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree};
+use crate::render::diff::DiffLine;
+use crate::render::excerpt::Detail;
+use crate::render::markdown::{self, Manner};
+use crate::render::output::{self, Source};
+use crate::render::row::{Look, Row};
+use crate::render::sheet::{Sheet, hidden_row, mark_hidden};
+use crate::render::wrap::{self, Frame, Piece};
+use crate::render::{code, diff, figures, json, tree};
+
+/// Lines of a preview: from the beginning and from the end.
+const OUTPUT: (usize, usize) = (3, 5);
+/// Of a failed call the end tells why.
+const FAILURE: (usize, usize) = (3, 12);
+/// Of files, hits and pages the beginning is enough.
+const FILE: (usize, usize) = (3, 0);
+/// A change is worth more rows.
+const CHANGE: (usize, usize) = (12, 0);
+
+/// A call that is being laid out.
+pub struct Card<'a> {
+    look: &'a Look<'a>,
+    call: &'a ToolCall,
+    detail: Detail,
+    width: usize,
+    change: Option<Vec<DiffLine>>,
+}
+
+impl<'a> Card<'a> {
+    /// Looks for the change that the call made.
+    pub fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
+        let change = match call.kind {
+            ToolKind::Edit | ToolKind::Write => change_of(call),
+            ToolKind::Run
+            | ToolKind::Read
+            | ToolKind::Search
+            | ToolKind::Fetch
+            | ToolKind::Delegate
+            | ToolKind::Plan
+            | ToolKind::Other => None,
+        };
+        Self { look: sheet.look, call, detail, width: sheet.room(), change }
+    }
+
+    /// Added and removed lines.
+    pub fn change(&self) -> Option<(usize, usize)> {
+        self.change.as_deref().map(diff::counts).or_else(|| {
+            let written = written(self.call)?;
+            Some((written.lines().count(), 0))
+        })
+    }
+
+    /// The rows below the head.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = match self.detail {
+            Detail::Closed => return Vec::new(),
+            Detail::Raw => return self.raw(),
+            Detail::Preview | Detail::Full | Detail::Open => self.input(),
+        };
+        match &self.call.state {
+            ToolState::Pending | ToolState::Running => {
+                rows.push(self.note("no result in the file yet"));
+            }
+            ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
+            ToolState::Failed(result) | ToolState::Refused(result) => {
+                rows.extend(self.output(result, FAILURE));
+                rows.extend(images(result, self.width, self.look));
+            }
+            ToolState::Done(result) => {
+                rows.extend(self.result(result));
+                rows.extend(images(result, self.width, self.look));
+            }
+        }
+        rows
+    }
+
+    /// What was asked for, as far as the head row does not say it.
+    fn input(&self) -> Vec<Row> {
+        let whole = self.detail.is_whole();
+        if self.call.input.is_away() {
+            return if whole { vec![self.away("input", self.call.input.bytes)] } else { Vec::new() };
+        }
+        let Some(input) = self.call.input.tree() else { return self.text_input() };
+        match self.call.kind {
+            ToolKind::Edit | ToolKind::Write => self.written_rows(),
+            ToolKind::Plan => plan(input, self.width, self.look).unwrap_or_else(|| self.arguments(input)),
+            ToolKind::Delegate => self.prompt(input),
+            ToolKind::Run if whole => self.command(input),
+            ToolKind::Other => self.arguments(input),
+            ToolKind::Read | ToolKind::Search | ToolKind::Fetch if whole => self.arguments(input),
+            ToolKind::Run | ToolKind::Read | ToolKind::Search | ToolKind::Fetch => Vec::new(),
+        }
+    }
+
+    /// Some tools take one text instead of named arguments.
+    fn text_input(&self) -> Vec<Row> {
+        if self.change.is_some() {
+            return self.written_rows();
+        }
+        let is_told = self.call.input.text_or_stub().as_str() == self.call.headline.as_str();
+        if is_told || self.call.input.bytes == 0 {
+            return Vec::new();
+        }
+        output::plain(
+            Source::of(&self.call.input),
+            self.detail.extent(FILE.0, FILE.1),
+            self.width,
+            self.look,
+            self.look.theme.text,
+        )
+    }
+
+    /// The change, or the file that was written.
+    fn written_rows(&self) -> Vec<Row> {
+        let extent = self.detail.extent(CHANGE.0, CHANGE.1);
+        if let Some(change) = &self.change {
+            return diff::rows(change, extent, self.width, self.look);
+        }
+        match written(self.call) {
+            Some(text) => {
+                let language = code::language_of_path(&self.call.headline);
+                let source = Source { text, lines: text.lines().count() };
+                let extent = self.detail.extent(FILE.0 * 2, FILE.1);
+                output::source_code(source, language, extent, self.width, self.look)
+            }
+            None => self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default(),
+        }
+    }
+
+    /// A command that the head row cannot show whole.
+    fn command(&self, input: &Tree) -> Vec<Row> {
+        let command = ["command", "cmd", "script", "code", "input"]
+            .iter()
+            .find_map(|name| input.get(name).and_then(Tree::as_text))
+            .filter(|text| text.trim().contains('\n') || wrap::width(text) > self.width / 2);
+        let mut rows = Vec::new();
+        if let Some(text) = command {
+            let source = Source { text, lines: text.lines().count() };
+            let extent = self.detail.extent(FILE.0, FILE.1);
+            rows = output::source_code(source, "bash", extent, self.width, self.look);
+            rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
+        }
+        rows
+    }
+
+    /// What a sub-agent was told.
+    fn prompt(&self, input: &Tree) -> Vec<Row> {
+        let names = ["prompt", "task", "message", "instructions", "description", "input"];
+        let Some(text) = names.iter().find_map(|name| input.get(name).and_then(Tree::as_text)) else {
+            return self.arguments(input);
+        };
+        prose(text, Manner::Typed, self.preview_rows(2), self.width, self.look)
+    }
+
+    fn arguments(&self, input: &Tree) -> Vec<Row> {
+        if let Tree::Map(members) = input
+            && members.is_empty()
+        {
+            return Vec::new();
+        }
+        if self.detail.is_whole() {
+            return tree::rows(input, self.width, self.detail.rows(), self.look);
+        }
+        let text = tree::arguments(input, self.width * 2);
+        // What the head row says already needs no row of its own.
+        if text.split_once('=').is_some_and(|(_, only)| only.trim_matches('"') == self.call.headline.as_str())
+        {
+            return Vec::new();
+        }
+        vec![self.note(&text)]
+    }
+
+    /// What came of a call that ended well.
+    fn result(&self, result: &ToolResult) -> Vec<Row> {
+        let whole = self.detail.is_whole();
+        let extent = |(head, tail)| self.detail.extent(head, tail);
+        let source = Source::of(&result.body);
+        match self.call.kind {
+            ToolKind::Edit | ToolKind::Write | ToolKind::Plan if !whole => Vec::new(),
+            _ if result.body.is_away() => self.stub(&result.body),
+            ToolKind::Read => {
+                let language = code::language_of_path(&self.call.headline);
+                output::numbered(source, language, extent(FILE), self.width, self.look)
+            }
+            ToolKind::Search => output::hits(source, extent(FILE), self.width, self.look),
+            ToolKind::Delegate => {
+                let text = result.body.text_or_stub();
+                prose(text, Manner::Prose, self.preview_rows(4), self.width, self.look)
+            }
+            ToolKind::Fetch => self.output(result, FILE),
+            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan | ToolKind::Other => {
+                self.output(result, OUTPUT)
+            }
+        }
+    }
+
+    fn output(&self, result: &ToolResult, (head, tail): (usize, usize)) -> Vec<Row> {
+        if result.body.is_away() {
+            return self.stub(&result.body);
+        }
+        body_rows(&result.body, self.detail, (head, tail), self.width, self.look)
+    }
+
+    /// The beginning of a body that is on disk.
+    fn stub(&self, body: &Body) -> Vec<Row> {
+        let base = self.look.theme.text;
+        let extent = Detail::Preview.extent(1, 0);
+        let mut rows =
+            output::plain(Source { text: &body.stub, lines: 1 }, extent, self.width, self.look, base);
+        rows.iter_mut().for_each(mark_away);
+        if body.lines > 1 || body.bytes as usize > body.stub.len() {
+            let mut more = hidden_row(&rest_of(body), body.lines.saturating_sub(1) as usize, self.look);
+            mark_away(&mut more);
+            rows.push(more);
+        }
+        rows
+    }
+
+    fn away(&self, what: &str, bytes: u32) -> Row {
+        let text = format!("{what} not loaded, {}", figures::bytes(u64::from(bytes)));
+        Row { is_away: true, ..self.note(&text) }
+    }
+
+    fn raw(&self) -> Vec<Row> {
+        let call = self.call;
+        let mut rows = vec![self.note(&format!("{} {}", call.name.as_str(), call.key.as_str()))];
+        let bodies = std::iter::once(&call.input).chain(
+            call.state
+                .result()
+                .into_iter()
+                .flat_map(|result| std::iter::once(&result.body).chain(&result.patch)),
+        );
+        for (index, body) in bodies.enumerate() {
+            if index > 0 {
+                rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
+            }
+            rows.extend(raw_rows(body, self.width, self.look));
+        }
+        rows
+    }
+
+    fn preview_rows(&self, preview: usize) -> usize {
+        if self.detail.is_whole() { self.detail.rows() } else { preview }
+    }
+
+    fn note(&self, text: &str) -> Row {
+        let glyphs = self.look.theme.glyphs();
+        let line = wrap::fit(&[Span::styled(text.to_owned(), self.look.theme.dim)], self.width, glyphs.cut);
+        Row { line: line.into(), ..Row::default() }
+    }
+
+    fn rule(&self) -> Piece {
+        Span::styled(self.look.theme.glyphs().rule.repeat(self.width.min(16)), self.look.theme.dim)
+    }
+}
+
+/// Rows that open with a closed head row.
+pub fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
+    if detail == Detail::Closed { lines } else { 0 }
+}
+
+/// A result by itself.
+pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
+    let mut rows = body_rows(&result.body, detail, OUTPUT, sheet.room(), sheet.look);
+    rows.extend(images(result, sheet.room(), sheet.look));
+    rows
+}
+
+/// A body that belongs to no call.
+pub fn untitled(body: &Body, detail: Detail, width: usize, look: &Look<'_>) -> Vec<Row> {
+    body_rows(body, detail, FILE, width, look)
+}
+
+/// A body as recorded.
+pub fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
+    match body.tree() {
+        Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
+        None => output::plain(Source::of(body), Detail::Raw.extent(0, 0), width, look, look.theme.text)
+            .into_iter()
+            .map(|row| Row { is_away: body.is_away(), ..row })
+            .collect(),
+    }
+}
+
+/// Prose with a limit; the last row tells what is hidden.
+pub fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
+    // Bytes that can fill the rows, and some more, for markers and addresses take no room.
+    let most = limit.saturating_mul(width.max(80)).saturating_mul(2).max(4_096);
+    let part = wrap::head(text, most);
+    let part =
+        if part.len() < text.len() { part.rsplit_once('\n').map_or(part, |(whole, _)| whole) } else { part };
+    let mut rows = markdown::rows(part, manner, width, limit.saturating_add(2), look);
+    let rest = text.len() - part.len();
+    let too_many = rows.len().saturating_sub(limit);
+    if too_many > 1 || rest > 0 {
+        rows.truncate(limit);
+        let shown_all = part.len() == text.len();
+        let left = wrap::estimate(text.len(), 0, width).saturating_sub(limit).max(too_many);
+        let what = if shown_all {
+            format!("+{} lines", remaining_lines(text, limit).max(1))
+        } else {
+            format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(0)))
+        };
+        mark_hidden(&mut rows, &what, left, width, look);
+    }
+    rows
+}
+
+/// Lines of a text that a preview of some rows does not reach, roughly.
+fn remaining_lines(text: &str, rows: usize) -> usize {
+    text.lines().count().saturating_sub(rows)
+}
+
+fn body_rows(
+    body: &Body,
+    detail: Detail,
+    (head, tail): (usize, usize),
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    if let Some(value) = body.tree() {
+        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
+        return tree::rows(value, width, limit, look);
+    }
+    let text = body.text_or_stub();
+    if let Some(value) = json::parse(text) {
+        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
+        return tree::rows(&value, width, limit, look);
+    }
+    if diff::is_patch(text) && text.contains("\n@@") {
+        return diff::rows(&diff::of_patch(text), detail.extent(head + tail, 0), width, look);
+    }
+    let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
+    if body.is_away() {
+        rows.iter_mut().for_each(mark_away);
+    }
+    rows
+}
+
+fn mark_away(row: &mut Row) {
+    row.is_away = true;
+}
+
+fn rest_of(body: &Body) -> String {
+    match body.lines {
+        0 | 1 => format!("+{}", figures::bytes(u64::from(body.bytes))),
+        lines => format!("+{}", figures::count(u64::from(lines - 1), "line")),
+    }
+}
+
+/// The recorded patch, else the change that the input asks for.
+fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
+    let patch = call.state.result().and_then(|result| result.patch.as_ref()).and_then(Body::text);
+    if let Some(patch) = patch.filter(|patch| !patch.is_blank()) {
+        return Some(diff::of_patch(patch));
+    }
+    match call.input.tree() {
+        Some(input) => diff::of_input(input),
+        None => call.input.text().filter(|text| diff::is_patch(text)).map(|text| diff::of_patch(text)),
+    }
+}
+
+/// The file that a call writes.
+fn written(call: &ToolCall) -> Option<&Text> {
+    if call.kind != ToolKind::Write {
+        return None;
+    }
+    let input = call.input.tree()?;
+    ["content", "contents", "file_text", "text", "data", "new_content"]
+        .iter()
+        .find_map(|name| input.get(name).and_then(Tree::as_text))
+}
+
+fn images(result: &ToolResult, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let row = |shown: &crate::model::entry::Image| {
+        let text = image(&shown.mime, shown.bytes, shown.source.as_ref());
+        let line = wrap::fit(&[Span::styled(text, look.theme.dim)], width, look.theme.glyphs().cut);
+        Row { line: line.into(), ..Row::default() }
+    };
+    result.images.iter().map(row).collect()
+}
+
+/// A list of tasks with their boxes.
+fn plan(input: &Tree, width: usize, look: &Look<'_>) -> Option<Vec<Row>> {
+    let tasks = ["todos", "plan", "items", "tasks", "steps", "todo_list"]
+        .iter()
+        .map(|name| input.get(name).map(Tree::items).unwrap_or_default())
+        .find(|items| !items.is_empty())?;
+    let glyphs = look.theme.glyphs();
+    let theme = look.theme;
+    let mut rows = Vec::new();
+    for task in tasks {
+        let text = |names: &[&str]| names.iter().find_map(|name| task.get(name).and_then(Tree::as_text));
+        let content = text(&["content", "step", "title", "text", "description", "task", "subject"])
+            .or(task.as_text())?;
+        let status = text(&["status", "state"]).map_or("", Text::as_str);
+        let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
+        let (sign, sign_style, style) = match status {
+            "completed" | "done" => (glyphs.did, theme.good, theme.dim),
+            "in_progress" | "in-progress" | "active" | "doing" => (glyphs.doing, theme.accent, theme.text),
+            "cancelled" | "canceled" => (glyphs.refused, theme.dim, theme.dim),
+            _ if is_done => (glyphs.did, theme.good, theme.dim),
+            _ => (glyphs.todo, theme.text, theme.text),
+        };
+        let first = vec![Span::styled(format!("{sign} "), sign_style)];
+        let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
+        let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut };
+        let line = content.lines().next().unwrap_or_default().to_owned();
+        let lines = wrap::wrap(&[Span::styled(line, style)], &frame);
+        rows.extend(lines.into_iter().map(|line| Row { line, ..Row::default() }));
+    }
+    Some(rows)
+}

@@ -1,0 +1,79 @@
+//! Facts at the right edge of a call: size or verdict, duration, state.
+
+use super::styled;
+use crate::model::text::{Text, without_sgr};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
+use crate::render::figures;
+use crate::render::sheet::Sheet;
+use crate::render::wrap::{self, Piece};
+
+/// Columns of a duration, so that durations stand below each other.
+const DURATION: usize = 6;
+/// Bytes of a fact that are looked at.
+const FACT: usize = 80;
+
+/// The facts, the most important one last.
+pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
+    let theme = sheet.look.theme;
+    let glyphs = sheet.glyphs();
+    let (glyph, style) = match &call.state {
+        ToolState::Pending | ToolState::Running => (glyphs.running, theme.accent),
+        ToolState::Done(_) => (glyphs.done, theme.good),
+        ToolState::Failed(_) => (glyphs.failed, theme.bad),
+        ToolState::Refused(_) => (glyphs.refused, theme.warn),
+        ToolState::Lost => (glyphs.lost, theme.warn),
+    };
+    let told = match &call.state {
+        ToolState::Pending | ToolState::Running => String::new(),
+        ToolState::Lost => "no result".to_owned(),
+        ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
+        ToolState::Refused(result) if result.facts.is_blank() => "refused".to_owned(),
+        ToolState::Refused(result) => short(&result.facts),
+    };
+    let told_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
+    let took = call.state.result().and_then(|result| duration(sheet, call, result)).unwrap_or_default();
+    let took = if call.state.is_open() { took } else { format!("{took:>DURATION$}") };
+    vec![styled(told, told_style), styled(took, theme.dim), styled(glyph, style)]
+}
+
+/// Facts on one line.
+pub fn short(facts: &Text) -> String {
+    without_sgr(wrap::head(facts, FACT)).lines().next().unwrap_or_default().trim().to_owned()
+}
+
+fn of_result(call: &ToolCall, result: &ToolResult) -> String {
+    if !result.facts.is_blank() {
+        return short(&result.facts);
+    }
+    let body = &result.body;
+    match call.kind {
+        ToolKind::Read | ToolKind::Search if body.bytes > 0 => figures::count(u64::from(body.lines), "line"),
+        ToolKind::Run | ToolKind::Fetch | ToolKind::Other if body.bytes >= 1_000 => {
+            figures::bytes(u64::from(body.bytes))
+        }
+        ToolKind::Run
+        | ToolKind::Read
+        | ToolKind::Search
+        | ToolKind::Fetch
+        | ToolKind::Other
+        | ToolKind::Edit
+        | ToolKind::Write
+        | ToolKind::Delegate
+        | ToolKind::Plan => String::new(),
+    }
+}
+
+/// As the agent measured it, else from the times; `≤` where one message stands for several calls, so
+/// that only a bound is known.
+fn duration(sheet: &Sheet<'_>, call: &ToolCall, result: &ToolResult) -> Option<String> {
+    if let Some(ms) = result.duration_ms {
+        return Some(figures::duration(ms));
+    }
+    let ended = result.at?;
+    if let Some(started) = call.started {
+        return Some(figures::duration(ended.since(started)));
+    }
+    let said = sheet.item.entry.at?;
+    let at_most = if sheet.look.theme.ascii { "<=" } else { "≤" };
+    Some(format!("{at_most}{}", figures::duration(ended.since(said))))
+}

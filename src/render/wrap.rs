@@ -1,0 +1,326 @@
+//! Styled text into rows: widths, wrapping, cutting.
+//!
+//! Invariant: no row is wider than asked, no grapheme is split, and no control character leaves here;
+//! this is the last gate before the screen, behind the one where texts enter.
+
+use std::ops::Range;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns between tab stops.
+const TAB: usize = 8;
+/// Marks without a width of their own that one cell may hold; more is vandalism.
+const MARKS_PER_CELL: usize = 8;
+
+/// A span that owns its text.
+pub type Piece = Span<'static>;
+
+/// How wide rows may be, and what stands in front of the first and of the further ones.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Columns for all of it.
+    pub width: usize,
+    /// In front of the first row.
+    pub first: Vec<Piece>,
+    /// In front of each further row.
+    pub rest: Vec<Piece>,
+    /// Rows at most; 0 is no limit. The last one ends in `cut` if something is missing.
+    pub limit: usize,
+    /// Stands for what is missing.
+    pub cut: &'static str,
+}
+
+impl Frame {
+    /// Without anything in front.
+    pub fn of(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// With blanks in front of all rows but the first.
+    pub fn hanging(width: usize, indent: usize) -> Self {
+        Self { width, rest: vec![Span::raw(" ".repeat(indent))], ..Self::default() }
+    }
+}
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+}
+
+/// Columns that spans take.
+pub fn width_of(spans: &[Piece]) -> usize {
+    spans.iter().map(|span| width(&span.content)).sum()
+}
+
+/// The longest beginning of at most `max` bytes that does not split a character.
+pub fn head(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// The longest end of at most `max` bytes that does not split a character.
+pub fn tail(text: &str, max: usize) -> &str {
+    let mut start = text.len().saturating_sub(max);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+/// Rows that a text of this size will take, without looking at it.
+pub fn estimate(bytes: usize, lines: usize, width: usize) -> usize {
+    bytes.div_ceil(width.max(1)).max(lines).max(1)
+}
+
+/// Wraps one logical line. Never returns nothing.
+pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
+    let first = fitting(&frame.first, frame.width);
+    let rest = fitting(&frame.rest, frame.width);
+    let room_first = frame.width.saturating_sub(width_of(&first)).max(1);
+    let room_rest = frame.width.saturating_sub(width_of(&rest)).max(1);
+    let flat = Flat::of(spans, room_first.min(room_rest));
+    let rows = flat.rows(room_first, room_rest);
+    let wanted = if frame.limit == 0 { rows.len() } else { frame.limit.min(rows.len()) };
+    let is_cut = wanted < rows.len();
+    let mut out = Vec::with_capacity(wanted);
+    for (index, range) in rows.into_iter().take(wanted).enumerate() {
+        let (front, room) = if index == 0 { (&first, room_first) } else { (&rest, room_rest) };
+        let mut line = front.clone();
+        let is_last = index + 1 == wanted;
+        if is_last && is_cut {
+            let from = flat.slice(range.start..flat.text.len());
+            line.extend(fit(&from, room, frame.cut));
+        } else {
+            line.extend(flat.slice(range));
+        }
+        out.push(Line::from(line));
+    }
+    out
+}
+
+/// What stands in front may take half of the width; more than that is left out.
+fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
+    if width_of(front) * 2 <= width { front.to_vec() } else { Vec::new() }
+}
+
+/// Cuts to `width` columns; `cut` stands at the end if something is missing.
+pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
+    if width == 0 {
+        return Vec::new();
+    }
+    let flat = Flat::of(&beginning(spans, width), width);
+    if flat.width() <= width {
+        return flat.slice(0..flat.text.len());
+    }
+    let room = width.saturating_sub(self::width(cut));
+    let mut used = 0;
+    let mut end = 0;
+    for (at, grapheme) in flat.text.grapheme_indices(true) {
+        used += grapheme.width();
+        if used > room {
+            break;
+        }
+        end = at + grapheme.len();
+    }
+    let mut out = flat.slice(0..end);
+    let style = out.last().map(|span| span.style).unwrap_or_default();
+    out.push(Span::styled(cut, style));
+    out
+}
+
+/// Enough of the spans to fill `width` columns, so that cutting an endless line costs little.
+fn beginning(spans: &[Piece], width: usize) -> Vec<Piece> {
+    let mut bytes = width.saturating_mul(4 + 4 * MARKS_PER_CELL).saturating_add(64);
+    let mut out = Vec::new();
+    for span in spans {
+        if bytes == 0 {
+            break;
+        }
+        let part = head(&span.content, bytes);
+        bytes -= part.len();
+        out.push(Span::styled(part.to_owned(), span.style));
+    }
+    out
+}
+
+/// A logical line as one string, with its styles by byte ranges.
+struct Flat {
+    text: String,
+    styles: Vec<(usize, Style)>,
+    is_ascii: bool,
+}
+
+impl Flat {
+    /// Joins spans; tabs become blanks, strangers become visible, no grapheme is wider than `widest`.
+    fn of(spans: &[Piece], widest: usize) -> Self {
+        let mut text = String::with_capacity(spans.iter().map(|span| span.content.len()).sum());
+        let mut styles = Vec::with_capacity(spans.len());
+        let mut is_ascii = true;
+        let mut column = 0;
+        for span in spans {
+            let is_plain = span.content.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+            if is_plain {
+                text.push_str(&span.content);
+                column += span.content.len();
+            } else {
+                is_ascii &= span.content.is_ascii();
+                push_safely(&mut text, &span.content, &mut column, widest);
+            }
+            styles.push((text.len(), span.style));
+        }
+        let is_ascii = is_ascii && text.is_ascii();
+        Self { text, styles, is_ascii }
+    }
+
+    fn width(&self) -> usize {
+        if self.is_ascii { self.text.len() } else { width(&self.text) }
+    }
+
+    /// Byte ranges of the rows.
+    fn rows(&self, first: usize, rest: usize) -> Vec<Range<usize>> {
+        if self.is_ascii && self.text.len() <= first {
+            let whole = 0..self.text.len();
+            return vec![whole];
+        }
+        let mut breaker =
+            Breaker { rows: Vec::new(), room: first, rest, start: 0, used: 0, stop: None, ink: false };
+        if self.is_ascii {
+            for (at, byte) in self.text.bytes().enumerate() {
+                breaker.take(at..at + 1, 1, byte == b' ');
+            }
+        } else {
+            for (at, grapheme) in self.text.grapheme_indices(true) {
+                breaker.take(at..at + grapheme.len(), grapheme.width(), grapheme == " ");
+            }
+        }
+        breaker.finish(self.text.len())
+    }
+
+    /// The styled spans of a byte range.
+    fn slice(&self, range: Range<usize>) -> Vec<Piece> {
+        let mut out = Vec::new();
+        let mut from = range.start;
+        for (end, style) in &self.styles {
+            let to = (*end).min(range.end);
+            if to > from {
+                let part = self.text.get(from..to).unwrap_or_default();
+                out.push(Span::styled(part.to_owned(), *style));
+                from = to;
+            }
+        }
+        out
+    }
+}
+
+/// Copies text; see [`Flat::of`].
+fn push_safely(out: &mut String, text: &str, column: &mut usize, widest: usize) {
+    for grapheme in text.graphemes(true) {
+        if grapheme == "\t" {
+            let blanks = TAB - *column % TAB;
+            out.extend(std::iter::repeat_n(' ', blanks));
+            *column += blanks;
+            continue;
+        }
+        let from = out.len();
+        push_cell(out, grapheme);
+        let taken = out.get(from..).map_or(0, UnicodeWidthStr::width);
+        if taken > widest {
+            out.truncate(from);
+            out.push('\u{fffd}');
+        }
+        *column += taken;
+    }
+}
+
+/// Copies a grapheme: control characters become visible, marks are capped, and what has no width by
+/// itself is left out, since a terminal would join it to something else.
+fn push_cell(out: &mut String, grapheme: &str) {
+    if grapheme.width() == 0 {
+        return;
+    }
+    let mut marks = 0;
+    for c in grapheme.chars() {
+        if c.is_control() {
+            out.push('\u{fffd}');
+            continue;
+        }
+        if c.width().unwrap_or(0) == 0 {
+            marks += 1;
+        }
+        if marks > MARKS_PER_CELL {
+            return;
+        }
+        out.push(c);
+    }
+}
+
+/// Finds the places to break a line: at blanks, beside wide characters, else within a word.
+struct Breaker {
+    rows: Vec<Range<usize>>,
+    room: usize,
+    rest: usize,
+    /// Where the row begins, and its columns so far.
+    start: usize,
+    used: usize,
+    /// Whether the row has more than blanks: indentation is no place to break.
+    ink: bool,
+    /// The last place where the row may end: its end, the next row's start, the columns before that.
+    stop: Option<(usize, usize, usize)>,
+}
+
+impl Breaker {
+    fn take(&mut self, at: Range<usize>, columns: usize, is_blank: bool) {
+        if is_blank && self.used + columns > self.room {
+            // A blank that does not fit ends the row and is not seen.
+            self.stop = Some((self.end_before(at.start), at.end, self.used + columns));
+            self.used += columns;
+            return;
+        }
+        let follows_a_stop = self.stop.is_some_and(|(_, next, _)| next == at.start);
+        if columns > 1 && self.used > 0 && self.used <= self.room && !follows_a_stop {
+            self.stop = Some((at.start, at.start, self.used));
+        }
+        while self.used + columns > self.room && self.used > 0 {
+            let (end, next, before) = self.stop.take().unwrap_or((at.start, at.start, self.used));
+            self.rows.push(self.start..end);
+            self.start = next;
+            self.used = self.used.saturating_sub(before);
+            self.room = self.rest;
+            self.ink = self.used > 0;
+        }
+        self.used += columns;
+        self.ink |= !is_blank;
+        if is_blank && self.ink {
+            self.stop = Some((self.end_before(at.start), at.end, self.used));
+        } else if columns > 1 {
+            self.stop = Some((at.end, at.end, self.used));
+        }
+    }
+
+    /// Where the row ends if it is broken at the blank at `at`: before all blanks there.
+    fn end_before(&self, at: usize) -> usize {
+        self.stop.filter(|(_, next, _)| *next == at).map_or(at, |(end, _, _)| end)
+    }
+
+    fn finish(mut self, end: usize) -> Vec<Range<usize>> {
+        if self.used > self.room
+            && let Some((row_end, next, _)) = self.stop
+        {
+            self.rows.push(self.start..row_end);
+            self.start = next;
+        }
+        if self.start < end || self.rows.is_empty() {
+            self.rows.push(self.start..end);
+        }
+        self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+use proptest::prelude::{any, prop_assert, proptest};
+use ratatui::text::Span;
+
+use super::{Frame, Piece, fit, wrap};
+use ratatui::text::Line;
+
+fn rows(text: &str, width: usize) -> Vec<String> {
+    wrap(&[Span::raw(text.to_owned())], &Frame::of(width)).iter().map(Line::to_string).collect()
+}
+
+#[test]
+fn breaks_at_blanks() {
+    assert_eq!(rows("the quick brown fox", 10), ["the quick", "brown fox"]);
+    assert_eq!(rows("the quick  brown", 9), ["the quick", "brown"]);
+    assert_eq!(rows("", 5), [""]);
+}
+
+#[test]
+fn breaks_words_that_are_too_long() {
+    assert_eq!(rows("a abcdefghij b", 4), ["a", "abcd", "efgh", "ij b"]);
+    assert_eq!(rows("abc", 0), ["a", "b", "c"]);
+}
+
+#[test]
+fn keeps_indentation() {
+    assert_eq!(rows("    let x = 1;", 20), ["    let x = 1;"]);
+    assert_eq!(rows("    let x = 1;", 10), ["    let x", "= 1;"]);
+    assert_eq!(rows("\tx", 20), ["        x"]);
+}
+
+#[test]
+fn never_splits_wide_characters() {
+    assert_eq!(rows("日本語テキスト", 5), ["日本", "語テ", "キス", "ト"]);
+    assert_eq!(rows("日本", 1), ["\u{fffd}", "\u{fffd}"]);
+    assert_eq!(rows("ab 👨‍👩‍👧‍👦 cd", 4), ["ab", "👨‍👩‍👧‍👦", "cd"]);
+}
+
+#[test]
+fn hangs_and_limits() {
+    let frame = Frame { limit: 2, cut: "…", ..Frame::hanging(8, 2) };
+    let lines: Vec<String> =
+        wrap(&[Span::raw("one two three four")], &frame).iter().map(Line::to_string).collect();
+    assert_eq!(lines, ["one two", "  three…"]);
+}
+
+#[test]
+fn caps_combining_marks() {
+    let zalgo = format!("a{}", "\u{301}".repeat(3000));
+    assert_eq!(rows(&zalgo, 5).concat().chars().count(), 9);
+}
+
+#[test]
+fn cuts_with_an_ellipsis() {
+    let cut = |text: &str, width| {
+        fit(&[Span::raw(text.to_owned())], width, "…")
+            .iter()
+            .map(|s| s.content.to_string())
+            .collect::<String>()
+    };
+    assert_eq!(cut("abcdef", 6), "abcdef");
+    assert_eq!(cut("abcdef", 5), "abcd…");
+    assert_eq!(cut("日本語", 5), "日本…");
+    assert_eq!(cut("日本語", 4), "日…");
+    assert_eq!(cut("abc", 1), "…");
+    assert_eq!(cut("abc", 0), "");
+}
+
+#[test]
+fn an_endless_line_is_cut_cheaply() {
+    let endless = "x".repeat(50_000_000);
+    let span: Piece = Span::raw(endless);
+    assert_eq!(fit(&[span], 80, "…").len(), 2);
+}
+
+proptest! {
+    #[test]
+    fn no_row_is_too_wide(text in any::<String>(), width in 1_usize..40, indent in 0_usize..50) {
+        let spans: Vec<Piece> = text.split('\n').map(|part| Span::raw(part.to_owned())).collect();
+        for line in wrap(&spans, &Frame::hanging(width, indent)) {
+            prop_assert!(line.width() <= width, "{:?}", line);
+            prop_assert!(!line.to_string().chars().any(char::is_control));
+        }
+        let cut: Vec<Piece> = fit(&spans, width, "…");
+        prop_assert!(Line::from(cut).width() <= width);
+    }
+
+    #[test]
+    fn only_blanks_are_lost(text in "[a-zé日 ]{0,80}", width in 2_usize..40) {
+        let joined: String = rows(&text, width).concat();
+        let solid = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
+        prop_assert!(solid(&joined) == solid(&text), "{:?}", joined);
+    }
+}
