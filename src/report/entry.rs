@@ -1,7 +1,5 @@
 //! One entry as JSON: schema `tv.entry/1`. CONTRACT: fields are only ever added; unknown is `null`.
 
-use std::borrow::Cow;
-
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -261,11 +259,11 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// A number exactly as written; what is no JSON number becomes a string.
+/// A number exactly as written; what readers of JSON could not take as a number becomes a string.
 fn number(digits: &str) -> serde_json::Result<Box<RawValue>> {
-    let is_number = digits.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    let raw: Cow<'_, str> = if is_number { digits.into() } else { serde_json::to_string(digits)?.into() };
-    RawValue::from_string(raw.into_owned()).or_else(|_| RawValue::from_string(serde_json::to_string(digits)?))
+    let is_finite = digits.parse::<f64>().is_ok_and(f64::is_finite);
+    let as_written = RawValue::from_string(digits.to_owned()).ok().filter(|_| is_finite);
+    as_written.map_or_else(|| RawValue::from_string(serde_json::to_string(digits)?), Ok)
 }
 
 #[cfg(test)]

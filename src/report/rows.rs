@@ -2,8 +2,6 @@
 //!
 //! Invariant: without colours no escape byte is written, with colours only SGR sequences of our own.
 
-use std::fmt::Write as _;
-
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
@@ -56,15 +54,13 @@ struct Line {
 
 impl Line {
     fn push(&mut self, content: &str, style: Style) {
-        self.columns += Span::raw(content).width();
+        let visible: String = content.chars().filter(|c| !c.is_control()).collect();
+        self.columns += Span::raw(&visible).width();
         let codes = if self.colour { sgr(style) } else { String::new() };
-        let visible = content.chars().filter(|c| !c.is_control());
         if codes.is_empty() {
-            self.text.extend(visible);
+            self.text.push_str(&visible);
         } else {
-            let _ = write!(self.text, "\u{1b}[{codes}m");
-            self.text.extend(visible);
-            self.text.push_str("\u{1b}[0m");
+            self.text.push_str(&format!("\u{1b}[{codes}m{visible}\u{1b}[0m"));
         }
     }
 }

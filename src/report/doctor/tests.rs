@@ -44,7 +44,7 @@ fn everything_that_is_odd_is_told_with_its_place() {
     ] {
         assert!(text.contains(expected), "{expected:?} is not in\n{text}");
     }
-    assert!(!text.contains("unknown type"), "told twice:\n{text}");
+    assert!(!text.contains("note: unknown"), "told twice:\n{text}");
 }
 
 #[test]
