@@ -1,3 +1,88 @@
 //! The program: three decisions and the exit code.
+//!
+//! A closed pipe is success, an interrupt is 130, and whatever else goes wrong is one sentence on
+//! stderr and 2.
 
-fn main() {}
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tv::cli::{Config, Surroundings, completions};
+use tv::model::moment::Moment;
+use tv::model::text::Text;
+use tv::report::outcome::{Outcome, Trouble};
+use tv::report::{doctor, show, stats};
+use tv::runtime;
+
+/// It could not be done.
+const FAILED: u8 = 2;
+/// The user interrupted it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    match Config::resolve(std::env::args_os(), Surroundings::read()) {
+        Ok(config) => run(&config).unwrap_or_else(|error| end(&error)),
+        Err(usage) => {
+            // If even this cannot be printed, the code still tells.
+            let _ = usage.print();
+            ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED))
+        }
+    }
+}
+
+fn run(config: &Config) -> anyhow::Result<ExitCode> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let outcome = match config {
+        Config::View(view) => {
+            drop(out);
+            return runtime::view(view);
+        }
+        Config::Show(options) => show::write(options, &mut out)?,
+        Config::Stats(options) => stats::write(options, now(), &mut out)?,
+        Config::Doctor(options) => doctor::write(options, &mut out)?,
+        Config::Completions(shell) => {
+            out.write_all(&completions(*shell))?;
+            Outcome::Complete
+        }
+    };
+    out.flush()?;
+    Ok(match outcome {
+        Outcome::Complete => ExitCode::SUCCESS,
+        Outcome::Interrupted => ExitCode::from(INTERRUPTED),
+        Outcome::Failed(failures) => {
+            for failure in failures {
+                say(&failure.0);
+            }
+            ExitCode::from(FAILED)
+        }
+    })
+}
+
+fn end(error: &anyhow::Error) -> ExitCode {
+    if is_closed_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    say(&format!("{error:#}"));
+    ExitCode::from(FAILED)
+}
+
+/// Whoever read the output has enough of it: `tv show FILE | head`.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let written = match error.downcast_ref::<Trouble>() {
+        Some(Trouble::Write(written)) => Some(written),
+        Some(Trouble::Open(_)) => None,
+        None => error.downcast_ref::<io::Error>(),
+    };
+    written.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Paths and messages of the system are strings from outside: they are cleaned before they are shown.
+fn say(sentence: &str) {
+    let _ = writeln!(io::stderr(), "tv: {}", Text::clean(sentence));
+}
+
+fn now() -> Moment {
+    #[expect(clippy::disallowed_methods, reason = "the clock is read here and handed down")]
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+}

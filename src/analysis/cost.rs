@@ -51,7 +51,7 @@ pub fn of(totals: &Totals) -> Cost {
     let mut unpriced_models = Vec::new();
     for (model, spent) in totals.by_model() {
         if spent.priced > 0 {
-            *recorded.get_or_insert(0.0) += spent.recorded_micros as f64 / 1e6;
+            *recorded.get_or_insert(0.0) += spent.recorded_usd();
         }
         if spent.unpriced.iter().all(|tokens| *tokens == 0) {
             continue;

@@ -1,1 +1,14 @@
-//! Room (to be filled).
+//! The same model without a screen: text and JSON on stdout.
+//!
+//! Invariant: nothing here prints; every report writes to the writer that it is given, and every
+//! string of a file that it writes is clean.
+
+pub mod doctor;
+pub mod entry;
+pub mod figures;
+pub mod follow;
+pub mod outcome;
+pub mod reading;
+pub mod rows;
+pub mod show;
+pub mod stats;

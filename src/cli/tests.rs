@@ -1,0 +1,87 @@
+//! What arguments mean in which surroundings.
+
+use std::ffi::OsString;
+
+use clap::CommandFactory;
+
+use super::{Args, Config, DemoSpeed, Surroundings, ThemeChoice, completions};
+use crate::ingest::WatchMode;
+use crate::render::row::Level;
+
+fn on_a_terminal() -> Surroundings {
+    Surroundings { columns: Some(120), term: Some("xterm-256color".to_owned()), ..Surroundings::default() }
+}
+
+fn resolve(line: &str, surroundings: Surroundings) -> Result<Config, clap::Error> {
+    let words = std::iter::once("tv").chain(line.split_whitespace()).map(OsString::from);
+    Config::resolve(words, surroundings)
+}
+
+#[test]
+fn the_arguments_are_well_formed() {
+    Args::command().debug_assert();
+}
+
+#[test]
+fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
+    let on_terminal = resolve("a.jsonl --level 4 --poll", on_a_terminal()).unwrap();
+    let Config::View(view) = on_terminal else { panic!("{on_terminal:?}") };
+    assert_eq!((view.level, view.watch, view.demo), (Level::Full, WatchMode::Poll, None));
+    let elsewhere = resolve("a.jsonl --level 2", Surroundings::default()).unwrap();
+    let Config::Show(show) = elsewhere else { panic!("{elsewhere:?}") };
+    assert_eq!((show.level, show.paper.width, show.paper.colour), (Level::Outline, 100, false));
+    let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
+    assert!(matches!(resolve("a.jsonl", dumb), Ok(Config::Show(show)) if !show.paper.colour));
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let no_color = || Surroundings { no_color: true, ..on_a_terminal() };
+    for (line, surroundings, expected) in [
+        ("show a", on_a_terminal(), true),
+        ("show a", no_color(), false),
+        ("show a", Surroundings::default(), false),
+        ("show a --color always", no_color(), true),
+        ("show a --color never", on_a_terminal(), false),
+    ] {
+        let config = resolve(line, surroundings).unwrap();
+        let Config::Show(show) = config else { panic!("{config:?}") };
+        assert_eq!(show.paper.colour, expected, "{line}");
+    }
+}
+
+#[test]
+fn the_locale_decides_on_glyphs() {
+    for (locale, ascii) in [(None, false), (Some("C"), true), (Some("C.UTF-8"), false), (Some("de_DE"), true)]
+    {
+        let surroundings = Surroundings { locale: locale.map(str::to_owned), ..on_a_terminal() };
+        let config = resolve("show a", surroundings).unwrap();
+        let Config::Show(show) = config else { panic!("{config:?}") };
+        assert_eq!(show.paper.ascii, ascii, "{locale:?}");
+    }
+}
+
+#[test]
+fn the_demo_needs_a_terminal_and_a_speed() {
+    let demo = resolve("demo --speed 2.5 --theme light", on_a_terminal()).unwrap();
+    let Config::View(view) = demo else { panic!("{demo:?}") };
+    assert_eq!((view.demo, view.theme), (Some(DemoSpeed(2.5)), ThemeChoice::Light));
+    assert!(resolve("demo --speed 0", on_a_terminal()).is_err());
+    assert!(resolve("demo --speed nan", on_a_terminal()).is_err());
+    assert!(resolve("demo", Surroundings::default()).is_err());
+}
+
+#[test]
+fn wrong_arguments_are_usage_errors() {
+    for line in ["", "stats", "show", "show a --width 3", "a --level 6", "a --nonsense", "completions tcl"] {
+        let error = resolve(line, on_a_terminal()).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{line}");
+    }
+    assert_eq!(resolve("--help", on_a_terminal()).unwrap_err().exit_code(), 0);
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let script = String::from_utf8(completions(clap_complete::Shell::Bash)).unwrap();
+    assert!(["show", "stats", "doctor", "demo"].iter().all(|command| script.contains(command)));
+}

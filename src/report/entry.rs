@@ -1,0 +1,270 @@
+//! One entry as JSON: schema `tv.entry/1`. CONTRACT: fields are only ever added; unknown is `null`.
+
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::figures::CostFigures;
+use super::reading::{self, Reading};
+use crate::analysis::cost;
+use crate::model::entry::{BlockKind, Body, Break, Entry, EntryId, Image, StrayResult};
+use crate::model::moment::Moment;
+use crate::model::text::without_sgr;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, Tree, Verdict};
+use crate::model::usage::Usage;
+
+/// An entry.
+#[derive(Serialize)]
+pub struct EntryLine<'a> {
+    schema: &'static str,
+    id: u32,
+    key: &'a str,
+    parent: Option<&'a str>,
+    lane: Option<&'a str>,
+    at: Option<String>,
+    role: &'static str,
+    model: Option<&'a str>,
+    blocks: Vec<BlockLine<'a>>,
+    usage: Option<UsageLine>,
+    cost: Option<CostFigures>,
+    origin: OriginLine,
+    active: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BlockLine<'a> {
+    Text { text: Content<'a> },
+    Thinking { text: Content<'a> },
+    Call(CallLine<'a>),
+    Result { call_id: &'a str, duplicate: bool, result: ResultLine<'a> },
+    Image(ImageLine<'a>),
+    Break(BreakLine<'a>),
+    Raw { title: &'a str, body: Content<'a> },
+}
+
+#[derive(Serialize)]
+struct CallLine<'a> {
+    id: &'a str,
+    name: &'a str,
+    kind: &'static str,
+    input: Content<'a>,
+    state: &'static str,
+    result: Option<ResultLine<'a>>,
+    started: Option<String>,
+    ended: Option<String>,
+    duration_ms: Option<u64>,
+    lane: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ResultLine<'a> {
+    text: Content<'a>,
+    error: bool,
+    patch: Option<Content<'a>>,
+    images: Vec<ImageLine<'a>>,
+    at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ImageLine<'a> {
+    mime: Option<&'a str>,
+    bytes: Option<u64>,
+    source: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct BreakLine<'a> {
+    what: &'static str,
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compaction: Option<CompactionLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct CompactionLine<'a> {
+    tokens_before: Option<u64>,
+    tokens_after: Option<u64>,
+    trigger: Option<&'a str>,
+    partial: bool,
+}
+
+#[derive(Serialize)]
+struct UsageLine {
+    input: Option<u64>,
+    output: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+    reasoning: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct OriginLine {
+    file: String,
+    line: Option<u32>,
+    byte: u64,
+    len: u32,
+}
+
+/// The entry as it is written.
+pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a> {
+    let origin = entry.origin;
+    EntryLine {
+        schema: "tv.entry/1",
+        id: id.0,
+        key: &entry.key,
+        parent: entry.parent.as_deref(),
+        lane: entry.lane.as_deref(),
+        at: entry.at.map(Moment::to_rfc3339),
+        role: entry.role.word(),
+        model: entry.model.as_deref(),
+        blocks: entry.blocks.iter().map(|block| block_line(&block.kind, entry)).collect(),
+        usage: entry.usage.as_deref().map(usage_line),
+        cost: entry.usage.as_deref().map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
+        origin: OriginLine {
+            file: reading::shown(reading.file(origin.file)).to_string(),
+            line: (origin.line > 0).then_some(origin.line),
+            byte: origin.at,
+            len: origin.len,
+        },
+        active: !reading.transcript.branches().abandoned.contains(&id),
+    }
+}
+
+fn block_line<'a>(block: &'a BlockKind, entry: &Entry) -> BlockLine<'a> {
+    match block {
+        BlockKind::Text(body) => BlockLine::Text { text: Content(body) },
+        BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
+        BlockKind::Call(call) => BlockLine::Call(call_line(call, entry)),
+        BlockKind::Result(stray) => {
+            let StrayResult { call, result, duplicate } = &**stray;
+            BlockLine::Result { call_id: call, duplicate: *duplicate, result: result_line(result) }
+        }
+        BlockKind::Image(image) => BlockLine::Image(image_line(image)),
+        BlockKind::Break(what) => BlockLine::Break(break_line(what)),
+        BlockKind::Raw(raw) => BlockLine::Raw { title: &raw.title, body: Content(&raw.body) },
+    }
+}
+
+fn call_line<'a>(call: &'a ToolCall, entry: &Entry) -> CallLine<'a> {
+    let result = call.state.result();
+    let started = call.started.or(entry.at);
+    let ended = result.and_then(|result| result.at);
+    let measured = result.and_then(|result| result.duration_ms);
+    CallLine {
+        id: &call.key,
+        name: &call.name,
+        kind: kind_word(call.kind),
+        input: Content(&call.input),
+        state: call.state.word(),
+        result: result.map(result_line),
+        started: started.map(Moment::to_rfc3339),
+        ended: ended.map(Moment::to_rfc3339),
+        duration_ms: measured.or_else(|| Some(ended?.since(started?))),
+        lane: call.lane.as_deref(),
+    }
+}
+
+fn kind_word(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Run => "run",
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Write => "write",
+        ToolKind::Search => "search",
+        ToolKind::Fetch => "fetch",
+        ToolKind::Delegate => "delegate",
+        ToolKind::Plan => "plan",
+        ToolKind::Other => "other",
+    }
+}
+
+fn result_line(result: &ToolResult) -> ResultLine<'_> {
+    ResultLine {
+        text: Content(&result.body),
+        error: result.verdict != Verdict::Done,
+        patch: result.patch.as_ref().map(Content),
+        images: result.images.iter().map(image_line).collect(),
+        at: result.at.map(Moment::to_rfc3339),
+    }
+}
+
+fn image_line(image: &Image) -> ImageLine<'_> {
+    ImageLine { mime: told(&image.mime), bytes: image.bytes, source: image.source.as_deref() }
+}
+
+fn break_line(line: &Break) -> BreakLine<'_> {
+    let (what, text) = match line {
+        Break::Compaction { .. } => ("compaction", None),
+        Break::Branch(text) => ("branch", told(text)),
+        Break::Interrupted(text) => ("interrupted", told(text)),
+        Break::Resumed(text) => ("resumed", told(text)),
+        Break::Error(text) => ("error", told(text)),
+        Break::ModelChange(model) => ("model", told(model)),
+        Break::Setting(text) => ("setting", told(text)),
+        Break::Ended(text) => ("ended", told(text)),
+        Break::Waiting(text) => ("waiting", told(text)),
+    };
+    let compaction = match line {
+        Break::Compaction { before, after, trigger, partial } => Some(CompactionLine {
+            tokens_before: *before,
+            tokens_after: *after,
+            trigger: told(trigger),
+            partial: *partial,
+        }),
+        _ => None,
+    };
+    BreakLine { what, text, compaction }
+}
+
+fn told(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn usage_line(usage: &Usage) -> UsageLine {
+    let Usage { input, output, cache_read, cache_write, reasoning, .. } = *usage;
+    UsageLine { input, output, cache_read, cache_write, reasoning }
+}
+
+/// A body: a string without colours, or a tree; a body whose record is gone is its stub.
+struct Content<'a>(&'a Body);
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.tree() {
+            Some(tree) => Node(tree).serialize(serializer),
+            None => without_sgr(self.0.text_or_stub()).serialize(serializer),
+        }
+    }
+}
+
+struct Node<'a>(&'a Tree);
+
+impl Serialize for Node<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Tree::Null => serializer.serialize_unit(),
+            Tree::Bool(value) => serializer.serialize_bool(*value),
+            Tree::Number(digits) => number(digits).map_err(S::Error::custom)?.serialize(serializer),
+            Tree::Text(text) => without_sgr(text).serialize(serializer),
+            Tree::List(items) => serializer.collect_seq(items.iter().map(Node)),
+            Tree::Map(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (key, value) in members {
+                    map.serialize_entry(key.as_str(), &Node(value))?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+/// A number exactly as written; what readers of JSON could not take as a number becomes a string.
+fn number(digits: &str) -> serde_json::Result<Box<RawValue>> {
+    let is_finite = digits.parse::<f64>().is_ok_and(f64::is_finite);
+    let as_written = RawValue::from_string(digits.to_owned()).ok().filter(|_| is_finite);
+    as_written.map_or_else(|| RawValue::from_string(serde_json::to_string(digits)?), Ok)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,389 @@
+//! The figures of a session: schema `tv.stats/1`. CONTRACT: fields are only ever added; unknown is
+//! `null`, never 0.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::reading::{self, Reading};
+use crate::analysis::cost::{self, Cost};
+use crate::analysis::{activity, pairing};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
+use crate::model::record::{FileId, Origin};
+use crate::model::text::Text;
+use crate::model::totals::{Spent, Totals};
+use crate::model::transcript::Transcript;
+
+/// All figures of one session.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    /// `tv.stats/1`.
+    pub schema: &'static str,
+    /// What was opened.
+    pub path: String,
+    /// The format's name.
+    pub format: &'static str,
+    /// How sure that is.
+    pub confidence: &'static str,
+    /// Facts about the session.
+    pub session: SessionFigures,
+    /// What became of the records.
+    pub records: RecordFigures,
+    /// Messages by who speaks.
+    pub entries: EntryFigures,
+    /// Blocks by kind.
+    pub blocks: BlockFigures,
+    /// Prompts of the main lane.
+    pub turns: usize,
+    /// Sub-agents.
+    pub lanes: usize,
+    /// Abandoned branches.
+    pub branches: usize,
+    /// How often the history was shortened.
+    pub compactions: u64,
+    /// How calls and results pair up.
+    pub pairing: PairingFigures,
+    /// What was spent.
+    pub usage: UsageFigures,
+    /// What that cost.
+    pub cost: CostFigures,
+    /// The main lane without abandoned branches.
+    pub active: ActiveFigures,
+}
+
+/// Facts about the session.
+#[derive(Debug, Serialize)]
+pub struct SessionFigures {
+    /// Its id.
+    pub id: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// The agent's name.
+    pub agent: Option<String>,
+    /// The working directory.
+    pub cwd: Option<String>,
+    /// Models that answered, in the order seen.
+    pub models: Vec<String>,
+    /// First time seen.
+    pub started: Option<String>,
+    /// Last time seen.
+    pub ended: Option<String>,
+    /// What the agent is doing.
+    pub state: &'static str,
+}
+
+/// What became of the records.
+#[derive(Debug, Serialize)]
+pub struct RecordFigures {
+    /// All of them.
+    pub total: u64,
+    /// Made an entry.
+    pub shown: u64,
+    /// Became part of another entry.
+    pub merged: u64,
+    /// Hold nothing to show.
+    pub passed: u64,
+    /// Could not be read.
+    pub faulty: u64,
+    /// Why records were passed.
+    pub passed_reasons: BTreeMap<&'static str, u64>,
+    /// Types and fields that the format does not know.
+    pub unknown: BTreeMap<String, u64>,
+    /// Where faulty records are.
+    pub faults: Vec<FaultFigures>,
+}
+
+/// A faulty record.
+#[derive(Debug, Serialize)]
+pub struct FaultFigures {
+    /// The line, 0 if unknown.
+    pub line: u32,
+    /// The byte offset.
+    pub byte: u64,
+    /// What is wrong.
+    pub what: String,
+    /// The file, unless it is the one that was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Messages by who speaks.
+#[derive(Debug, Default, Serialize)]
+pub struct EntryFigures {
+    /// A human or the calling agent.
+    pub user: u64,
+    /// The model.
+    pub assistant: u64,
+    /// The system prompt.
+    pub system: u64,
+    /// The agent program.
+    pub harness: u64,
+}
+
+/// Blocks by kind.
+#[derive(Debug, Default, Serialize)]
+pub struct BlockFigures {
+    /// Prose that is not blank.
+    pub text: u64,
+    /// Thinking, also where only its presence is recorded.
+    pub thinking: u64,
+    /// Tool calls.
+    pub calls: u64,
+    /// Images of messages.
+    pub images: u64,
+    /// Lines across the transcript.
+    pub breaks: u64,
+    /// Blocks without a better form.
+    pub raw: u64,
+}
+
+/// As [`pairing::PairingCounts`].
+#[derive(Debug, Serialize)]
+pub struct PairingFigures {
+    /// Distinct calls.
+    pub calls: u64,
+    /// Distinct results.
+    pub results: u64,
+    /// Calls with their result.
+    pub paired: u64,
+    /// Results marked as errors.
+    pub failed: u64,
+    /// Calls whose result may still come.
+    pub pending: u64,
+    /// Calls whose result will not come.
+    pub orphan_calls: u64,
+    /// Results without a call.
+    pub orphan_results: u64,
+    /// Further results of a call.
+    pub duplicate_results: u64,
+}
+
+/// Tokens.
+#[derive(Debug, Serialize)]
+pub struct UsageFigures {
+    /// Uncached input.
+    pub input: Option<u64>,
+    /// Output, reasoning included.
+    pub output: Option<u64>,
+    /// Cache reads.
+    pub cache_read: Option<u64>,
+    /// Cache writes.
+    pub cache_write: Option<u64>,
+    /// How many of the output were reasoning.
+    pub reasoning: Option<u64>,
+    /// Requests that recorded usage.
+    pub requests: u64,
+}
+
+/// Money.
+#[derive(Debug, Serialize)]
+pub struct CostFigures {
+    /// USD.
+    pub usd: Option<f64>,
+    /// `recorded`, `estimated`, `mixed`, `unpriced`.
+    pub source: &'static str,
+    /// Models that spent tokens and have no price; `unknown` if no model is recorded.
+    pub unpriced_models: Vec<String>,
+}
+
+/// The main lane without abandoned branches.
+#[derive(Debug, Serialize)]
+pub struct ActiveFigures {
+    /// Messages.
+    pub entries: u64,
+    /// Prompts.
+    pub turns: usize,
+    /// Tool calls.
+    pub calls: u64,
+    /// What was spent.
+    pub usage: UsageFigures,
+    /// What that cost.
+    pub cost: CostFigures,
+}
+
+/// Counts everything in a session.
+pub fn of(reading: &Reading, now: Moment) -> Figures {
+    let transcript = &reading.transcript;
+    let mut entries = EntryFigures::default();
+    let mut blocks = BlockFigures::default();
+    for entry in transcript.entries() {
+        entries.count(entry);
+        blocks.count(entry);
+    }
+    Figures {
+        schema: "tv.stats/1",
+        path: reading::shown(&reading.target.path).to_string(),
+        format: reading.opened.format,
+        confidence: reading.opened.confidence,
+        session: session(reading, now),
+        records: records(reading),
+        entries,
+        blocks,
+        turns: transcript.turns().len(),
+        lanes: transcript.lanes().len(),
+        branches: transcript.branches().roots.len(),
+        compactions: compactions(transcript),
+        pairing: pairing::count(transcript).into(),
+        usage: (&transcript.totals().sum()).into(),
+        cost: (&cost::of(transcript.totals())).into(),
+        active: active(transcript),
+    }
+}
+
+/// Whether an entry counts as a message; results that stand alone do not.
+pub fn is_message(entry: &Entry) -> bool {
+    entry.blocks.is_empty() || entry.blocks.iter().any(|block| !matches!(block.kind, BlockKind::Result(_)))
+}
+
+fn session(reading: &Reading, now: Moment) -> SessionFigures {
+    let transcript = &reading.transcript;
+    let meta = transcript.meta();
+    let string = |text: Option<&Text>| text.map(Text::to_string);
+    let results = |entry| calls_of(entry).filter_map(|call| call.state.result()?.at);
+    let times = transcript.entries().flat_map(|entry| entry.at.into_iter().chain(results(entry)));
+    let span = times.fold(None, |span: Option<(Moment, Moment)>, at| match span {
+        Some((first, last)) => Some((first.min(at), last.max(at))),
+        None => Some((at, at)),
+    });
+    let id = string(meta.id.as_ref());
+    let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
+    SessionFigures {
+        id: id.or_else(of_target),
+        title: string(meta.title()),
+        agent: string(meta.agent.as_ref()),
+        cwd: string(meta.cwd.as_ref()),
+        models: meta.models.iter().map(Text::to_string).collect(),
+        started: span.map(|(first, _)| first.to_rfc3339()),
+        ended: span.map(|(_, last)| last.to_rfc3339()),
+        state: activity::judge(transcript, reading.last_write(), now).word(),
+    }
+}
+
+/// Counts what became of the records.
+pub fn records(reading: &Reading) -> RecordFigures {
+    let tally = reading.transcript.tally();
+    let file = |id: FileId| (id != FileId(0)).then(|| reading::shown(reading.file(id)).to_string());
+    let fault = |(origin, what): &(Origin, Text)| FaultFigures {
+        line: origin.line,
+        byte: origin.at,
+        what: what.to_string(),
+        file: file(origin.file),
+    };
+    RecordFigures {
+        total: tally.records(),
+        shown: tally.shown,
+        merged: tally.merged,
+        passed: tally.passed,
+        faulty: tally.faulty,
+        passed_reasons: tally.reasons.iter().filter(|(_, n)| **n > 0).map(|(why, n)| (*why, *n)).collect(),
+        unknown: tally.unknown.iter().map(|(what, (n, _))| (what.to_string(), *n)).collect(),
+        faults: tally.faults.iter().map(fault).collect(),
+    }
+}
+
+fn compactions(transcript: &Transcript) -> u64 {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    let is_compaction =
+        |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
+    blocks.map(|block| u64::from(is_compaction(&block.kind))).sum()
+}
+
+fn active(transcript: &Transcript) -> ActiveFigures {
+    let abandoned = &transcript.branches().abandoned;
+    let is_whole = abandoned.is_empty() && transcript.lanes().is_empty();
+    let ids = transcript.order().iter().filter(|id| !abandoned.contains(id));
+    let mut entries = EntryFigures::default();
+    let mut calls = 0;
+    let mut own = Totals::default();
+    for entry in ids.filter_map(|id| transcript.get(*id)).filter(|entry| entry.lane.is_none()) {
+        entries.count(entry);
+        calls += calls_of(entry).count() as u64;
+        if let Some(usage) = &entry.usage {
+            own.add(usage, entry.model.as_ref());
+        }
+    }
+    // Usage told beside the entries belongs to no branch or lane: it counts if there is only one.
+    let totals = if is_whole { transcript.totals() } else { &own };
+    ActiveFigures {
+        entries: entries.user + entries.assistant + entries.system + entries.harness,
+        turns: transcript.turns().iter().filter(|turn| !abandoned.contains(&turn.prompt)).count(),
+        calls,
+        usage: (&totals.sum()).into(),
+        cost: (&cost::of(totals)).into(),
+    }
+}
+
+impl EntryFigures {
+    fn count(&mut self, entry: &Entry) {
+        if !is_message(entry) {
+            return;
+        }
+        match entry.role {
+            Role::User => self.user += 1,
+            Role::Assistant => self.assistant += 1,
+            Role::System => self.system += 1,
+            Role::Harness => self.harness += 1,
+        }
+    }
+}
+
+impl BlockFigures {
+    fn count(&mut self, entry: &Entry) {
+        for block in &entry.blocks {
+            match &block.kind {
+                BlockKind::Text(body) => self.text += u64::from(!body.stub.is_blank()),
+                BlockKind::Thinking(_) => self.thinking += 1,
+                BlockKind::Call(_) => self.calls += 1,
+                BlockKind::Image(_) => self.images += 1,
+                BlockKind::Break(_) => self.breaks += 1,
+                BlockKind::Raw(_) => self.raw += 1,
+                BlockKind::Result(_) => {}
+            }
+        }
+    }
+}
+
+impl From<pairing::PairingCounts> for PairingFigures {
+    fn from(counts: pairing::PairingCounts) -> Self {
+        let pairing::PairingCounts {
+            calls,
+            results,
+            paired,
+            failed,
+            pending,
+            orphan_calls,
+            orphan_results,
+            duplicate_results,
+        } = counts;
+        Self { calls, results, paired, failed, pending, orphan_calls, orphan_results, duplicate_results }
+    }
+}
+
+impl From<&Spent> for UsageFigures {
+    fn from(spent: &Spent) -> Self {
+        Self {
+            input: spent.input.known(),
+            output: spent.output.known(),
+            cache_read: spent.cache_read.known(),
+            cache_write: spent.cache_write.known(),
+            reasoning: spent.reasoning.known(),
+            requests: spent.requests,
+        }
+    }
+}
+
+impl From<&Cost> for CostFigures {
+    fn from(cost: &Cost) -> Self {
+        let named = |model: &Text| if model.is_empty() { "unknown".to_owned() } else { model.to_string() };
+        Self {
+            usd: cost.usd.map(|usd| (usd * 1e6).round() / 1e6),
+            source: cost.source.word(),
+            unpriced_models: cost.unpriced_models.iter().map(named).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

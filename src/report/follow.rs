@@ -1,0 +1,119 @@
+//! `tv show --follow`: entries as they become complete, in file order, until interrupted.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use signal_hook::consts::SIGINT;
+
+use super::outcome::{Outcome, Trouble};
+use super::reading::Reading;
+use super::show::{Options, Printer};
+use crate::ingest::{self, WatchMode};
+use crate::model::edit::{Feed, LinkState};
+use crate::model::entry::{Entry, EntryId, Role};
+use crate::model::pairing::calls_of;
+use crate::model::transcript::Transcript;
+
+/// Batches that may wait between reading and writing.
+const QUEUE: usize = 16;
+/// A message may be spread over several records; after this pause the last one is taken for complete.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// Writes what is there and goes on with what is appended.
+pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    let stop = Arc::new(AtomicBool::new(false));
+    // The first interrupt stops in good order, a second one at once.
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
+    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let session = ingest::open(&options.target)?;
+    let mut reading = Reading::of(&options.target, &session, true);
+    let (sender, feed) = bounded(QUEUE);
+    let thread = session.follow(sender, mode, Arc::clone(&stop), Box::new(|| {}));
+    let written = write_feed(options, &feed, &stop, &mut reading, out);
+    let was_interrupted = stop.swap(true, Ordering::Relaxed);
+    drop(feed);
+    // A thread that panicked has said so in the feed; there is nothing more to learn from it.
+    let _ = thread.join();
+    written?;
+    if was_interrupted {
+        return Ok(Outcome::Interrupted);
+    }
+    Ok(Outcome::of(reading.failure().into_iter().collect()))
+}
+
+fn write_feed(
+    options: &Options,
+    feed: &Receiver<Feed>,
+    stop: &AtomicBool,
+    reading: &mut Reading,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut printer = Printer::new(options);
+    let mut is_known_whole = false;
+    let mut is_open = true;
+    while is_open && !stop.load(Ordering::Relaxed) {
+        let is_quiet = match feed.recv_timeout(PAUSE) {
+            Ok(message) => {
+                is_known_whole |= matches!(message, Feed::CaughtUp);
+                is_open = !matches!(message, Feed::Link(LinkState::Closed) | Feed::Fault(_));
+                reading.take(message);
+                false
+            }
+            Err(RecvTimeoutError::Timeout) => true,
+            Err(RecvTimeoutError::Disconnected) => {
+                is_open = false;
+                true
+            }
+        };
+        if is_known_whole && feed.is_empty() {
+            reading.transcript.settle();
+            write_complete(&mut printer, is_quiet, reading, out)?;
+        }
+    }
+    reading.transcript.settle();
+    for id in reading.transcript.order().to_vec() {
+        printer.print(id, reading, out)?;
+    }
+    out.flush()
+}
+
+/// Writes entries up to the first that may still change.
+fn write_complete(
+    printer: &mut Printer<'_>,
+    is_quiet: bool,
+    reading: &mut Reading,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let order = reading.transcript.order();
+    let new = order.iter().rposition(|id| printer.has_printed(*id)).map_or(0, |last| last + 1);
+    for id in order.get(new..).unwrap_or_default().to_vec() {
+        if !is_complete(id, is_quiet, &reading.transcript) {
+            break;
+        }
+        printer.print(id, reading, out)?;
+    }
+    out.flush()
+}
+
+/// Whether nothing more is expected of an entry: its calls have results, or the model went on without
+/// them.
+fn is_complete(id: EntryId, is_quiet: bool, transcript: &Transcript) -> bool {
+    let Some(entry) = transcript.get(id) else { return true };
+    let later = || later_entries(id, transcript);
+    let is_ahead = |other: &Entry| other.lane.is_none() || other.lane == entry.lane;
+    let went_on = || later().any(|other| other.role == Role::Assistant && is_ahead(other));
+    let waits = calls_of(entry).any(|call| call.state.is_open());
+    let may_grow = entry.marks.open || !(is_quiet || later().next().is_some());
+    went_on() || (!waits && !may_grow)
+}
+
+fn later_entries(id: EntryId, transcript: &Transcript) -> impl Iterator<Item = &Entry> {
+    let others = transcript.order().iter().rev().take_while(move |other| **other != id);
+    others.filter_map(|other| transcript.get(*other))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! How a report ended, or why it could not begin.
+
+use std::{fmt, io};
+
+use crate::ingest::OpenError;
+
+/// How a report ended. Failures to write are errors of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was reported.
+    Complete,
+    /// Some sessions could not be opened or not be read to the end; the others were reported.
+    Failed(Vec<OpenError>),
+    /// The reader asked to stop.
+    Interrupted,
+}
+
+impl Outcome {
+    /// Complete unless something failed.
+    pub fn of(failures: Vec<OpenError>) -> Self {
+        if failures.is_empty() { Self::Complete } else { Self::Failed(failures) }
+    }
+}
+
+/// Why nothing more can be written.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The session cannot be opened.
+    Open(OpenError),
+    /// Nobody takes the output.
+    Write(io::Error),
+}
+
+impl From<OpenError> for Trouble {
+    fn from(error: OpenError) -> Self {
+        Self::Open(error)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl From<serde_json::Error> for Trouble {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Write(error.into())
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => error.fmt(f),
+            Self::Write(error) => write!(f, "cannot write: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Trouble {}

@@ -1,0 +1,146 @@
+//! A session read to its end: what every report starts from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, Target};
+use crate::model::edit::{Feed, Opened, Stage};
+use crate::model::entry::{Body, Entry, Held};
+use crate::model::moment::Moment;
+use crate::model::record::{FileId, Origin};
+use crate::model::text::Text;
+use crate::model::transcript::Transcript;
+
+/// A session read to its end.
+pub struct Reading {
+    /// What was asked for.
+    pub target: Target,
+    /// What was found.
+    pub opened: Opened,
+    /// What every format says of it.
+    pub verdicts: Vec<FormatVerdict>,
+    /// The session.
+    pub transcript: Transcript,
+    /// Its files by the numbers in origins.
+    pub files: BTreeMap<FileId, PathBuf>,
+    /// Why reading stopped before the end, if it did.
+    pub fault: Option<Text>,
+    /// For bodies that were left on disk; none if all are held.
+    pub pager: Option<Pager>,
+}
+
+/// Opens and reads a session. With `stubs_only` bodies stay on disk.
+pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
+    let session = ingest::open(target)?;
+    let mut reading = Reading::of(target, &session, stubs_only);
+    session.read_whole(stubs_only, &mut |feed| reading.take(feed));
+    reading.transcript.settle();
+    Ok(reading)
+}
+
+/// The sessions that an argument names: those in a folder, or the one that it is.
+pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
+    if target.session.is_some() {
+        return Ok(vec![target.clone()]);
+    }
+    let ids = ingest::sessions(target)?;
+    if ids.is_empty() {
+        return Err(OpenError(format!(
+            "{} holds no session; give a session file, or a folder of an agent's sessions",
+            shown(&target.path)
+        )));
+    }
+    let named =
+        |id: String| Target { path: target.path.clone(), session: Some(id).filter(|id| !id.is_empty()) };
+    Ok(ids.into_iter().map(named).collect())
+}
+
+impl Reading {
+    /// A session of which nothing has been read yet.
+    pub fn of(target: &Target, session: &Session, is_paged: bool) -> Self {
+        Self {
+            target: target.clone(),
+            opened: session.opened.clone(),
+            verdicts: session.verdicts.clone(),
+            transcript: Transcript::new(),
+            files: BTreeMap::new(),
+            fault: None,
+            pager: is_paged.then(|| session.pager()),
+        }
+    }
+
+    /// A session made by hand.
+    #[cfg(test)]
+    pub fn told(target: Target, batch: crate::model::edit::Batch) -> Self {
+        let opened = Opened {
+            format: "made",
+            confidence: "certain",
+            reason: Text::default(),
+            path: target.path.clone(),
+        };
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript.settle();
+        let files = BTreeMap::new();
+        Self { target, opened, verdicts: Vec::new(), transcript, files, fault: None, pager: None }
+    }
+
+    /// Takes what the session sends. The preview of a large file is not needed here.
+    pub fn take(&mut self, feed: Feed) {
+        match feed {
+            Feed::Opened(opened) => self.opened = *opened,
+            Feed::Batch { stage: Stage::Whole, batch } => drop(self.transcript.apply(*batch)),
+            Feed::File { id, path } => drop(self.files.insert(id, path)),
+            Feed::Fault(what) => self.fault = Some(what),
+            Feed::Batch { stage: Stage::Preview, .. }
+            | Feed::Progress { .. }
+            | Feed::CaughtUp
+            | Feed::Bodies(_)
+            | Feed::Link(_) => {}
+        }
+    }
+
+    /// Why reading stopped, as a failure of this report.
+    pub fn failure(&self) -> Option<OpenError> {
+        let what = self.fault.as_ref()?;
+        Some(OpenError(format!("{}: reading stopped: {what}", shown(&self.target.path))))
+    }
+
+    /// When one of the session's files last changed.
+    pub fn last_write(&self) -> Option<Moment> {
+        let files = self.files.values().filter_map(|path| last_write(path));
+        files.chain(last_write(&self.target.path)).max()
+    }
+
+    /// The file that an origin speaks of.
+    pub fn file(&self, id: FileId) -> &Path {
+        self.files.get(&id).unwrap_or(&self.opened.path)
+    }
+}
+
+fn last_write(path: &Path) -> Option<Moment> {
+    let since_epoch = std::fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since_epoch.as_millis()).ok().map(Moment)
+}
+
+/// A path that is safe to print.
+pub fn shown(path: &Path) -> Text {
+    Text::clean(&path.to_string_lossy())
+}
+
+/// The entry with all its bodies in memory. Bodies whose record is gone keep their stub.
+pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
+    let mut entry = entry.clone();
+    let Some(pager) = pager else { return entry };
+    let mut records: BTreeMap<Origin, Vec<Held>> = BTreeMap::new();
+    let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
+    for body in bodies.filter(|body| body.is_away()) {
+        let Body { from, slot, .. } = *body;
+        let contents = records.entry(from).or_insert_with(|| pager.read(from));
+        if let Some(held) = contents.get(usize::from(slot)) {
+            body.held = held.clone();
+        }
+    }
+    entry
+}

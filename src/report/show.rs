@@ -1,0 +1,230 @@
+//! `tv show`: a transcript as text, laid out as on the screen, or as JSON an entry a line.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use super::entry;
+use super::follow;
+use super::outcome::{Outcome, Trouble};
+use super::reading::{self, Reading};
+use super::rows::{GUTTER, Paper};
+use crate::analysis::phrases;
+use crate::ingest::{Target, WatchMode};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::pairing::calls_of;
+use crate::model::text::Name;
+use crate::model::tool::ToolCall;
+use crate::model::transcript::{LaneFacts, Transcript};
+use crate::model::turn::TurnFacts;
+use crate::render::code::Colours;
+use crate::render::lay_out;
+use crate::render::row::{Item, LaneLine, Level, Look};
+use crate::render::theme::Theme;
+
+/// Larger files are paged in as they are written instead of being held.
+const HELD_BELOW: u64 = 32 << 20;
+
+/// What to show, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The session.
+    pub target: Target,
+    /// Columns and colours.
+    pub paper: Paper,
+    /// How much is shown.
+    pub level: Level,
+    /// Entries as JSON instead of text.
+    pub json: bool,
+    /// Go on with what is appended, until interrupted; how changes are noticed.
+    pub follow: Option<WatchMode>,
+}
+
+/// Writes a transcript.
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    if let Some(mode) = options.follow {
+        return follow::write(options, mode, out);
+    }
+    let mut reading = reading::read(&options.target, is_large(&options.target))?;
+    let mut printer = Printer::new(options);
+    for id in reading.transcript.order().to_vec() {
+        printer.print(id, &mut reading, out)?;
+    }
+    printer.print_left_over(&mut reading, out)?;
+    Ok(Outcome::of(reading.failure().into_iter().collect()))
+}
+
+fn is_large(target: &Target) -> bool {
+    std::fs::metadata(&target.path).is_ok_and(|file| file.is_file() && file.len() > HELD_BELOW)
+}
+
+/// Writes entries, each once.
+pub struct Printer<'a> {
+    options: &'a Options,
+    theme: Theme,
+    colours: Colours,
+    printed: HashSet<EntryId>,
+    turns: HashMap<EntryId, usize>,
+}
+
+impl<'a> Printer<'a> {
+    /// For these options.
+    pub fn new(options: &'a Options) -> Self {
+        let theme = Theme { ascii: options.paper.ascii, has_colour: options.paper.colour, ..Theme::dark() };
+        Self { options, theme, colours: Colours::default(), printed: HashSet::new(), turns: HashMap::new() }
+    }
+
+    /// Whether the entry has been written.
+    pub fn has_printed(&self, id: EntryId) -> bool {
+        self.printed.contains(&id)
+    }
+
+    /// Writes an entry at its place in the file. A sub-agent's entries are written below the call
+    /// that started it, from level 4 on; under level 4 their call names them. While following they
+    /// stay in file order: their call was written before they came.
+    pub fn print(&mut self, id: EntryId, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+        if self.options.json {
+            return self.print_json(id, reading, out);
+        }
+        let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
+        let depth = u16::from(entry.lane.is_some());
+        let has_caller = entry.lane.as_ref().is_some_and(|lane| has_caller(lane, &reading.transcript));
+        if has_caller && !self.opens_lanes() {
+            self.printed.insert(id);
+            return Ok(());
+        }
+        if has_caller && !self.is_following() {
+            return Ok(());
+        }
+        self.print_with_lanes(id, depth, reading, out)
+    }
+
+    /// Writes what no call led to, so that nothing stays hidden: at level 4 and above.
+    pub fn print_left_over(&mut self, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+        if self.options.json || !self.opens_lanes() {
+            return Ok(());
+        }
+        for id in reading.transcript.order().to_vec() {
+            self.print_with_lanes(id, 1, reading, out)?;
+        }
+        Ok(())
+    }
+
+    fn opens_lanes(&self) -> bool {
+        self.options.level >= Level::Full
+    }
+
+    fn is_following(&self) -> bool {
+        self.options.follow.is_some()
+    }
+
+    fn print_with_lanes(
+        &mut self,
+        id: EntryId,
+        depth: u16,
+        reading: &mut Reading,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        // Lanes may start each other in a circle if a file lies; each entry comes once.
+        let mut waiting = vec![(id, depth)];
+        while let Some((id, depth)) = waiting.pop() {
+            if !self.printed.insert(id) {
+                continue;
+            }
+            self.print_text(id, depth, reading, out)?;
+            if !self.opens_lanes() || self.is_following() {
+                continue;
+            }
+            let Some(entry) = reading.transcript.get(id) else { continue };
+            let lanes = calls_of(entry).filter_map(|call| reading.transcript.lane_of_call(&call.key));
+            let below: Vec<EntryId> = lanes.flat_map(|lane| lane.entries.iter().copied()).collect();
+            waiting.extend(below.into_iter().rev().map(|id| (id, depth.saturating_add(1))));
+        }
+        Ok(())
+    }
+
+    fn print_json(&mut self, id: EntryId, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+        if !self.printed.insert(id) {
+            return Ok(());
+        }
+        let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
+        let entry = reading::whole(entry, reading.pager.as_mut());
+        serde_json::to_writer(&mut *out, &entry::of(id, &entry, reading))?;
+        writeln!(out)
+    }
+
+    fn print_text(
+        &mut self,
+        id: EntryId,
+        depth: u16,
+        reading: &mut Reading,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let turn = self.turn_facts(id, &reading.transcript);
+        let Reading { transcript, pager, .. } = reading;
+        let Some(entry) = transcript.get(id) else { return Ok(()) };
+        let entry = reading::whole(entry, pager.as_mut());
+        let paper = self.options.paper;
+        let spent = entry
+            .usage
+            .as_deref()
+            .map(|usage| phrases::spent(usage, entry.model.as_ref(), paper.ascii))
+            .filter(|facts| !facts.is_empty());
+        let item = Item {
+            entry: &entry,
+            folds: &[],
+            turn: turn.as_deref(),
+            spent: spent.as_deref(),
+            dim: entry.marks.copy || transcript.branches().abandoned.contains(&id),
+            lanes: &self.lane_lines(&entry, transcript),
+            depth,
+            raw: None,
+        };
+        let look = Look {
+            width: paper.width.saturating_sub(GUTTER).max(1),
+            level: self.options.level,
+            thinking: true,
+            times: true,
+            theme: &self.theme,
+            colours: &self.colours,
+        };
+        for row in lay_out(&item, &look) {
+            writeln!(out, "{}", paper.line(&row))?;
+        }
+        Ok(())
+    }
+
+    fn turn_facts(&mut self, id: EntryId, transcript: &Transcript) -> Option<String> {
+        if self.turns.len() != transcript.turns().len() {
+            let turns = transcript.turns().iter().enumerate();
+            self.turns = turns.map(|(number, turn)| (turn.prompt, number)).collect();
+        }
+        let facts = transcript.turn_facts(*self.turns.get(&id)?);
+        Some(phrases::turn(&facts, self.options.paper.ascii)).filter(|facts| !facts.is_empty())
+    }
+
+    fn lane_lines(&self, entry: &Entry, transcript: &Transcript) -> Vec<LaneLine> {
+        let lanes = calls_of(entry).filter_map(|call| Some((call, transcript.lane_of_call(&call.key)?)));
+        let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
+            call: call.key.clone(),
+            label: lane.label.clone(),
+            facts: lane_facts(lane, transcript, self.options.paper.ascii),
+            is_open: self.opens_lanes(),
+        };
+        lanes.map(line).collect()
+    }
+}
+
+/// Whether the session has the call that started a lane.
+fn has_caller(lane: &Name, transcript: &Transcript) -> bool {
+    let facts = transcript.lanes().iter().find(|facts| facts.name == *lane);
+    let call = facts.and_then(|facts| facts.call.as_ref());
+    call.is_some_and(|call| !transcript.entries_with_call(call).is_empty())
+}
+
+fn lane_facts(lane: &LaneFacts, transcript: &Transcript, ascii: bool) -> String {
+    let entries = lane.entries.iter().filter_map(|id| transcript.get(*id));
+    phrases::turn(&TurnFacts::of(entries), ascii)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! `tv stats`: the figures of sessions, as JSON a line or as a table to read.
+
+use std::io::{self, Write};
+
+use super::figures::{self, CostFigures, Figures, PairingFigures, RecordFigures, UsageFigures};
+use super::outcome::{Outcome, Trouble};
+use super::reading;
+use crate::analysis::phrases;
+use crate::ingest::{OpenError, Target};
+use crate::model::moment::Moment;
+
+/// What to report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Files, folders, or sessions in folders.
+    pub targets: Vec<Target>,
+    /// One JSON object a line instead of a table.
+    pub json: bool,
+}
+
+/// Writes the figures of all sessions that can be opened.
+pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    let mut failures = Vec::new();
+    let mut is_first = true;
+    for target in &options.targets {
+        let sessions = reading::sessions(target).unwrap_or_else(|error| {
+            failures.push(error);
+            Vec::new()
+        });
+        for session in sessions {
+            let figures = match figures_of(&session, now) {
+                Ok((figures, fault)) => {
+                    failures.extend(fault);
+                    figures
+                }
+                Err(error) => {
+                    failures.push(error);
+                    continue;
+                }
+            };
+            if !options.json && !is_first {
+                writeln!(out)?;
+            }
+            is_first = false;
+            if options.json { write_json(&figures, out)? } else { write_table(&figures, out)? }
+        }
+    }
+    Ok(Outcome::of(failures))
+}
+
+fn figures_of(target: &Target, now: Moment) -> Result<(Figures, Option<OpenError>), OpenError> {
+    let reading = reading::read(target, true)?;
+    Ok((figures::of(&reading, now), reading.failure()))
+}
+
+fn write_json(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, figures)?;
+    writeln!(out)
+}
+
+fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
+    let session = &figures.session;
+    let title = session.title.as_deref().or(session.id.as_deref()).unwrap_or(&figures.path);
+    writeln!(out, "{}", title.lines().next().unwrap_or_default())?;
+    for (label, value) in table(figures) {
+        writeln!(out, "  {label:<12} {value}")?;
+    }
+    Ok(())
+}
+
+fn table(figures: &Figures) -> Vec<(&'static str, String)> {
+    let Figures { session, records, entries, blocks, .. } = figures;
+    let mut rows = vec![
+        ("file", figures.path.clone()),
+        ("format", format!("{} ({})", figures.format, figures.confidence)),
+        ("state", session.state.to_owned()),
+    ];
+    rows.extend(session.agent.clone().map(|agent| ("agent", agent)));
+    rows.extend(session.cwd.clone().map(|cwd| ("folder", cwd)));
+    if !session.models.is_empty() {
+        rows.push(("models", session.models.join(", ")));
+    }
+    rows.extend(span(session).map(|span| ("time", span)));
+    rows.push(("records", records_line(records)));
+    rows.push((
+        "entries",
+        format!(
+            "{} user, {} assistant, {} system, {} harness",
+            entries.user, entries.assistant, entries.system, entries.harness
+        ),
+    ));
+    rows.push((
+        "blocks",
+        format!(
+            "{} text, {} thinking, {} calls, {} images, {} breaks, {} raw",
+            blocks.text, blocks.thinking, blocks.calls, blocks.images, blocks.breaks, blocks.raw
+        ),
+    ));
+    rows.push((
+        "structure",
+        format!(
+            "{}, {}, {}, {}",
+            plural(figures.turns as u64, "turn", "turns"),
+            plural(figures.lanes as u64, "sub-agent", "sub-agents"),
+            plural(figures.branches as u64, "abandoned branch", "abandoned branches"),
+            plural(figures.compactions, "compaction", "compactions")
+        ),
+    ));
+    rows.push(("calls", calls_line(&figures.pairing)));
+    rows.push(("tokens", tokens_line(&figures.usage)));
+    rows.push(("cost", cost_line(&figures.cost)));
+    let active = &figures.active;
+    if figures.branches > 0 || figures.lanes > 0 {
+        rows.push((
+            "main lane",
+            format!(
+                "{}, {}, {}, {}",
+                plural(active.entries, "entry", "entries"),
+                plural(active.turns as u64, "turn", "turns"),
+                plural(active.calls, "call", "calls"),
+                cost_line(&active.cost)
+            ),
+        ));
+    }
+    rows
+}
+
+fn span(session: &figures::SessionFigures) -> Option<String> {
+    let (started, ended) = (session.started.as_ref()?, session.ended.as_ref()?);
+    let lasted = Moment::parse(ended)?.since(Moment::parse(started)?);
+    Some(format!("{started} to {ended}, {}", phrases::duration(lasted)))
+}
+
+fn records_line(records: &RecordFigures) -> String {
+    let RecordFigures { total, shown, merged, passed, faulty, .. } = records;
+    let unknown = records.unknown.len();
+    let unknown = if unknown > 0 { format!(", {unknown} unknown types or fields") } else { String::new() };
+    format!("{total}: {shown} shown, {merged} merged, {passed} passed, {faulty} faulty{unknown}")
+}
+
+fn calls_line(pairing: &PairingFigures) -> String {
+    let others = [
+        (pairing.failed, "failed"),
+        (pairing.pending, "pending"),
+        (pairing.orphan_calls, "without a result"),
+        (pairing.orphan_results, "results without a call"),
+        (pairing.duplicate_results, "duplicate results"),
+    ];
+    let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}"));
+    format!("{}: {} paired{}", pairing.calls, pairing.paired, others.collect::<String>())
+}
+
+fn tokens_line(usage: &UsageFigures) -> String {
+    let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), phrases::tokens);
+    let mut line = format!(
+        "{} input, {} output, {} cache read, {} cache write in {}",
+        figure(usage.input),
+        figure(usage.output),
+        figure(usage.cache_read),
+        figure(usage.cache_write),
+        plural(usage.requests, "request", "requests")
+    );
+    if let Some(reasoning) = usage.reasoning {
+        line.push_str(&format!("; {} of the output is reasoning", phrases::tokens(reasoning)));
+    }
+    line
+}
+
+fn cost_line(cost: &CostFigures) -> String {
+    let amount = cost.usd.map(|usd| format!("{} ", phrases::usd(usd))).unwrap_or_default();
+    let missing = if cost.unpriced_models.is_empty() {
+        String::new()
+    } else {
+        format!(" (no price for {})", cost.unpriced_models.join(", "))
+    };
+    format!("{amount}{}{missing}", cost.source)
+}
+
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
