@@ -74,6 +74,43 @@ impl Tally {
         }
     }
 
+    /// Adds the counts of further records.
+    pub fn absorb(&mut self, other: &Self) {
+        self.shown += other.shown;
+        self.merged += other.merged;
+        self.passed += other.passed;
+        self.faulty += other.faulty;
+        for (reason, n) in &other.reasons {
+            *self.reasons.entry(reason).or_default() += n;
+        }
+        for (what, (n, origin)) in &other.unknown {
+            self.unknown.entry(what.clone()).or_insert((0, *origin)).0 += n;
+        }
+        let room = FAULTS_KEPT.saturating_sub(self.faults.len());
+        self.faults.extend(other.faults.iter().take(room).cloned());
+    }
+
+    /// Takes back what was absorbed, when its records were rewritten and will be counted anew.
+    pub fn give_back(&mut self, other: &Self) {
+        self.shown = self.shown.saturating_sub(other.shown);
+        self.merged = self.merged.saturating_sub(other.merged);
+        self.passed = self.passed.saturating_sub(other.passed);
+        self.faulty = self.faulty.saturating_sub(other.faulty);
+        for (reason, n) in &other.reasons {
+            if let Some(count) = self.reasons.get_mut(reason) {
+                *count = count.saturating_sub(*n);
+            }
+        }
+        self.reasons.retain(|_, n| *n > 0);
+        for (what, (n, _)) in &other.unknown {
+            if let Some((count, _)) = self.unknown.get_mut(what) {
+                *count = count.saturating_sub(*n);
+            }
+        }
+        self.unknown.retain(|_, (n, _)| *n > 0);
+        self.faults.retain(|fault| !other.faults.contains(fault));
+    }
+
     /// Notes a type or field that the format does not know.
     pub fn note_unknown(&mut self, what: Text, origin: Origin) {
         self.unknown.entry(what).or_insert((0, origin)).0 += 1;

@@ -1,1 +1,15 @@
-//! Room (to be filled).
+//! Disk to records: line files, documents, folders and pipes, and how their changes are noticed.
+//!
+//! Invariant: reads only, by position, never through a memory map; knows no agent and no JSON library.
+//! A room waits for nothing but the disk: times come in as arguments, waiting is `watch`'s.
+
+pub mod document;
+pub mod folder;
+pub mod follow;
+pub mod lines;
+pub mod pattern;
+pub mod rewritten;
+pub mod rows;
+pub mod stamp;
+pub mod stream;
+pub mod watch;

@@ -1,0 +1,297 @@
+//! One JSON document as records: its root object with the array of messages emptied, and the elements
+//! of that array, as byte ranges.
+//!
+//! Only brackets and strings are looked at, so damage within an element stays within it, and the
+//! beginning of a long document can be split as well as the whole.
+
+use std::ops::Range;
+
+use memchr::memchr2;
+
+/// The key whose array is the list of messages if there is one; else the longest array of objects.
+const MESSAGES: &[u8] = b"\"messages\"";
+
+/// Where the parts of a document are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// From the opening bracket to the closing one, or to the end of what is there.
+    pub root: Range<usize>,
+    /// The root object with its array of messages emptied; `None` if the root is an array.
+    pub header: Option<Vec<u8>>,
+    /// The elements that are complete.
+    pub elements: Vec<Range<usize>>,
+    /// What follows the last complete element or member if the document breaks off.
+    pub cut: Option<Range<usize>>,
+}
+
+impl Split {
+    /// Whether the closing bracket was found.
+    pub fn is_complete(&self) -> bool {
+        self.cut.is_none()
+    }
+}
+
+/// Splits a document. Lines before it (a log message, say) are skipped. `None` if there is none.
+pub fn split(bytes: &[u8]) -> Option<Split> {
+    let start = find_root(bytes)?;
+    let mut scan = Scan { bytes, at: start };
+    if bytes.get(start) == Some(&b'[') {
+        let array = scan.array();
+        let root = start..array.end.unwrap_or(bytes.len());
+        let last = array.elements.last().map_or(start + 1, |element| element.end);
+        let cut = array.end.is_none().then_some(last..bytes.len());
+        return Some(Split { root, header: None, elements: array.elements, cut });
+    }
+    Some(scan.object())
+}
+
+/// The first line that begins with `{` or `[` in the way of JSON.
+fn find_root(bytes: &[u8]) -> Option<usize> {
+    let mut line_start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    for line in bytes.get(line_start..)?.split_inclusive(|byte| *byte == b'\n') {
+        let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let at = line_start + indent;
+        let next = bytes.get(at + 1..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
+        let begins = match line.get(indent) {
+            Some(b'{') => matches!(next, Some(b'"' | b'}') | None),
+            Some(b'[') => matches!(next, Some(b'{' | b']') | None),
+            _ => false,
+        };
+        if begins {
+            return Some(at);
+        }
+        line_start += line.len();
+    }
+    None
+}
+
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// An array of the root object, or the root.
+struct Array {
+    start: usize,
+    /// After its closing bracket, if that was found.
+    end: Option<usize>,
+    elements: Vec<Range<usize>>,
+    has_objects: bool,
+}
+
+impl Scan<'_> {
+    /// The root object, at its opening bracket.
+    fn object(&mut self) -> Split {
+        let start = self.at;
+        self.at += 1;
+        let mut best: Option<(bool, Array)> = None;
+        let mut last_member = self.at;
+        let mut closed = false;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'}' => {
+                    self.at += 1;
+                    closed = true;
+                    break;
+                }
+                b'"' => {
+                    let Some((is_messages, array)) = self.member() else { break };
+                    let is_open = array.as_ref().is_some_and(|array| array.end.is_none());
+                    if let Some(array) = array.filter(|array| is_better(is_messages, array, best.as_ref())) {
+                        best = Some((is_messages, array));
+                    }
+                    if is_open {
+                        break;
+                    }
+                    last_member = self.at;
+                }
+                _ => self.at += 1,
+            }
+        }
+        self.split_object(start, best.map(|(_, array)| array), (!closed).then_some(last_member))
+    }
+
+    fn split_object(&self, start: usize, messages: Option<Array>, open_after: Option<usize>) -> Split {
+        let slice = |range: Range<usize>| self.bytes.get(range).unwrap_or_default();
+        let root_end = if open_after.is_some() { self.bytes.len() } else { self.at };
+        let kept_end = open_after.unwrap_or(self.at);
+        let mut header = Vec::new();
+        let mut cut_at = kept_end;
+        let mut elements = Vec::new();
+        if let Some(array) = messages {
+            header.extend_from_slice(slice(start..array.start + 1));
+            header.push(b']');
+            if let Some(end) = array.end {
+                header.extend_from_slice(slice(end..kept_end));
+            } else {
+                cut_at = array.elements.last().map_or(array.start + 1, |element| element.end);
+            }
+            elements = array.elements;
+        } else {
+            header.extend_from_slice(slice(start..kept_end));
+        }
+        if open_after.is_some() {
+            header.push(b'}');
+        }
+        let cut = open_after.map(|_| cut_at..self.bytes.len());
+        Split { root: start..root_end, header: Some(header), elements, cut }
+    }
+
+    /// A member at its key: whether it is called messages, and its value if that is an array.
+    /// `None` if it breaks off.
+    fn member(&mut self) -> Option<(bool, Option<Array>)> {
+        let key = self.at;
+        self.string()?;
+        let is_messages = self.bytes.get(key..self.at) == Some(MESSAGES);
+        while self.peek()? != b':' {
+            self.at += 1;
+        }
+        self.at += 1;
+        while self.peek()?.is_ascii_whitespace() {
+            self.at += 1;
+        }
+        match self.peek()? {
+            b'[' => return Some((is_messages, Some(self.array()))),
+            // A value is missing.
+            b'}' | b',' => {}
+            _ => self.value()?,
+        }
+        Some((false, None))
+    }
+
+    /// An array at its opening bracket.
+    fn array(&mut self) -> Array {
+        let mut array = Array { start: self.at, end: None, elements: Vec::new(), has_objects: false };
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            if byte == b']' {
+                self.at += 1;
+                array.end = Some(self.at);
+                break;
+            }
+            if byte == b',' || byte.is_ascii_whitespace() {
+                self.at += 1;
+                continue;
+            }
+            let start = self.at;
+            if self.value().is_none() {
+                break;
+            }
+            array.has_objects |= byte == b'{';
+            array.elements.push(start..self.at);
+        }
+        array
+    }
+
+    /// Any value, at its first byte. `None` if it breaks off.
+    fn value(&mut self) -> Option<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.peek()? {
+                b'"' => self.string()?,
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' => {
+                    depth = depth.saturating_sub(1);
+                    self.at += 1;
+                }
+                _ if depth == 0 => return self.scalar(),
+                _ => self.at += 1,
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// A number or a word. At the end of the bytes it may go on.
+    fn scalar(&mut self) -> Option<()> {
+        while !matches!(self.peek()?, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') {
+            self.at += 1;
+        }
+        Some(())
+    }
+
+    /// A string at its opening quote.
+    fn string(&mut self) -> Option<()> {
+        self.at += 1;
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            let found = memchr2(b'"', b'\\', rest)?;
+            let is_end = rest.get(found) == Some(&b'"');
+            self.at += found + if is_end { 1 } else { 2 };
+            if is_end {
+                return Some(());
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+}
+
+fn is_better(is_messages: bool, array: &Array, best: Option<&(bool, Array)>) -> bool {
+    match best {
+        Some((true, _)) if !is_messages => false,
+        Some((false, best)) if !is_messages => {
+            array.has_objects && array.elements.len() > best.elements.len()
+        }
+        None if !is_messages => array.has_objects,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Split, split};
+
+    fn parts(text: &str) -> (Option<String>, Vec<&str>, Split) {
+        let split = split(text.as_bytes()).unwrap();
+        let elements = split.elements.iter().map(|range| &text[range.clone()]).collect();
+        (split.header.clone().map(|header| String::from_utf8(header).unwrap()), elements, split)
+    }
+
+    #[test]
+    fn the_array_of_messages_is_emptied() {
+        let text = r#"{"v": 1, "tools": [{"a":1},{"b":[2]}], "messages": [ {"t":"]}\"["}, {"u":{}} ,3], "end": null}"#;
+        let (header, elements, split) = parts(text);
+        let expected = r#"{"v": 1, "tools": [{"a":1},{"b":[2]}], "messages": [], "end": null}"#;
+        assert_eq!(header.as_deref(), Some(expected));
+        assert_eq!(elements, [r#"{"t":"]}\"["}"#, r#"{"u":{}}"#, "3"]);
+        assert!(split.is_complete() && split.root == (0..text.len()));
+    }
+
+    #[test]
+    fn without_messages_the_longest_array_of_objects_counts() {
+        let (header, elements, _) = parts(r#"{"a":[1,2,3,4],"b":[{}],"c":[{},{}],"d":[{"messages":[{}]}]}"#);
+        assert_eq!(header.as_deref(), Some(r#"{"a":[1,2,3,4],"b":[{}],"c":[],"d":[{"messages":[{}]}]}"#));
+        assert_eq!(elements.len(), 2);
+        let (header, elements, _) = parts(r#"{"messages":[],"tools":[{}]}"#);
+        assert_eq!((header.as_deref(), elements.len()), (Some(r#"{"messages":[],"tools":[{}]}"#), 0));
+    }
+
+    #[test]
+    fn lines_before_a_document_are_skipped() {
+        let text = "INFO [x] exporting\n[warn] {y}\n  [ {\"a\":1}, {\"b\":2} ]\n";
+        let (header, elements, split) = parts(text);
+        assert_eq!((header, elements.len()), (None, 2));
+        assert_eq!(&text[split.root.clone()], "[ {\"a\":1}, {\"b\":2} ]");
+        assert_eq!(super::split(b"no document [at] {all}\n"), None);
+    }
+
+    #[test]
+    fn every_beginning_can_be_split() {
+        let text = r#"{"v":"x","list":[1],"messages":[{"a":"é\\"},{"b":[1]}],"w":12}"#;
+        let whole = parts(text).2;
+        for end in 1..text.len() {
+            let Some(split) = split(&text.as_bytes()[..end]) else { continue };
+            assert!(!split.is_complete());
+            assert!(whole.elements.starts_with(&split.elements), "{end}");
+            let header = String::from_utf8(split.header.unwrap()).unwrap();
+            assert!(serde_json::from_str::<serde_json::Value>(&header).is_ok(), "{end}: {header}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Many files that belong together, named by patterns: which are new, which are gone, which to look at.
+//!
+//! Tens of thousands of files are common, so a look costs little when nothing happens: recent files and
+//! directories each time, a slice of the others in turn, and those that an event names at once.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+
+use super::pattern::expand;
+use super::stamp::Stamp;
+use super::watch::Hints;
+
+/// How many recent ones are looked at each time.
+const RECENT: usize = 128;
+/// How many of the others are looked at each time.
+const SLICE: usize = 256;
+
+/// What became of the files since the last look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Files that were not there before, in order.
+    pub new: Vec<PathBuf>,
+    /// Files that are no longer there.
+    pub gone: Vec<PathBuf>,
+    /// Files to be looked at: they may have changed.
+    pub due: Vec<PathBuf>,
+}
+
+/// Files named by patterns.
+#[derive(Debug, Default)]
+pub struct Folder {
+    patterns: Vec<PathBuf>,
+    known_patterns: HashSet<PathBuf>,
+    directories: HashMap<PathBuf, Directory>,
+    directory_rota: Rota<PathBuf>,
+    files: HashSet<PathBuf>,
+    files_of: Vec<Vec<PathBuf>>,
+    file_rota: Rota<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Directory {
+    modified: Option<(i64, i64)>,
+    /// Seen twice in the same state: two changes may share one time stamp.
+    is_settled: bool,
+    patterns: Vec<usize>,
+}
+
+impl Folder {
+    /// Adds a pattern. Returns the files that it names and no other pattern did.
+    pub fn add(&mut self, pattern: &Path) -> Vec<PathBuf> {
+        if !self.known_patterns.insert(pattern.to_owned()) {
+            return Vec::new();
+        }
+        self.patterns.push(pattern.to_owned());
+        self.files_of.push(Vec::new());
+        self.expand_again(self.patterns.len() - 1).0
+    }
+
+    /// Forgets which files are known, so that all are found again, in order.
+    pub fn restart(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Directories to be watched, the most recent ones first.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.directory_rota.recent.iter().rev().map(PathBuf::as_path)
+    }
+
+    /// Looks for changes.
+    pub fn poll(&mut self, hints: &Hints) -> Census {
+        let mut census = Census::default();
+        let mut stale = Vec::new();
+        for path in self.directory_rota.next(hints.is_everything()) {
+            self.look_at_directory(&path, &mut stale);
+        }
+        for path in hints.paths() {
+            if let Some(parent) = path.parent() {
+                self.look_at_directory(parent, &mut stale);
+            }
+            self.look_at_directory(path, &mut stale);
+            if self.files.contains(path) {
+                self.file_rota.touch(path.clone());
+            }
+        }
+        stale.sort_unstable();
+        stale.dedup();
+        for pattern in stale {
+            let (new, gone) = self.expand_again(pattern);
+            census.new.extend(new);
+            census.gone.extend(gone);
+        }
+        census.due = self.file_rota.next(hints.is_everything());
+        census.due.retain(|path| self.files.contains(path) && !census.new.contains(path));
+        census
+    }
+
+    /// Notes that a file has changed, so that it is looked at each time.
+    pub fn touch(&mut self, path: &Path) {
+        self.file_rota.touch(path.to_owned());
+    }
+
+    fn look_at_directory(&mut self, path: &Path, stale: &mut Vec<usize>) {
+        let Some(directory) = self.directories.get_mut(path) else { return };
+        let modified = modified(path);
+        let has_changed = modified != directory.modified;
+        if has_changed || !directory.is_settled {
+            directory.is_settled = !has_changed;
+            directory.modified = modified;
+            stale.extend(&directory.patterns);
+            self.directory_rota.touch(path.to_owned());
+        }
+    }
+
+    /// The files that are new and those that are gone.
+    fn expand_again(&mut self, pattern: usize) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let Some(path) = self.patterns.get(pattern) else { return Default::default() };
+        let found = expand(path);
+        for path in found.directories {
+            let directory = self.directories.entry(path.clone()).or_insert_with(|| {
+                self.directory_rota.add(path.clone());
+                Directory { modified: modified(&path), is_settled: false, patterns: Vec::new() }
+            });
+            if !directory.patterns.contains(&pattern) {
+                directory.patterns.push(pattern);
+            }
+        }
+        let Some(known) = self.files_of.get_mut(pattern) else { return Default::default() };
+        let before = std::mem::replace(known, found.files);
+        let now: HashSet<&PathBuf> = known.iter().collect();
+        let gone: Vec<PathBuf> = before.into_iter().filter(|path| !now.contains(path)).collect();
+        for path in &gone {
+            self.files.remove(path);
+        }
+        let new: Vec<PathBuf> = known.iter().filter(|path| !self.files.contains(*path)).cloned().collect();
+        for path in &new {
+            self.files.insert(path.clone());
+            self.file_rota.add(path.clone());
+        }
+        (new, gone)
+    }
+}
+
+fn modified(directory: &Path) -> Option<(i64, i64)> {
+    let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    Stamp::of(path).ok().map(|stamp| stamp.modified())
+}
+
+/// Whose turn it is: the recent ones always, the others one after the other.
+#[derive(Debug)]
+struct Rota<T> {
+    all: Vec<T>,
+    recent: VecDeque<T>,
+    next: usize,
+}
+
+impl<T> Default for Rota<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), recent: VecDeque::new(), next: 0 }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Rota<T> {
+    fn add(&mut self, item: T) {
+        self.all.push(item.clone());
+        self.touch(item);
+    }
+
+    fn touch(&mut self, item: T) {
+        self.recent.retain(|other| *other != item);
+        self.recent.push_back(item);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+    }
+
+    fn next(&mut self, everything: bool) -> Vec<T> {
+        if everything {
+            return self.all.clone();
+        }
+        let mut due: Vec<T> = self.recent.iter().cloned().collect();
+        if self.all.len() > self.recent.len() {
+            let slice = self.all.iter().cycle().skip(self.next).take(SLICE.min(self.all.len()));
+            due.extend(slice.cloned());
+            self.next = (self.next + SLICE) % self.all.len();
+        }
+        let mut seen = HashSet::new();
+        due.retain(|item| seen.insert(item.clone()));
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Folder, RECENT, SLICE};
+    use crate::source::watch::Hints;
+
+    #[test]
+    fn files_come_and_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str| dir.path().join("part").join(name);
+        let mut folder = Folder::default();
+        assert_eq!(folder.add(&file("*.json")), [""; 0]);
+        fs::create_dir(dir.path().join("part")).unwrap();
+        fs::write(file("b.json"), "1").unwrap();
+        fs::write(file("a.json"), "1").unwrap();
+        assert_eq!(folder.poll(&Hints::default()).new, [file("a.json"), file("b.json")]);
+        fs::write(file("c.json"), "1").unwrap();
+        fs::remove_file(file("a.json")).unwrap();
+        let census = folder.poll(&Hints::default());
+        assert_eq!((census.new, census.gone), (vec![file("c.json")], vec![file("a.json")]));
+        assert_eq!(folder.poll(&Hints::default()).due.len(), 2);
+    }
+
+    #[test]
+    fn a_look_at_many_files_is_bounded_and_reaches_all_in_turn() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..2000 {
+            fs::write(dir.path().join(format!("{number:04}.json")), "1").unwrap();
+        }
+        let mut folder = Folder::default();
+        assert_eq!(folder.add(&dir.path().join("*.json")).len(), 2000);
+        let mut reached = std::collections::HashSet::new();
+        for _ in 0..2000 / SLICE + 1 {
+            let due = folder.poll(&Hints::default()).due;
+            assert!(due.len() <= RECENT + SLICE);
+            reached.extend(due);
+        }
+        assert_eq!(reached.len(), 2000);
+    }
+}

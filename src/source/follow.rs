@@ -1,0 +1,397 @@
+//! A growing file that is followed by name: what was appended, and whether it is still the same text.
+//!
+//! Identity is (device, inode), the first bytes, and the bytes just before the place that was read:
+//! any of them alone is fooled by inode reuse, equal headers or truncation between two looks.
+//!
+//! Invariant: a descriptor is read to its end before a new file of the same name is begun.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::stamp::{Stamp, read_at, read_range};
+
+/// How much of the beginning must stay the same.
+const HEAD: usize = 1024;
+/// How much before the place that was read must stay the same.
+const MARK: usize = 256;
+/// Delays between tries while a file cannot be read.
+const FIRST_RETRY: Duration = Duration::from_millis(250);
+const LAST_RETRY: Duration = Duration::from_secs(5);
+
+/// What a look at the file showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing to do.
+    Quiet,
+    /// There are bytes to read.
+    Grown,
+    /// It is another text now: read from 0. Says what happened.
+    Anew(&'static str),
+    /// It is gone, or was moved away. What was open can still be read.
+    Gone,
+    /// It is there again, or can be read again.
+    Back,
+    /// It cannot be read; says why.
+    Unreadable(String),
+}
+
+/// Follows one file.
+#[derive(Debug)]
+pub struct Follower {
+    path: PathBuf,
+    file: Option<File>,
+    stamp: Stamp,
+    offset: u64,
+    head: Vec<u8>,
+    mark: Vec<u8>,
+    /// How far the descriptor of a file that was replaced is read.
+    drain_to: Option<u64>,
+    was_cut: bool,
+    is_gone: bool,
+    trouble: Option<Trouble>,
+}
+
+#[derive(Debug)]
+struct Trouble {
+    what: String,
+    delay: Duration,
+    retry: Instant,
+    /// The bytes themselves cannot be read, not only the name.
+    in_reading: bool,
+}
+
+impl Follower {
+    /// Opens a file; reading begins at 0.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let stamp = Stamp::of_file(&file)?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: Some(file),
+            stamp,
+            offset: 0,
+            head: Vec::new(),
+            mark: Vec::new(),
+            drain_to: None,
+            was_cut: false,
+            is_gone: false,
+            trouble: None,
+        })
+    }
+
+    /// Goes on at another place of the same text.
+    pub fn seek(&mut self, at: u64) -> io::Result<()> {
+        self.head = read_range(self.descriptor()?, 0, HEAD)?;
+        self.mark.clear();
+        self.offset = at;
+        Ok(())
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the next read begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The length of the file when it was last looked at.
+    pub fn len(&self) -> u64 {
+        self.stamp.len
+    }
+
+    /// Whether the file was empty when it was last looked at.
+    pub fn is_empty(&self) -> bool {
+        self.stamp.len == 0
+    }
+
+    /// When a file that cannot be read will be tried again.
+    pub fn retry_at(&self) -> Option<Instant> {
+        self.trouble.as_ref().map(|trouble| trouble.retry)
+    }
+
+    /// Lets go of the descriptor until there is something to read: for files beside the session.
+    pub fn rest(&mut self) {
+        self.file = None;
+    }
+
+    /// Reads on. Returns how many bytes it read; 0 at the end.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.file.is_none() {
+            self.file = Some(File::open(&self.path)?);
+        }
+        let read = read_at(self.descriptor()?, buffer, self.offset)?;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if self.offset == self.head.len() as u64 {
+            let wanting = HEAD - self.head.len().min(HEAD);
+            self.head.extend_from_slice(bytes.get(..wanting.min(read)).unwrap_or_default());
+        }
+        self.mark.extend_from_slice(bytes.get(read.saturating_sub(MARK)..).unwrap_or_default());
+        self.mark.drain(..self.mark.len().saturating_sub(MARK));
+        self.offset += read as u64;
+        Ok(read)
+    }
+
+    /// Looks at the file. To be called until it says [`Change::Quiet`].
+    pub fn poll(&mut self, now: Instant) -> Change {
+        if let Some(trouble) = self.trouble.as_ref().filter(|trouble| now < trouble.retry) {
+            let can_read_on = !trouble.in_reading && self.has_unread_bytes();
+            return if can_read_on { Change::Grown } else { Change::Quiet };
+        }
+        match self.look() {
+            Ok(Change::Quiet | Change::Back) if self.trouble.take().is_some() => Change::Back,
+            Ok(change) => {
+                if change != Change::Quiet {
+                    self.trouble = None;
+                }
+                change
+            }
+            Err(error) => self.note_trouble(&error, now, false),
+        }
+    }
+
+    /// Takes note that reading failed, and says what there is to tell about it.
+    pub fn failed(&mut self, error: &io::Error, now: Instant) -> Change {
+        self.note_trouble(error, now, true)
+    }
+
+    fn look(&mut self) -> io::Result<Change> {
+        let named = match Stamp::of(&self.path) {
+            Ok(stamp) => stamp,
+            Err(error) if is_absence(&error) => return Ok(self.look_while_gone()),
+            Err(error) => return Err(error),
+        };
+        if !named.is_same_file(&self.stamp) {
+            return self.look_at_successor();
+        }
+        self.drain_to = None;
+        let was_gone = std::mem::take(&mut self.is_gone);
+        let quiet = if was_gone { Change::Back } else { Change::Quiet };
+        let is_touched = named != self.stamp;
+        if !is_touched && !self.was_cut {
+            let grown = named.len > self.offset && !was_gone;
+            return Ok(if grown { Change::Grown } else { quiet });
+        }
+        self.stamp = named;
+        if named.len == 0 {
+            // Most writers that cut a file fill it again at once; what was read stays until then.
+            self.was_cut |= self.offset > 0;
+            return Ok(quiet);
+        }
+        if self.was_cut || named.len < self.offset {
+            self.begin_anew();
+            return Ok(Change::Anew("cut and written anew"));
+        }
+        if !self.is_same_text()? {
+            self.begin_anew();
+            return Ok(Change::Anew("rewritten in place"));
+        }
+        Ok(if was_gone {
+            Change::Back
+        } else if named.len > self.offset {
+            Change::Grown
+        } else {
+            Change::Quiet
+        })
+    }
+
+    fn look_while_gone(&mut self) -> Change {
+        if self.has_unread_bytes() {
+            Change::Grown
+        } else if std::mem::replace(&mut self.is_gone, true) {
+            Change::Quiet
+        } else {
+            Change::Gone
+        }
+    }
+
+    /// Another file has the name now.
+    fn look_at_successor(&mut self) -> io::Result<Change> {
+        if let Some(len) =
+            self.file.as_ref().and_then(|file| Stamp::of_file(file).ok()).map(|stamp| stamp.len)
+        {
+            let end = *self.drain_to.get_or_insert(len);
+            if self.offset < end.min(len) {
+                return Ok(Change::Grown);
+            }
+        }
+        let file = File::open(&self.path)?;
+        let stamp = Stamp::of_file(&file)?;
+        if stamp.len == 0 && self.offset > 0 {
+            // Created but not written yet: what was read stays until there is something else.
+            return Ok(Change::Quiet);
+        }
+        self.file = Some(file);
+        self.stamp = stamp;
+        self.drain_to = None;
+        self.is_gone = false;
+        self.begin_anew();
+        Ok(Change::Anew("replaced by another file"))
+    }
+
+    fn begin_anew(&mut self) {
+        self.offset = 0;
+        self.was_cut = false;
+        self.head.clear();
+        self.mark.clear();
+    }
+
+    fn is_same_text(&mut self) -> io::Result<bool> {
+        if self.file.is_none() {
+            self.file = Some(File::open(&self.path)?);
+        }
+        let file = self.descriptor()?;
+        let mark_at = self.offset.saturating_sub(self.mark.len() as u64);
+        Ok(read_range(file, 0, self.head.len())? == self.head
+            && read_range(file, mark_at, self.mark.len())? == self.mark)
+    }
+
+    fn has_unread_bytes(&self) -> bool {
+        let len = self.file.as_ref().and_then(|file| Stamp::of_file(file).ok()).map_or(0, |stamp| stamp.len);
+        len > self.offset
+    }
+
+    fn note_trouble(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> Change {
+        // A handle of a network file system may have gone stale: only a new one can help.
+        if error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error()) {
+            self.file = None;
+        }
+        let what = error.to_string();
+        let last = self.trouble.take();
+        let is_news = last.as_ref().is_none_or(|last| last.what != what);
+        let delay = last.map_or(FIRST_RETRY, |last| (last.delay * 2).min(LAST_RETRY));
+        self.trouble = Some(Trouble { what: what.clone(), delay, retry: now + delay, in_reading });
+        if is_news { Change::Unreadable(what) } else { Change::Quiet }
+    }
+
+    fn descriptor(&self) -> io::Result<&File> {
+        self.file.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+}
+
+/// Whether an error says that there is no such file, in whatever way.
+pub fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    use super::{Change, Follower};
+
+    fn read_all(follower: &mut Follower) -> String {
+        let mut buffer = vec![0; 7];
+        let mut all = Vec::new();
+        loop {
+            match follower.read(&mut buffer).unwrap() {
+                0 => return String::from_utf8(all).unwrap(),
+                read => all.extend_from_slice(&buffer[..read]),
+            }
+        }
+    }
+
+    fn append(path: &Path, text: &str) {
+        let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn followed(text: &str) -> (tempfile::TempDir, std::path::PathBuf, Follower) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("session.jsonl");
+        fs::write(&path, text).unwrap();
+        let mut follower = Follower::open(&path).unwrap();
+        assert_eq!(read_all(&mut follower), text);
+        (dir, path, follower)
+    }
+
+    #[test]
+    fn growth_touch_and_truncation_are_told_apart() {
+        let (_dir, path, mut follower) = followed("one\n");
+        let now = Instant::now();
+        assert_eq!(follower.poll(now), Change::Quiet);
+        append(&path, "two\n");
+        assert_eq!(follower.poll(now), Change::Grown);
+        assert_eq!(read_all(&mut follower), "two\n");
+        fs::File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        assert_eq!(follower.poll(now), Change::Quiet);
+        fs::write(&path, "").unwrap();
+        assert_eq!(follower.poll(now), Change::Quiet);
+        append(&path, "one\ntwo\nthree\n");
+        assert_eq!(follower.poll(now), Change::Anew("cut and written anew"));
+        assert_eq!(read_all(&mut follower), "one\ntwo\nthree\n");
+        assert_eq!(follower.poll(now), Change::Quiet);
+    }
+
+    #[test]
+    fn a_file_cut_and_regrown_between_two_looks_is_noticed() {
+        let now = Instant::now();
+        for rewritten in ["1ne\ntwo\nthree\n", "one\nTWO\nthree\n"] {
+            let (_dir, path, mut follower) = followed("one\ntwo\n");
+            fs::write(&path, rewritten).unwrap();
+            assert_eq!(follower.poll(now), Change::Anew("rewritten in place"));
+            assert_eq!(read_all(&mut follower), rewritten);
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_is_drained_first() {
+        let (dir, path, mut follower) = followed("one\n");
+        let now = Instant::now();
+        let old = dir.path().join("session.jsonl.1");
+        append(&path, "two\n");
+        fs::rename(&path, &old).unwrap();
+        assert_eq!(follower.poll(now), Change::Grown);
+        assert_eq!(read_all(&mut follower), "two\n");
+        assert_eq!(follower.poll(now), Change::Gone);
+        assert_eq!(follower.poll(now), Change::Quiet);
+        append(&old, "three\n");
+        fs::write(&path, "new\n").unwrap();
+        assert_eq!(follower.poll(now), Change::Grown);
+        assert_eq!(read_all(&mut follower), "three\n");
+        assert_eq!(follower.poll(now), Change::Anew("replaced by another file"));
+        assert_eq!(read_all(&mut follower), "new\n");
+        fs::rename(&path, dir.path().join("x")).unwrap();
+        assert_eq!(follower.poll(now), Change::Gone);
+        fs::rename(dir.path().join("x"), &path).unwrap();
+        assert_eq!(follower.poll(now), Change::Back);
+        assert_eq!(follower.poll(now), Change::Quiet);
+    }
+
+    #[test]
+    fn a_swapped_link_is_another_file() {
+        let (dir, path, _) = followed("one\n");
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut follower = Follower::open(&link).unwrap();
+        read_all(&mut follower);
+        let other = dir.path().join("other");
+        fs::write(&other, "other\n").unwrap();
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        assert_eq!(follower.poll(Instant::now()), Change::Anew("replaced by another file"));
+    }
+
+    #[test]
+    fn trouble_is_told_once_and_tried_again_later() {
+        let (dir, path, mut follower) = followed("one\n");
+        let now = Instant::now();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(matches!(follower.poll(now), Change::Unreadable(_)));
+        assert_eq!(follower.poll(now + Duration::from_millis(100)), Change::Quiet);
+        assert_eq!(follower.poll(now + Duration::from_millis(300)), Change::Quiet);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "two\n").unwrap();
+        assert_eq!(follower.poll(now + Duration::from_millis(500)), Change::Quiet);
+        assert!(matches!(follower.poll(now + Duration::from_secs(1)), Change::Anew(_)));
+        drop(dir);
+    }
+}

@@ -1,0 +1,195 @@
+//! Chunks of bytes to whole lines with their places. Touches no file.
+//!
+//! Invariant: any way to cut the bytes into chunks yields the same lines. A line is copied only if it
+//! spans chunks, and each of its bytes once; a line above the limit is not kept at all.
+
+use memchr::memchr;
+
+use crate::model::edit::saturating_u32;
+use crate::model::record::{FileId, Origin, Record};
+
+/// Longer lines are not kept: a line of this size is no record but damage.
+const LIMIT: usize = 256 << 20;
+/// What is kept of a line that is too long.
+const KEPT: usize = 1024;
+/// A buffer that grew beyond this is given back after its line.
+const ROOMY: usize = 4 << 20;
+
+/// A line that has ended, or the one that has not yet.
+#[derive(Clone, Copy, Debug)]
+pub enum Line<'a> {
+    /// All of it.
+    Whole(Record<'a>),
+    /// Its beginning; the rest was too long to be kept.
+    TooLong(Record<'a>),
+}
+
+/// Cuts chunks into lines and keeps the unfinished one.
+#[derive(Debug)]
+pub struct LineBuffer {
+    file: FileId,
+    limit: usize,
+    /// Where the unfinished line begins, and its number, 0 if unknown.
+    at: u64,
+    line: u32,
+    /// Its bytes so far, only the first ones if it is too long.
+    partial: Vec<u8>,
+    seen: u64,
+}
+
+impl LineBuffer {
+    /// A buffer for the lines of a file from its beginning.
+    pub fn new(file: FileId) -> Self {
+        Self { file, limit: LIMIT, at: 0, line: 1, partial: Vec::new(), seen: 0 }
+    }
+
+    /// A buffer for the lines from a place in the middle of a file, whose number is not known.
+    pub fn in_the_middle(file: FileId, at: u64) -> Self {
+        Self { at, line: 0, ..Self::new(file) }
+    }
+
+    /// The same with another limit for the length of a line.
+    #[must_use]
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Where in the file the next chunk must begin.
+    pub fn offset(&self) -> u64 {
+        self.at + self.seen
+    }
+
+    /// Takes the next chunk and gives out the lines that it ends. Empty lines are none.
+    pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
+        let mut rest = chunk;
+        while let Some(end) = memchr(b'\n', rest) {
+            let (piece, after) = rest.split_at(end);
+            self.end_line(piece, &mut each);
+            rest = after.get(1..).unwrap_or_default();
+        }
+        self.keep(rest);
+    }
+
+    /// The line that has not ended, if anything of it is there.
+    pub fn unfinished(&self) -> Option<Line<'_>> {
+        (self.seen > 0).then(|| self.line_of(&self.partial, self.seen))
+    }
+
+    fn end_line(&mut self, piece: &[u8], each: &mut impl FnMut(Line<'_>)) {
+        let seen = self.seen + piece.len() as u64;
+        if self.partial.is_empty() && piece.len() <= self.limit {
+            self.seen = seen;
+            if !piece.is_empty() {
+                each(self.line_of(piece, seen));
+            }
+        } else {
+            self.keep(piece);
+            each(self.line_of(&self.partial, seen));
+        }
+        self.at += seen + 1;
+        self.line += u32::from(self.line > 0);
+        self.seen = 0;
+        self.partial.clear();
+        if self.partial.capacity() > ROOMY {
+            self.partial = Vec::new();
+        }
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        let was_too_long = self.is_too_long(self.seen);
+        self.seen += piece.len() as u64;
+        if !self.is_too_long(self.seen) {
+            self.partial.extend_from_slice(piece);
+        } else if !was_too_long {
+            let wanting = KEPT.saturating_sub(self.partial.len()).min(piece.len());
+            self.partial.extend_from_slice(piece.get(..wanting).unwrap_or_default());
+            self.partial.truncate(KEPT);
+            self.partial.shrink_to_fit();
+        }
+    }
+
+    fn line_of<'b>(&self, bytes: &'b [u8], seen: u64) -> Line<'b> {
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let too_long = self.is_too_long(seen);
+        let len =
+            if too_long { u32::try_from(seen).unwrap_or(u32::MAX) } else { saturating_u32(bytes.len()) };
+        let record = Record { origin: Origin { file: self.file, at: self.at, len, line: self.line }, bytes };
+        if too_long { Line::TooLong(record) } else { Line::Whole(record) }
+    }
+
+    fn is_too_long(&self, seen: u64) -> bool {
+        seen > self.limit as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop, prop_oneof, proptest};
+
+    use super::{Line, LineBuffer};
+    use crate::model::record::{FileId, Origin};
+
+    type Seen = (bool, Origin, Vec<u8>);
+
+    fn seen(line: Line<'_>) -> Seen {
+        match line {
+            Line::Whole(record) => (true, record.origin, record.bytes.to_vec()),
+            Line::TooLong(record) => (false, record.origin, record.bytes.to_vec()),
+        }
+    }
+
+    fn lines_of<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, limit: usize) -> Vec<Seen> {
+        let mut buffer = LineBuffer::new(FileId(3)).with_limit(limit);
+        let mut lines = Vec::new();
+        for chunk in chunks {
+            buffer.feed(chunk, |line| lines.push(seen(line)));
+        }
+        lines.extend(buffer.unfinished().map(seen));
+        lines
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_do_not_matter(
+            bytes in prop::collection::vec(prop_oneof!["[ab{}\r]", "\n", "é"], 0..80),
+            cuts in prop::collection::vec(0usize..160, 0..12),
+            limit in 1usize..40,
+        ) {
+            let bytes = bytes.concat().into_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let chunks = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            let lines = lines_of(chunks, limit);
+            assert_eq!(lines, lines_of([bytes.as_slice()], limit));
+            for (whole, origin, content) in lines.iter().filter(|line| line.0) {
+                let at = usize::try_from(origin.at).unwrap();
+                assert!(*whole && bytes[at..].starts_with(content));
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_file() {
+        let places: Vec<_> = lines_of([b"one\r\n\ntwo\nthree".as_slice()], 100)
+            .into_iter()
+            .map(|(_, origin, bytes)| (origin.at, origin.len, origin.line, String::from_utf8(bytes).unwrap()))
+            .collect();
+        let expected = [(0, 3, 1, "one"), (6, 3, 3, "two"), (10, 5, 4, "three")];
+        assert_eq!(places, expected.map(|(at, len, line, text)| (at, len, line, text.to_owned())));
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_kept() {
+        let mut buffer = LineBuffer::new(FileId(0)).with_limit(64 << 10);
+        let chunk = vec![0; 48 << 10];
+        for _ in 0..1000 {
+            buffer.feed(&chunk, |_| panic!("no line has ended"));
+            assert!(buffer.partial.capacity() <= 128 << 10);
+        }
+        let mut lines = Vec::new();
+        buffer.feed(b"\nnext\n", |line| lines.push(seen(line)));
+        assert_eq!((lines[0].0, lines[0].2.len()), (false, super::KEPT));
+        assert_eq!((lines[1].0, lines[1].1.line, lines[1].2.as_slice()), (true, 2, b"next".as_slice()));
+    }
+}

@@ -1,0 +1,176 @@
+//! Paths with wildcards: which files they name, which directories must be watched for more.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+/// `**` looks no deeper than this, and never through links, so that no loop can hold it.
+const DEEPEST: usize = 16;
+
+/// What a pattern names now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expansion {
+    /// Files, sorted by path.
+    pub files: Vec<PathBuf>,
+    /// Directories that were looked into or are missing: if one changes, so may the files.
+    pub directories: Vec<PathBuf>,
+}
+
+/// Finds the files that a pattern names.
+pub fn expand(pattern: &Path) -> Expansion {
+    let mut found = Expansion::default();
+    if is_literal(pattern) {
+        if pattern.is_file() {
+            found.files.push(pattern.to_owned());
+        }
+        found.directories.extend(pattern.parent().map(Path::to_owned));
+        return found;
+    }
+    let components: Vec<Component<'_>> = pattern.components().collect();
+    walk(PathBuf::new(), &components, DEEPEST, &mut found);
+    found.files.sort();
+    found.files.dedup();
+    found
+}
+
+/// Whether a pattern names this path.
+pub fn matches(pattern: &Path, path: &Path) -> bool {
+    let pattern: Vec<&OsStr> = pattern.iter().collect();
+    let path: Vec<&OsStr> = path.iter().collect();
+    matches_from(&pattern, &path)
+}
+
+fn matches_from(pattern: &[&OsStr], path: &[&OsStr]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((first, rest)), _) if *first == "**" => {
+            (0..=path.len()).any(|skipped| path.get(skipped..).is_some_and(|path| matches_from(rest, path)))
+        }
+        (Some((first, rest)), Some((name, names))) => {
+            matches_name(first.as_bytes(), name.as_bytes()) && matches_from(rest, names)
+        }
+        _ => false,
+    }
+}
+
+fn is_literal(pattern: &Path) -> bool {
+    !pattern.as_os_str().as_bytes().contains(&b'*')
+}
+
+fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut Expansion) {
+    let Some((first, rest)) = components.split_first() else { return };
+    let name = first.as_os_str();
+    if !name.as_bytes().contains(&b'*') {
+        let path = base.join(name);
+        if rest.is_empty() {
+            found.files.extend(path.is_file().then_some(path));
+        } else {
+            walk(path, rest, depth, found);
+        }
+        return;
+    }
+    let is_deep = name == "**";
+    if is_deep {
+        walk(base.clone(), rest, depth, found);
+    }
+    for (path, is_directory) in list(&base) {
+        let matching = path.file_name().is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
+        if is_deep && is_directory && depth > 0 {
+            walk(path, components, depth - 1, found);
+        } else if matching && !is_deep && !rest.is_empty() {
+            walk(path, rest, depth, found);
+        } else if matching && rest.is_empty() && !is_directory && path.is_file() {
+            found.files.push(path);
+        }
+    }
+    found.directories.push(base);
+}
+
+/// The entries of a directory, each with whether it is a directory itself (a link is none).
+fn list(directory: &Path) -> Vec<(PathBuf, bool)> {
+    let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let mut entries: Vec<(PathBuf, bool)> = entries
+        .flatten()
+        .map(|entry| (directory.join(entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir())))
+        .collect();
+    entries.sort();
+    entries
+}
+
+/// `*` stands for any bytes of a name; a leading dot must be written out.
+fn matches_name(pattern: &[u8], name: &[u8]) -> bool {
+    if pattern.first() == Some(&b'*') && name.first() == Some(&b'.') && pattern != b"**" {
+        return false;
+    }
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(byte) if Some(byte) == name.get(n) => {
+                p += 1;
+                n += 1;
+            }
+            _ => {
+                let Some((star_p, star_n)) = star else { return false };
+                star = Some((star_p, star_n + 1));
+                p = star_p + 1;
+                n = star_n + 1;
+            }
+        }
+    }
+    pattern.get(p..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::{expand, matches};
+
+    #[test]
+    fn wildcards_name_files_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in
+            ["a/agent-2.jsonl", "a/agent-1.jsonl", "a/other.jsonl", "a/b/c/agent-3.jsonl", "agent-0.jsonl"]
+        {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("a/loop")).unwrap();
+        let names = |pattern: &str| -> Vec<String> {
+            let found = expand(&dir.path().join(pattern)).files;
+            found.iter().map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string()).collect()
+        };
+        assert_eq!(names("a/agent-*.jsonl"), ["a/agent-1.jsonl", "a/agent-2.jsonl"]);
+        assert_eq!(names("*/other.jsonl"), ["a/other.jsonl"]);
+        assert_eq!(
+            names("**/agent-*.jsonl"),
+            ["a/agent-1.jsonl", "a/agent-2.jsonl", "a/b/c/agent-3.jsonl", "agent-0.jsonl"]
+        );
+        assert_eq!(names("a/other.jsonl"), ["a/other.jsonl"]);
+        assert_eq!(names("missing/*.json"), [""; 0]);
+        assert_eq!(expand(&dir.path().join("missing/*.json")).directories, [dir.path().join("missing")]);
+    }
+
+    #[test]
+    fn paths_match_patterns() {
+        for (pattern, path, expected) in [
+            ("/x/**/agent-*.jsonl", "/x/agent-1.jsonl", true),
+            ("/x/**/agent-*.jsonl", "/x/y/z/agent-1.jsonl", true),
+            ("/x/*/a*b*c", "/x/y/aXbbYcc", true),
+            ("/x/*/a*b*c", "/x/y/aXbbYcd", false),
+            ("/x/*", "/x/y/z", false),
+            ("/x/*", "/x/.hidden", false),
+        ] {
+            assert_eq!(matches(Path::new(pattern), Path::new(path)), expected, "{pattern} {path}");
+        }
+    }
+}

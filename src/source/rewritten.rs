@@ -1,0 +1,183 @@
+//! A file that its writer rewrites whole, perhaps in pieces: the last good state stays until the next
+//! one is complete.
+
+use std::fs::File;
+use std::hash::Hasher;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::follow::is_absence;
+use super::stamp::Stamp;
+
+/// How soon a file that is being written is looked at again.
+const RETRY: Duration = Duration::from_millis(100);
+/// A broken file that stays the same for so long is not being written.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a look at the file showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing new.
+    Quiet,
+    /// Its new content.
+    Content(Vec<u8>),
+    /// Its new content, which stays broken.
+    Broken(Vec<u8>),
+    /// It is gone.
+    Gone,
+    /// It is there again, unchanged.
+    Back,
+    /// It cannot be read; says why.
+    Unreadable(String),
+}
+
+/// Follows one file.
+#[derive(Debug)]
+pub struct Rewritten {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+    /// Of the content that was given out.
+    hash: Option<u64>,
+    /// Read twice in the same state: two changes may share one time stamp.
+    is_settled: bool,
+    broken_since: Option<Instant>,
+    retry: Option<Instant>,
+    away: Option<String>,
+}
+
+impl Rewritten {
+    /// A file that has not been read yet.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            stamp: None,
+            hash: None,
+            is_settled: true,
+            broken_since: None,
+            retry: None,
+            away: None,
+        }
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// When it should be looked at again without any event.
+    pub fn retry_at(&self) -> Option<Instant> {
+        self.retry
+    }
+
+    /// Looks at the file, and reads it if it may have changed.
+    pub fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
+        match self.look(now, is_complete) {
+            Ok(Look::Quiet) if self.away.take().is_some() => Look::Back,
+            Ok(look) => {
+                self.away = None;
+                look
+            }
+            Err(error) => self.note_absence(&error),
+        }
+    }
+
+    /// Reads what is there now, broken or not.
+    pub fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut file = File::open(&self.path)?;
+        let stamp = Stamp::of_file(&file)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(stamp.len).unwrap_or(0).min(1 << 30));
+        file.read_to_end(&mut bytes)?;
+        self.stamp = Some(stamp);
+        self.is_settled = false;
+        self.broken_since = None;
+        self.hash = Some(hash(&bytes));
+        Ok(bytes)
+    }
+
+    fn look(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> io::Result<Look> {
+        let stamp = Stamp::of(&self.path)?;
+        let is_touched = self.stamp != Some(stamp);
+        if (!is_touched && self.is_settled && self.broken_since.is_none())
+            || self.retry.is_some_and(|retry| now < retry)
+        {
+            return Ok(Look::Quiet);
+        }
+        let (told, broken_since) = (self.hash, self.broken_since);
+        let bytes = self.read()?;
+        let is_same = self.hash == told;
+        self.retry = None;
+        if is_same {
+            self.is_settled = !is_touched;
+            self.retry = (!self.is_settled).then(|| now + RETRY);
+            return Ok(Look::Quiet);
+        }
+        self.retry = Some(now + RETRY);
+        if is_complete(&bytes) {
+            return Ok(Look::Content(bytes));
+        }
+        let since = broken_since.filter(|_| !is_touched).unwrap_or(now);
+        if now.duration_since(since) >= PATIENCE && !bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Look::Broken(bytes));
+        }
+        self.hash = told;
+        self.broken_since = Some(since);
+        Ok(Look::Quiet)
+    }
+
+    fn note_absence(&mut self, error: &io::Error) -> Look {
+        let what = error.to_string();
+        let is_news = self.away.as_ref() != Some(&what);
+        self.retry = None;
+        self.away = Some(what.clone());
+        match (is_news, is_absence(error)) {
+            (false, _) => Look::Quiet,
+            (true, true) => Look::Gone,
+            (true, false) => Look::Unreadable(what),
+        }
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::{Duration, Instant};
+
+    use super::{Look, Rewritten};
+
+    #[test]
+    fn the_last_good_state_stays_while_a_file_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("messages.json");
+        fs::write(&path, "{1}").unwrap();
+        let is_complete = |bytes: &[u8]| bytes.ends_with(b"}");
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut file = Rewritten::new(&path);
+        assert_eq!(file.poll(at(0), is_complete), Look::Content(b"{1}".to_vec()));
+        for (ms, text) in [(200, ""), (400, "{1,"), (600, "{1,2")] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(file.poll(at(ms), is_complete), Look::Quiet);
+            assert!(file.retry_at().is_some());
+        }
+        fs::write(&path, "{1,2}").unwrap();
+        assert_eq!(file.poll(at(800), is_complete), Look::Content(b"{1,2}".to_vec()));
+        assert_eq!(file.poll(at(1000), is_complete), Look::Quiet);
+        fs::write(&path, "{1,").unwrap();
+        assert_eq!(file.poll(at(2000), is_complete), Look::Quiet);
+        assert_eq!(file.poll(at(3000), is_complete), Look::Quiet);
+        assert_eq!(file.poll(at(4100), is_complete), Look::Broken(b"{1,".to_vec()));
+        assert_eq!(file.poll(at(4300), is_complete), Look::Quiet);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(file.poll(at(5000), is_complete), Look::Gone);
+        assert_eq!(file.poll(at(5300), is_complete), Look::Quiet);
+        fs::write(&path, "{1,").unwrap();
+        assert_eq!(file.poll(at(6000), is_complete), Look::Back);
+    }
+}
