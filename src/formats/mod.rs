@@ -3,6 +3,7 @@
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
 //! when reading.
 
+pub mod anthropic;
 pub mod claude;
 pub mod claude_stream;
 pub mod cline;
@@ -12,6 +13,7 @@ pub mod json;
 pub mod openclaw;
 pub mod opencode;
 pub mod pi;
+pub mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};
 

@@ -651,27 +651,30 @@ fn held_bytes(blocks: &[Block]) -> u64 {
 }
 
 fn merge_head(entry: &mut Entry, new: &Entry) {
-    let brings_piece =
-        new.blocks.iter().any(|block| !entry.blocks.iter().any(|old| old.piece == block.piece));
+    let brings_piece = new.blocks.iter().any(|block| !is_among(&entry.blocks, block));
+    let leaves_piece = entry.blocks.iter().any(|block| !is_among(&new.blocks, block));
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);
     entry.role = new.role;
     entry.model = new.model.clone().or_else(|| entry.model.take());
     entry.marks = new.marks;
-    entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece);
-    if !brings_piece
-        && !new.blocks.is_empty()
-        && entry.blocks.first().map(|b| b.piece) == new.blocks.first().map(|b| b.piece)
-    {
+    entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
+    let tells_first = match (entry.blocks.first(), new.blocks.first()) {
+        (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
+        (None, Some(_)) => true,
+        (_, None) => false,
+    };
+    if tells_first {
         entry.origin = new.origin;
     }
 }
 
-/// Several records of one request repeat its usage while it grows: the greatest output is the last.
-fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_further_piece: bool) -> Option<Box<Usage>> {
+/// Several records of one request repeat its usage while it grows: the greatest output counts, and of
+/// equal ones the first, so that telling them again changes nothing.
+fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
     match (old, new) {
-        (Some(old), Some(new)) if is_further_piece && old.output > new.output => Some(old),
+        (Some(old), Some(new)) if is_part && old.output >= new.output => Some(old),
         (old, new) => new.or(old),
     }
 }

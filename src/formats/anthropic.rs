@@ -1,0 +1,182 @@
+//! Content blocks and usage of the Anthropic Messages API, as the agents built on it store them.
+//!
+//! Invariant: a block of unknown type stays readable as a tree; the data of images is never kept.
+
+use std::borrow::Cow;
+
+use super::json::Json;
+use super::tools;
+use crate::model::edit::{Batch, Severity};
+use crate::model::entry::{BlockKind, Image, Key, Raw};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
+use crate::model::usage::Usage;
+
+/// What one content block is to its message.
+#[derive(Debug)]
+pub enum Content {
+    /// A part of the message.
+    Part(BlockKind),
+    /// The result of a call.
+    Result(Key, Box<ToolResult>),
+    /// A text of white space.
+    Blank,
+}
+
+/// Where a content block stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Identity of the record.
+    pub record: &'a str,
+    /// Number of the block in its record.
+    pub place: usize,
+    /// When the record was written.
+    pub at: Option<Moment>,
+}
+
+/// Reads a content block. A bare string is a text block.
+pub fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
+    let kind = block_type(block);
+    match kind {
+        "text" => match block.get("text").str().or_else(|| block.str()) {
+            Some(text) if text.trim().is_empty() => Content::Blank,
+            Some(text) => Content::Part(BlockKind::Text(out.prose(text))),
+            None => Content::Part(raw(block, "text", out)),
+        },
+        "thinking" => Content::Part(BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty()))),
+        "redacted_thinking" => Content::Part(BlockKind::Thinking(out.prose(""))),
+        "image" => Content::Part(BlockKind::Image(image(block, out))),
+        // The API names server side and MCP tools by a prefix: `server_tool_use`, `mcp_tool_result`.
+        _ if kind.ends_with("tool_use") => {
+            Content::Part(BlockKind::Call(Box::new(call(block, site.at, out))))
+        }
+        _ if kind.ends_with("tool_result") => {
+            let call = Text::clean(block.get("tool_use_id").str_or_empty());
+            Content::Result(call, Box::new(result(block, site, out)))
+        }
+        _ => Content::Part(raw(block, kind, out)),
+    }
+}
+
+/// The type of a content block: a bare string is text.
+pub fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
+    if block.str().is_some() { "text" } else { block.get("type").str_or_empty() }
+}
+
+/// A block without a better form, as a tree.
+pub fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
+    let title = Text::stub(if title.is_empty() { "block" } else { title }, 80);
+    let body = out.tree(&title, block.weight(), || block.to_tree());
+    BlockKind::Raw(Raw { title, body })
+}
+
+/// A `tool_use` block.
+pub fn call(block: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> ToolCall {
+    let input = block.get("input");
+    let kind = tools::kind_of(block.get("name").str_or_empty());
+    let headline = tools::headline(kind, input);
+    ToolCall {
+        key: Text::clean(block.get("id").str_or_empty()),
+        name: Text::clean(block.get("name").str_or_empty()),
+        kind,
+        input: out.tree(&headline, input.weight(), || input.to_tree()),
+        headline,
+        state: ToolState::Pending,
+        started: at,
+        lane: None,
+    }
+}
+
+/// A `tool_result` block. Its content is a string, blocks, or any other value.
+pub fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
+    let content = block.get("content");
+    let text = output_text(content);
+    let told = untagged(&text);
+    let is_error = block.get("is_error").is_true();
+    let images = content.items().iter().filter(|item| block_type(item) == "image");
+    ToolResult {
+        key: Text::clean(&format!("{}:{}", site.record, site.place)),
+        verdict: match (is_error, is_refusal(told)) {
+            (false, _) => Verdict::Done,
+            (true, false) => Verdict::Failed,
+            (true, true) => Verdict::Refused,
+        },
+        images: images.map(|item| image(item, out)).collect(),
+        body: out.output(told),
+        patch: None,
+        facts: Text::default(),
+        at: site.at,
+        duration_ms: None,
+    }
+}
+
+/// The text of a result: its text blocks one below the other, other values as their source.
+pub fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
+    match content {
+        Json::Null => "".into(),
+        Json::Str(text) => text.as_ref().into(),
+        Json::Array(items) => {
+            let parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
+                let text = item.str().or_else(|| item.get("text").str());
+                text.map_or_else(|| item.to_source().into(), Cow::Borrowed)
+            });
+            parts.collect::<Vec<Cow<'_, str>>>().join("\n").into()
+        }
+        other => other.to_source().into(),
+    }
+}
+
+/// Claude Code wraps its own complaints in a tag that says nothing to a reader.
+fn untagged(text: &str) -> &str {
+    let inner = text.trim().strip_prefix("<tool_use_error>");
+    inner.and_then(|rest| rest.strip_suffix("</tool_use_error>")).unwrap_or(text)
+}
+
+/// Whether an error says that the user or a policy did not allow the call.
+fn is_refusal(text: &str) -> bool {
+    let marks = [
+        "The user doesn't want to",
+        "User rejected",
+        "The user rejected",
+        "[Request interrupted by user for tool use]",
+        "Claude requested permissions to",
+        "Permission to use",
+    ];
+    marks.iter().any(|mark| text.trim_start().starts_with(mark))
+}
+
+/// An image block: described, not held.
+pub fn image(block: &Json<'_>, out: &Batch) -> Image {
+    let source = block.get("source");
+    let data = source.get("data").str().or_else(|| block.get("data").str());
+    let mime = [source.get("media_type"), block.get("mediaType"), block.get("mimeType")];
+    let address = [source.get("url"), source.get("file_id"), source.get("path")];
+    Image {
+        mime: mime.iter().find_map(|name| name.text()).unwrap_or_default(),
+        bytes: data.map(|data| data.len() as u64 / 4 * 3),
+        source: address.iter().find_map(|name| name.text()),
+        origin: out.origin(),
+    }
+}
+
+/// A `usage` object of a message; `None` if it is none.
+pub fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
+    json.is_object().then(|| Usage {
+        input: tokens(json, "input_tokens", out),
+        output: tokens(json, "output_tokens", out),
+        cache_read: tokens(json, "cache_read_input_tokens", out),
+        cache_write: tokens(json, "cache_creation_input_tokens", out),
+        cache_write_1h: tokens(json.get("cache_creation"), "ephemeral_1h_input_tokens", out),
+        ..Usage::default()
+    })
+}
+
+/// A count of tokens. Negative ones occur and mean nothing.
+pub fn tokens(json: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
+    let count = json.get(name);
+    if count.number().is_some_and(|n| n < 0.0) {
+        out.notice(Severity::Warning, &format!("negative {name} counted as 0"));
+    }
+    count.count()
+}

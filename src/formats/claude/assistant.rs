@@ -1,0 +1,73 @@
+//! Assistant lines. An answer is spread over a line for each content block; its usage is repeated on
+//! all of them, in old versions as a growing snapshot.
+
+use super::line::Line;
+use super::session::Session;
+use crate::formats::anthropic::{self, Content, Site};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Block, BlockKind, Break, Key, Role};
+use crate::model::pairing::identifies;
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::tool::ToolKind;
+use crate::model::usage::Usage;
+
+/// The name of answers that the program made up itself: errors and notices.
+pub const SYNTHETIC: &str = "<synthetic>";
+
+/// An assistant line.
+pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let message = line.json.get("message");
+    let model = message.get("model").text();
+    let is_synthetic = model.as_deref() == Some(SYNTHETIC);
+    let is_error = line.json.get("isApiErrorMessage").is_true();
+    let mut entry = line.entry(answer_key(message.get("id").str(), &line.id), Role::Assistant, out);
+    entry.blocks = if is_error {
+        let text = anthropic::output_text(message.get("content"));
+        vec![Batch::block(line.piece(), BlockKind::Break(Break::Error(Text::clean(&text))))]
+    } else {
+        blocks(line, session, out)
+    };
+    entry.marks.quiet = is_synthetic && !is_error;
+    if !is_synthetic {
+        entry.model = model;
+        entry.usage = usage(line, out).map(Box::new);
+    }
+    let fate = if session.begins_answer(&entry.key) { Fate::Shown } else { Fate::Merged };
+    out.entry(entry);
+    fate
+}
+
+/// Lines of one answer share the id of its message.
+pub fn answer_key(message: Option<&str>, line: &Key) -> Key {
+    message.filter(|id| identifies(id)).map_or_else(|| line.clone(), Text::clean)
+}
+
+fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for (place, block) in line.json.at(&["message", "content"]).blocks().iter().enumerate() {
+        let site = Site { record: &line.id, place, at: line.at };
+        match anthropic::content(block, site, out) {
+            Content::Part(kind) => {
+                if let BlockKind::Call(call) = &kind
+                    && call.kind == ToolKind::Delegate
+                {
+                    session.lanes.label_call(call.key.clone(), call.headline.clone());
+                }
+                blocks.push(Batch::block(line.piece(), kind));
+            }
+            Content::Result(call, result) => {
+                out.push(Edit::Result { call, result, lane: line.lane.clone() });
+            }
+            Content::Blank => {}
+        }
+    }
+    blocks
+}
+
+/// Lines before version 1.0.x tell what the answer cost.
+fn usage(line: &Line<'_>, out: &mut Batch) -> Option<Usage> {
+    let usage = anthropic::usage(line.json.at(&["message", "usage"]), out)?;
+    let cost = line.json.get("costUSD").number().filter(|usd| *usd > 0.0);
+    Some(Usage { cost, ..usage })
+}

@@ -1,0 +1,85 @@
+//! Attachments (since 2.1.9x): what the program adds to the context beside messages, and prompts that
+//! were typed while the agent was busy.
+
+use super::line::Line;
+use super::session::Session;
+use super::user;
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Raw, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// Types that are known to matter only to the model.
+const QUIET: [&str; 26] = [
+    "hook_success",
+    "hook_system_message",
+    "hook_additional_context",
+    "hook_cancelled",
+    "async_hook_response",
+    "deferred_tools_delta",
+    "skill_listing",
+    "agent_listing_delta",
+    "task_reminder",
+    "todo_reminder",
+    "file",
+    "directory",
+    "compact_file_reference",
+    "edited_text_file",
+    "mcp_instructions_delta",
+    "mcp_resource",
+    "nested_memory",
+    "relevant_memories",
+    "invoked_skills",
+    "plan_mode",
+    "plan_mode_exit",
+    "plan_file_reference",
+    "selected_lines_in_ide",
+    "opened_file_in_ide",
+    "date_change",
+    "diagnostics",
+];
+
+/// Types that a reader should see: a hook stood in the way.
+const LOUD: [&str; 4] = [
+    "hook_blocking_error",
+    "hook_non_blocking_error",
+    "hook_error_during_execution",
+    "hook_stopped_continuation",
+];
+
+/// An attachment line.
+pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let attachment = line.json.get("attachment");
+    let kind = attachment.get("type").str_or_empty();
+    if kind == "queued_command" {
+        return user::queued(line, attachment, session, out);
+    }
+    let is_quiet = QUIET.contains(&kind);
+    if !is_quiet && !LOUD.contains(&kind) {
+        out.unknown(&format!("attachment/{kind}"));
+    }
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = is_quiet;
+    let title = title(kind, attachment);
+    let body = match text(attachment.get("content")) {
+        Some(text) => out.output(&text),
+        None => out.tree(&title, attachment.weight(), || attachment.to_tree()),
+    };
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(Raw { title, body })));
+    out.entry(entry);
+    Fate::Shown
+}
+
+fn title(kind: &str, attachment: &Json<'_>) -> Text {
+    let names = ["hookName", "displayPath", "filename", "filePath", "path"];
+    let about = names.iter().find_map(|name| attachment.get(name).filled());
+    let kind = kind.replace('_', " ");
+    Text::stub(&about.map_or_else(|| kind.clone(), |about| format!("{kind}: {about}")), 120)
+}
+
+/// Content that is a text or a list of texts.
+fn text(content: &Json<'_>) -> Option<String> {
+    let texts: Option<Vec<&str>> = content.blocks().iter().map(Json::str).collect();
+    texts.map(|texts| texts.join("\n")).filter(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,102 @@
+//! Which sub-agent was started by which call. Claude Code tells it in several places, early or late;
+//! the most trustworthy one counts, and a lane is announced only when it has entries.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::Key;
+use crate::model::pairing::identifies;
+use crate::model::text::{Name, Text};
+
+/// How far a link from a sub-agent to its call can be trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// Nothing is known.
+    #[default]
+    None,
+    /// A progress line of the call.
+    Progress,
+    /// The result of the call.
+    Result,
+    /// The small file beside the sub-agent's own.
+    Meta,
+}
+
+/// Sub-agents and the calls that started them.
+#[derive(Debug, Default)]
+pub struct Lanes {
+    known: HashMap<Name, Lane>,
+    labels: HashMap<Key, Text>,
+    copies: HashSet<Key>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Lane {
+    label: Option<Text>,
+    call: Option<Key>,
+    trust: Trust,
+    has_entries: bool,
+}
+
+impl Lanes {
+    /// An entry of this lane is about to be told.
+    pub fn enter(&mut self, name: &Name, out: &mut Batch) {
+        self.change(name, out, |lane| lane.has_entries = true);
+    }
+
+    /// The call started the sub-agent.
+    pub fn link(&mut self, name: &str, call: &str, trust: Trust, out: &mut Batch) {
+        if !identifies(name) || !identifies(call) {
+            return;
+        }
+        let call = Text::clean(call);
+        let label = self.labels.get(&call).cloned();
+        self.change(&Text::clean(name), out, |lane| {
+            if trust > lane.trust {
+                lane.call = Some(call);
+                lane.trust = trust;
+            }
+            lane.label = lane.label.take().or(label);
+        });
+    }
+
+    /// What a sub-agent is called.
+    pub fn name(&mut self, name: &Name, label: Text, out: &mut Batch) {
+        self.change(name, out, |lane| lane.label = Some(label));
+    }
+
+    /// A call that starts a sub-agent says what for.
+    pub fn label_call(&mut self, call: Key, label: Text) {
+        if identifies(&call) && !label.is_blank() {
+            self.labels.insert(call, label);
+        }
+    }
+
+    /// A copy of a sub-agent's message was shown.
+    pub fn note_copy(&mut self, copy: Key) -> bool {
+        self.copies.insert(copy)
+    }
+
+    /// The message itself is there: its copy goes.
+    pub fn replace_copy(&mut self, copy: &Key, out: &mut Batch) {
+        if self.copies.remove(copy) {
+            out.push(Edit::Retire(copy.clone()));
+        }
+    }
+
+    fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
+        let lane = self.known.entry(name.clone()).or_insert_with(|| Lane {
+            label: name.starts_with("acompact-").then(|| Text::clean("compaction")),
+            ..Lane::default()
+        });
+        let before = lane.clone();
+        change(lane);
+        if lane.has_entries && *lane != before && (lane.label.is_some() || lane.call.is_some()) {
+            out.meta(MetaEdit::Lane {
+                name: name.clone(),
+                label: lane.label.clone(),
+                call: lane.call.clone(),
+            });
+        }
+    }
+}

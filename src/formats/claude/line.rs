@@ -1,0 +1,85 @@
+//! The envelope that chain lines share: identity, parent, lane and time.
+
+use crate::formats::decoder::{Input, Place};
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::entry::{Entry, Key, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::identifies;
+use crate::model::text::{Name, Text};
+
+/// A line with its envelope read.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// The whole line.
+    pub json: &'a Json<'a>,
+    /// The record as the driver gave it.
+    pub input: Input<'a>,
+    /// Its `uuid`, else a name made from its place.
+    pub id: Key,
+    /// Whether the `uuid` tells it apart from other lines.
+    pub has_uuid: bool,
+    /// `parentUuid`.
+    pub parent: Option<Key>,
+    /// The sub-agent that it belongs to.
+    pub lane: Option<Name>,
+    /// When it was written.
+    pub at: Option<Moment>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the envelope. `home` is the sub-agent whose own file was opened, if it is one.
+    pub fn read(input: Input<'a>, home: Option<&Name>, out: &Batch) -> Self {
+        let json = input.json;
+        let uuid = json.get("uuid").str().filter(|id| identifies(id));
+        let parent = json.get("parentUuid").str().filter(|id| identifies(id));
+        Self {
+            json,
+            input,
+            id: uuid.map_or_else(|| out.origin_key(), Text::clean),
+            has_uuid: uuid.is_some(),
+            parent: parent.map(Text::clean),
+            lane: lane_of(input).filter(|lane| Some(lane) != home),
+            at: json.get("timestamp").moment(),
+        }
+    }
+
+    /// The `type`.
+    pub fn kind(&self) -> &'a str {
+        self.json.get("type").str_or_empty()
+    }
+
+    /// The piece that this line brings to its entry.
+    pub fn piece(&self) -> Piece {
+        Piece::of(&self.id)
+    }
+
+    /// An empty entry for this line.
+    pub fn entry(&self, key: Key, role: Role, out: &Batch) -> Entry {
+        let mut entry = out.new_entry(key, role, self.at);
+        entry.parent.clone_from(&self.parent);
+        entry.lane.clone_from(&self.lane);
+        entry
+    }
+
+    /// A key for a second entry made from this line.
+    pub fn sub_key(&self, what: &str) -> Key {
+        Text::clean(&format!("{}:{what}", self.id))
+    }
+}
+
+/// The lane that a line names. Files of sub-agents repeat their id on each line; before they existed,
+/// side chains lay in the session's file and had no name.
+pub fn lane_of(input: Input<'_>) -> Option<Name> {
+    let json = input.json;
+    let agent = json.get("agentId").text();
+    match input.place {
+        Place::CompanionLine(path) => agent.or_else(|| {
+            let stem = path.file_stem()?.to_str()?;
+            Some(Text::clean(stem.strip_prefix("agent-").unwrap_or(stem)))
+        }),
+        Place::Line | Place::Header | Place::Element | Place::File(_) => {
+            json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean("sidechain")))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! claude-code: the sessions of Claude Code as they lie on disk, with the files of their sub-agents.
+//!
+//! Invariant: file order is reading order; `parentUuid` is evidence for rewinds only.
+
+pub mod assistant;
+mod attachment;
+mod lanes;
+mod line;
+mod notes;
+pub mod outcome;
+mod progress;
+mod session;
+mod sniff;
+pub mod system;
+pub mod user;
+pub mod voice;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use crate::model::edit::Batch;
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use lanes::Trust;
+use line::Line;
+use session::Session;
+
+/// The format.
+pub struct Claude;
+
+impl Format for Claude {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ClaudeDecoder::default())
+    }
+
+    /// Sub-agents lie in a folder named as the session, workflows in folders below.
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        let agents = path.with_extension("").join("subagents").join("**");
+        vec![Pattern(agents.join("*.meta.json")), Pattern(agents.join("*.jsonl"))]
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &[".claude/projects", ".config/claude/projects"]
+    }
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct ClaudeDecoder {
+    session: Session,
+}
+
+impl Decoder for ClaudeDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        if let Place::File(path) = input.place {
+            return self.describe_agent(path, input, out);
+        }
+        let mut line = Line::read(input, self.session.home(), out);
+        if self.session.needs_home() && input.place == Place::Line && line.has_uuid {
+            self.session.settle_home(&line);
+            line = Line::read(input, self.session.home(), out);
+        }
+        let is_progress = line.kind() == "progress";
+        if !is_progress && self.session.tells_again(&line, out) {
+            return Fate::Merged;
+        }
+        if line.lane.is_none() {
+            self.session.tell_facts(input.json, out);
+        }
+        if let Some(lane) = line.lane.as_ref().filter(|_| !is_progress) {
+            self.session.lanes.enter(lane, out);
+            self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
+        }
+        self.dispatch(&line, out)
+    }
+}
+
+impl ClaudeDecoder {
+    fn dispatch(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+        match line.kind() {
+            "assistant" => assistant::decode(line, &mut self.session, out),
+            "user" => user::decode(line, &mut self.session, out),
+            "system" => system::decode(line, &mut self.session, out),
+            "progress" => progress::decode(line, &mut self.session, out),
+            "attachment" => attachment::decode(line, &mut self.session, out),
+            _ => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
+                let kind = if line.kind().is_empty() { "record without type" } else { line.kind() };
+                out.unknown(&format!("type/{kind}"));
+                show_raw(line.input, kind, out)
+            }),
+        }
+    }
+
+    /// `agent-<id>.meta.json` says which call started the sub-agent.
+    fn describe_agent(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
+        let stem =
+            path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".meta.json"));
+        let Some(agent) = stem.map(|stem| stem.strip_prefix("agent-").unwrap_or(stem)) else {
+            out.unknown("file");
+            return show_raw(input, "file", out);
+        };
+        let json = input.json;
+        self.session.lanes.link(agent, json.get("toolUseId").str_or_empty(), Trust::Meta, out);
+        let names = ["description", "name", "agentType"];
+        if let Some(label) = names.iter().find_map(|name| json.get(name).text()) {
+            self.session.lanes.name(&Text::clean(agent), label, out);
+        }
+        Fate::Merged
+    }
+}

@@ -1,0 +1,197 @@
+//! What Claude Code tells of a result besides its text (`toolUseResult`, `tool_use_result` in
+//! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
+
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::text::Text;
+use crate::model::tool::{ToolResult, Verdict};
+
+/// Adds what the structured copy of a result tells. `text` is the text of the result.
+pub fn enrich(result: &mut ToolResult, text: &str, told: &Json<'_>, out: &mut Batch) {
+    let patch = told.get("structuredPatch").items();
+    if !patch.is_empty() {
+        result.patch = Some(out.prose(&unified(patch)));
+    }
+    result.duration_ms = duration(told);
+    let facts: Vec<String> = facts(result.verdict, text, told);
+    result.facts = Text::clean(&facts.join(" · "));
+}
+
+fn duration(told: &Json<'_>) -> Option<u64> {
+    let ms = told.get("durationMs").count().or_else(|| told.get("totalDurationMs").count());
+    ms.or_else(|| {
+        let seconds = told.get("durationSeconds").number()?;
+        Json::Number(seconds * 1000.0).count()
+    })
+}
+
+fn facts(verdict: Verdict, text: &str, told: &Json<'_>) -> Vec<String> {
+    if verdict == Verdict::Refused {
+        return vec!["refused".to_owned()];
+    }
+    let mut facts = Vec::new();
+    facts.extend(exit_code(text).filter(|_| verdict == Verdict::Failed).map(|code| format!("exit {code}")));
+    facts.extend(command_facts(told));
+    facts.extend(file_facts(told));
+    facts.extend(search_facts(told));
+    facts.extend(agent_facts(told));
+    facts.extend(task_facts(told));
+    facts
+}
+
+/// The code in `Exit code 101`, with which the text of a failed command begins.
+fn exit_code(text: &str) -> Option<i64> {
+    let rest = text.trim_start().trim_start_matches("Error: ").strip_prefix("Exit code ")?;
+    rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
+}
+
+fn command_facts(told: &Json<'_>) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(text) = told.get("returnCodeInterpretation").filled() {
+        facts.push(text.to_lowercase());
+    }
+    if told.get("interrupted").is_true() {
+        facts.push("interrupted".to_owned());
+    }
+    if told.has("backgroundTaskId") {
+        facts.push("in the background".to_owned());
+    }
+    if let Some(stdout) = told.get("stdout").str()
+        && facts.is_empty()
+    {
+        let lines = stdout.lines().count();
+        facts.extend((lines > 1).then(|| format!("{lines} lines")));
+    }
+    facts
+}
+
+fn file_facts(told: &Json<'_>) -> Vec<String> {
+    let file = told.get("file");
+    let shown = file.get("numLines").count();
+    let total = file.get("totalLines").count();
+    let mut facts = Vec::new();
+    match (shown, total) {
+        (Some(shown), Some(total)) if total > shown => facts.push(format!("{shown} of {total} lines")),
+        (Some(shown), _) => facts.push(count(shown, "line")),
+        _ => {}
+    }
+    let hunks = told.get("structuredPatch").items();
+    if !hunks.is_empty() {
+        let lines = || hunks.iter().flat_map(|hunk| hunk.get("lines").items()).filter_map(Json::str);
+        let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
+        facts.push(format!("+{} −{}", with('+'), with('-')));
+    } else if told.get("type").str() == Some("create") {
+        let lines = told.get("content").str_or_empty().lines().count();
+        facts.push(count(lines as u64, "line"));
+    }
+    facts
+}
+
+fn search_facts(told: &Json<'_>) -> Vec<String> {
+    let mut facts = Vec::new();
+    let files = told.get("numFiles").count();
+    match (told.get("numMatches").count(), told.get("numLines").count(), files) {
+        (Some(hits), _, _) => facts.push(count(hits, "hit")),
+        (None, Some(lines), _) => facts.push(count(lines, "line")),
+        (None, None, Some(files)) => facts.push(count(files, "file")),
+        (None, None, None) => {}
+    }
+    if told.get("truncated").is_true() {
+        facts.push("cut".to_owned());
+    }
+    if let Some(code) = told.get("code").count() {
+        facts.push(format!("{code} {}", told.get("codeText").str_or_empty()).trim_end().to_owned());
+    }
+    let pages =
+        told.get("results").items().iter().map(|found| found.get("content").items().len()).sum::<usize>();
+    if told.has("query") && pages > 0 {
+        facts.push(count(pages as u64, "page"));
+    }
+    facts
+}
+
+fn agent_facts(told: &Json<'_>) -> Vec<String> {
+    let mut facts = Vec::new();
+    if told.has("agentId")
+        && let Some(status) = told.get("status").filled().filter(|status| *status != "completed")
+    {
+        facts.push(status.replace('_', " "));
+    }
+    facts.extend(told.get("totalToolUseCount").count().map(|calls| count(calls, "call")));
+    facts.extend(told.get("totalTokens").count().map(|tokens| format!("{tokens} tokens")));
+    facts
+}
+
+fn task_facts(told: &Json<'_>) -> Vec<String> {
+    let mut facts = Vec::new();
+    let todos = told.get("newTodos").items();
+    if !todos.is_empty() {
+        let done = todos.iter().filter(|todo| todo.get("status").str() == Some("completed")).count();
+        facts.push(format!("{done}/{} done", todos.len()));
+    }
+    facts.extend(told.get("retrieval_status").filled().map(|status| status.replace('_', " ")));
+    let answers = told.get("answers").members().len();
+    facts.extend((answers > 0).then(|| count(answers as u64, "answer")));
+    facts
+}
+
+fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// The hunks as a unified diff.
+fn unified(hunks: &[Json<'_>]) -> String {
+    let mut diff = String::new();
+    for hunk in hunks {
+        let number = |name: &str| hunk.get(name).int().unwrap_or(0);
+        diff.push_str(&format!(
+            "@@ -{},{} +{},{} @@\n",
+            number("oldStart"),
+            number("oldLines"),
+            number("newStart"),
+            number("newLines")
+        ));
+        for line in hunk.get("lines").items().iter().filter_map(Json::str) {
+            diff.push_str(line);
+            diff.push('\n');
+        }
+    }
+    diff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{facts, unified};
+    use crate::formats::json::parse;
+    use crate::model::tool::Verdict;
+
+    fn told(json: &str) -> String {
+        facts(Verdict::Done, "", &parse(json).unwrap()).join(" · ")
+    }
+
+    #[test]
+    fn facts_fit_the_tool() {
+        assert_eq!(told(r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#), "2 lines");
+        assert_eq!(told(r#"{"type":"text","file":{"numLines":61,"totalLines":400}}"#), "61 of 400 lines");
+        assert_eq!(
+            told(r#"{"filenames":["a"],"numFiles":1,"durationMs":3,"truncated":true}"#),
+            "1 file · cut"
+        );
+        assert_eq!(told(r#"{"mode":"content","numFiles":0,"filenames":[],"numLines":12}"#), "12 lines");
+        assert_eq!(told(r#"{"code":200,"codeText":"OK","bytes":10}"#), "200 OK");
+        assert_eq!(
+            told(r#"{"status":"completed","agentId":"a1","totalTokens":900,"totalToolUseCount":3}"#),
+            "3 calls · 900 tokens"
+        );
+        assert_eq!(told(r#"{"newTodos":[{"status":"completed"},{"status":"pending"}]}"#), "1/2 done");
+        assert_eq!(told("\"Error: x\""), "");
+        let failed = facts(Verdict::Failed, "Exit code 101\nboom", &parse("null").unwrap());
+        assert_eq!(failed, ["exit 101"]);
+    }
+
+    #[test]
+    fn patches_are_unified_diffs() {
+        let hunks = r#"[{"oldStart":3,"oldLines":2,"newStart":3,"newLines":2,"lines":[" a","-b","+c"]}]"#;
+        assert_eq!(unified(parse(hunks).unwrap().items()), "@@ -3,2 +3,2 @@\n a\n-b\n+c\n");
+    }
+}

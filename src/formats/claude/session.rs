@@ -1,0 +1,125 @@
+//! What earlier lines of a session told: facts that later lines lean on or need not repeat.
+
+use std::collections::{HashMap, HashSet};
+
+use super::lanes::Lanes;
+use super::line::Line;
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::entry::{Key, Piece};
+use crate::model::pairing::identifies;
+use crate::model::text::{Name, Text};
+
+/// Characters of a title made from a prompt.
+const TITLE_CHARS: usize = 120;
+
+/// The memory of a decoder.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Sub-agents.
+    pub lanes: Lanes,
+    /// The sub-agent whose own file was opened. `None` until the first chain line decides.
+    home: Option<Option<Name>>,
+    /// The entry of a compaction whose summary is still to come.
+    pub boundary: Option<Key>,
+    seen: HashMap<Piece, usize>,
+    settings: HashSet<Key>,
+    answers: HashSet<Piece>,
+    facts: HashMap<&'static str, String>,
+    summaries: HashMap<Piece, Text>,
+    has_prompt: bool,
+}
+
+impl Session {
+    /// The sub-agent whose own file was opened.
+    pub fn home(&self) -> Option<&Name> {
+        self.home.as_ref().and_then(Option::as_ref)
+    }
+
+    /// Whether the first chain line of the opened file is still to come.
+    pub fn needs_home(&self) -> bool {
+        self.home.is_none()
+    }
+
+    /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
+    pub fn settle_home(&mut self, line: &Line<'_>) {
+        let agent = line.json.get("agentId").text().filter(|_| line.json.get("isSidechain").is_true());
+        self.home = Some(agent);
+    }
+
+    /// Notes a chain line. Resumed sessions and compactions tell lines again: `true` for these. A line
+    /// with a known id but another content takes the place of the first.
+    pub fn tells_again(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
+        if !line.has_uuid {
+            return false;
+        }
+        if let Some(title) = self.summaries.remove(&line.piece()) {
+            out.meta(MetaEdit::Title { rank: 1, title });
+        }
+        // The size tells contents apart well enough and needs no copy of them.
+        let size = line.json.get("message").weight() + line.json.get("attachment").weight();
+        match self.seen.insert(line.piece(), size) {
+            None => false,
+            Some(known) if known == size => true,
+            Some(_) => {
+                out.notice(Severity::Note, "uuid of an earlier line with another content");
+                false
+            }
+        }
+    }
+
+    /// Notes a setting: `false` if it was told before.
+    pub fn is_new_setting(&mut self, key: &Key) -> bool {
+        self.settings.insert(key.clone())
+    }
+
+    /// Notes an answer of the model: `false` if an earlier line began it.
+    pub fn begins_answer(&mut self, key: &Key) -> bool {
+        self.answers.insert(Piece::of(key))
+    }
+
+    /// Whether a line with this id was seen.
+    pub fn has_seen(&self, id: &str) -> bool {
+        self.seen.contains_key(&Piece::of(id))
+    }
+
+    /// Tells the facts of an envelope that changed.
+    pub fn tell_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
+        let members: [(&'static str, fn(Text) -> MetaEdit); 3] =
+            [("sessionId", MetaEdit::Id), ("cwd", MetaEdit::Cwd), ("version", MetaEdit::Version)];
+        for (name, edit) in members {
+            if let Some(value) = json.get(name).filled().filter(|value| identifies(value))
+                && self.changes(name, value)
+            {
+                out.meta(edit(Text::clean(value)));
+            }
+        }
+    }
+
+    /// Whether a fact has another value than before.
+    fn changes(&mut self, name: &'static str, value: &str) -> bool {
+        if self.facts.get(name).is_some_and(|known| known == value) {
+            return false;
+        }
+        self.facts.insert(name, value.to_owned());
+        true
+    }
+
+    /// The first prompt is the title of a session that has no better one.
+    pub fn tell_prompt(&mut self, words: &str, out: &mut Batch) {
+        if !self.has_prompt {
+            self.has_prompt = true;
+            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) });
+        }
+    }
+
+    /// A summary is the title of this session only if the line that it ends with is in it: files begin
+    /// with summaries of other sessions.
+    pub fn tell_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
+        if self.has_seen(leaf) {
+            out.meta(MetaEdit::Title { rank: 1, title });
+        } else if identifies(leaf) {
+            self.summaries.insert(Piece::of(leaf), title);
+        }
+    }
+}

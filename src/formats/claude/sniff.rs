@@ -1,0 +1,66 @@
+//! Whether a file is a session of Claude Code as it lies on disk.
+
+use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::json::Json;
+use crate::model::record::Shape;
+
+/// Types of lines that are part of the chain.
+const CHAIN: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
+/// Types of lines beside the chain.
+const NOTES: [&str; 16] = [
+    "summary",
+    "file-history-snapshot",
+    "queue-operation",
+    "last-prompt",
+    "ai-title",
+    "custom-title",
+    "tag",
+    "agent-name",
+    "agent-setting",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "bridge-session",
+    "continued-in",
+    "worktree-state",
+    "content-replacement",
+];
+
+/// Decides by the first lines.
+pub fn sniff(probe: &Probe<'_>) -> Verdict {
+    if probe.is_document {
+        return Verdict::no("the file is one JSON document");
+    }
+    if probe.lines.is_empty() {
+        let more = Verdict::yes(Confidence::NeedMore, Shape::Lines, "no line yet");
+        return if probe.is_whole { more } else { Verdict::no("no JSON line") };
+    }
+    if probe.lines.iter().any(is_qwen) {
+        return Verdict::no("messages have parts, as Qwen Code writes them");
+    }
+    if probe.lines.iter().any(is_chain_line) {
+        return Verdict::yes(
+            Confidence::Certain,
+            Shape::Lines,
+            "message lines with parentUuid or isSidechain",
+        );
+    }
+    if probe.lines.iter().any(is_note) {
+        return Verdict::yes(Confidence::Likely, Shape::Lines, "only lines beside the messages so far");
+    }
+    Verdict::no("no line with parentUuid or isSidechain")
+}
+
+/// Qwen Code took over the envelope, but not the content of messages.
+fn is_qwen(line: &Json<'_>) -> bool {
+    line.has("systemPayload") || line.get("message").has("parts")
+}
+
+fn is_chain_line(line: &Json<'_>) -> bool {
+    CHAIN.contains(&line.get("type").str_or_empty()) && (line.has("parentUuid") || line.has("isSidechain"))
+}
+
+fn is_note(line: &Json<'_>) -> bool {
+    NOTES.contains(&line.get("type").str_or_empty())
+        && ["sessionId", "leafUuid", "messageId"].iter().any(|member| line.has(member))
+}

@@ -1,0 +1,154 @@
+//! System lines: what the program says of itself, by `subtype`.
+
+use super::line::Line;
+use super::session::Session;
+use super::voice::{Voice, voice_of};
+use crate::formats::anthropic;
+use crate::formats::decoder::show_raw;
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Raw, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// A system line.
+pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let json = line.json;
+    let content = json.get("content").str_or_empty();
+    match json.get("subtype").str_or_empty() {
+        "compact_boundary" => {
+            session.boundary = Some(line.id.clone());
+            show_break(line, compaction(json.get("compactMetadata")), false, out)
+        }
+        "microcompact_boundary" => {
+            show_break(line, partial_compaction(json.get("microcompactMetadata")), false, out)
+        }
+        "api_error" => show_break(line, Break::Error(api_error(json)), false, out),
+        "turn_duration" => match json.get("durationMs").count() {
+            Some(ms) => setting(line, &format!("turn took {}", seconds(ms)), true, out),
+            None => show_raw(line.input, "system/turn_duration", out),
+        },
+        "stop_hook_summary" => stop_hooks(line, out),
+        "local_command" => local_command(line, content, out),
+        "informational" => {
+            let is_quiet = matches!(json.get("level").str_or_empty(), "" | "info" | "suggestion");
+            show_text(line, "notice", content, is_quiet, out)
+        }
+        "away_summary" => show_text(line, "while you were away", content, false, out),
+        "bridge_status" => show_text(line, "bridge status", content, true, out),
+        "" if json.has("message") => prompt(line, out),
+        "" => show_text(line, "system", content, true, out),
+        other => {
+            out.unknown(&format!("system/{other}"));
+            show_raw(line.input, &format!("system/{other}"), out)
+        }
+    }
+}
+
+/// A compaction by its metadata, in the spelling of either format.
+pub fn compaction(told: &Json<'_>) -> Break {
+    let count = |names: [&str; 2]| names.iter().find_map(|name| told.get(name).count());
+    Break::Compaction {
+        before: count(["preTokens", "pre_tokens"]),
+        after: count(["postTokens", "post_tokens"]),
+        trigger: told.get("trigger").text().unwrap_or_default(),
+        partial: false,
+    }
+}
+
+fn partial_compaction(told: &Json<'_>) -> Break {
+    let before = told.get("preTokens").count();
+    let saved = told.get("tokensSaved").count();
+    Break::Compaction {
+        before,
+        after: before.zip(saved).map(|(before, saved)| before.saturating_sub(saved)),
+        trigger: told.get("trigger").text().unwrap_or_default(),
+        partial: true,
+    }
+}
+
+fn api_error(json: &Json<'_>) -> Text {
+    let error = json.get("error");
+    let mut words = vec!["API error".to_owned()];
+    words.extend(error.get("status").int().map(|status| status.to_string()));
+    let kinds = [error.at(&["error", "error", "type"]), error.at(&["cause", "code"]), error.get("message")];
+    words.extend(kinds.iter().find_map(|kind| kind.filled()).map(|kind| kind.replace('_', " ")));
+    let mut text = words.join(" ");
+    if let (Some(attempt), Some(most)) = (json.get("retryAttempt").int(), json.get("maxRetries").int()) {
+        text.push_str(&format!(", retry {attempt} of {most}"));
+    }
+    if let Some(ms) = json.get("retryInMs").count() {
+        text.push_str(&format!(" in {}", seconds(ms)));
+    }
+    Text::clean(&text)
+}
+
+fn stop_hooks(line: &Line<'_>, out: &mut Batch) -> Fate {
+    let json = line.json;
+    let errors: Vec<&str> = json.get("hookErrors").items().iter().filter_map(Json::filled).collect();
+    if !errors.is_empty() {
+        let text = format!("stop hook: {}", errors.join("\n"));
+        return show_break(line, Break::Error(Text::clean(&text)), false, out);
+    }
+    if json.get("preventedContinuation").is_true() {
+        let reason = json.get("stopReason").str_or_empty();
+        return setting(line, &format!("a stop hook ended the turn: {reason}"), false, out);
+    }
+    let hooks = json.get("hookCount").count().unwrap_or(0);
+    setting(line, &format!("{hooks} stop hook{} ran", if hooks == 1 { "" } else { "s" }), true, out)
+}
+
+/// Commands that never reach the model are stored here since 2.1, with their output.
+fn local_command(line: &Line<'_>, content: &str, out: &mut Batch) -> Fate {
+    match voice_of(content) {
+        Voice::Typed(command) => setting(line, &command, false, out),
+        Voice::Program(note) => show_text(line, note.title, &note.text, note.quiet, out),
+        Voice::Own { .. } | Voice::Interrupted(_) => show_text(line, "command", content, false, out),
+    }
+}
+
+/// A system prompt in a message of its own.
+fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.id.clone(), Role::System, out);
+    let body = out.prose(&anthropic::output_text(line.json.at(&["message", "content"])));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// Shows a line across the transcript.
+pub fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = is_quiet;
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// Shows a setting or a small fact.
+pub fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+    show_break(line, Break::Setting(Text::clean(what)), is_quiet, out)
+}
+
+/// Shows a text of the program under a title.
+pub fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+    if text.trim().is_empty() {
+        return Fate::Passed("program text that is empty");
+    }
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = is_quiet;
+    let body = out.output(text.trim());
+    let raw = Raw { title: Text::clean(title), body };
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(raw)));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// Milliseconds for a reader: `0.5 s`, `13 s`, `2 min 05 s`.
+pub fn seconds(ms: u64) -> String {
+    match ms {
+        0..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        10_000..120_000 => format!("{} s", ms / 1000),
+        _ => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}

@@ -1,0 +1,179 @@
+//! User lines and queued prompts: prompts, typed commands, results of tools, and the texts that the
+//! program stores under the role of the user.
+
+use super::lanes::Trust;
+use super::line::Line;
+use super::outcome;
+use super::session::Session;
+use super::voice::{Note, Voice, voice_of};
+use crate::formats::anthropic::{self, Content, Site, block_type};
+use crate::formats::decoder::show_raw;
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Key, Raw, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::tool::ToolResult;
+
+/// What the blocks of a line come to.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// What the user said or typed.
+    pub own: Vec<BlockKind>,
+    /// What the program wrote.
+    pub program: Vec<BlockKind>,
+    /// Whether all of what the program wrote matters only to the model.
+    pub is_quiet: bool,
+    /// Results of tools.
+    pub results: Vec<(Key, ToolResult)>,
+    /// The first words of the user.
+    pub words: Option<String>,
+}
+
+/// Reads the blocks of a user message. `by_program` says that no block is the user's own, `told` is
+/// the structured copy of a result.
+pub fn hear(content: &Json<'_>, site: Site<'_>, by_program: bool, told: &Json<'_>, out: &mut Batch) -> Heard {
+    let mut heard = Heard { is_quiet: true, ..Heard::default() };
+    let blocks = content.blocks();
+    let is_result = |block: &&Json<'_>| block_type(block).ends_with("tool_result");
+    let has_one_result = blocks.iter().filter(is_result).count() == 1;
+    for (place, block) in blocks.iter().enumerate() {
+        let text = block.str().or_else(|| block.get("text").str());
+        if let Some(text) = text.filter(|_| block_type(block) == "text") {
+            hear_text(text, by_program, &mut heard, out);
+            continue;
+        }
+        match anthropic::content(block, Site { place, ..site }, out) {
+            Content::Part(kind) if by_program => heard.program.push(kind),
+            Content::Part(kind) => heard.own.push(kind),
+            Content::Result(call, mut result) => {
+                let text = anthropic::output_text(block.get("content"));
+                outcome::enrich(&mut result, &text, if has_one_result { told } else { &Json::Null }, out);
+                heard.results.push((call, *result));
+            }
+            Content::Blank => {}
+        }
+    }
+    heard
+}
+
+fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
+    match voice_of(text) {
+        Voice::Own { words, asides } => {
+            if by_program {
+                let note = Note { title: "note to the model", text: words.into(), quiet: true };
+                hear_note(&note, heard, out);
+            } else if !words.trim().is_empty() {
+                heard.words.get_or_insert_with(|| words.to_owned());
+                heard.own.push(BlockKind::Text(out.prose(words)));
+            }
+            for aside in asides {
+                hear_note(&aside, heard, out);
+            }
+        }
+        Voice::Typed(command) if by_program => {
+            let note = Note { title: "command", text: command.into(), quiet: true };
+            hear_note(&note, heard, out);
+        }
+        Voice::Typed(command) => {
+            heard.own.push(BlockKind::Text(out.prose(&command)));
+            heard.words.get_or_insert(command);
+        }
+        Voice::Interrupted(how) => {
+            heard.is_quiet = false;
+            heard.program.push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
+        }
+        Voice::Program(note) => hear_note(&note, heard, out),
+    }
+}
+
+fn hear_note(note: &Note<'_>, heard: &mut Heard, out: &mut Batch) {
+    if note.text.trim().is_empty() {
+        return;
+    }
+    heard.is_quiet &= note.quiet;
+    let body = out.output(&note.text);
+    heard.program.push(BlockKind::Raw(Raw { title: Text::clean(note.title), body }));
+}
+
+/// A user line.
+pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let json = line.json;
+    let content = json.at(&["message", "content"]);
+    if json.get("isCompactSummary").is_true() {
+        return summary(line, content, session, out);
+    }
+    if content.is_null() {
+        return show_raw(line.input, "user", out);
+    }
+    let by_program = ["isMeta", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
+    let told = json.get("toolUseResult");
+    let site = Site { record: &line.id, place: 0, at: line.at };
+    let heard = hear(content, site, by_program, told, out);
+    if let [(call, _)] = heard.results.as_slice() {
+        session.lanes.link(told.get("agentId").str_or_empty(), call, Trust::Result, out);
+    }
+    show(line, heard, session, out)
+}
+
+/// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
+pub fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let by_program =
+        attachment.get("commandMode").str() == Some("task-notification") || line.json.get("isMeta").is_true();
+    let site = Site { record: &line.id, place: 0, at: line.at };
+    let heard = hear(attachment.get("prompt"), site, by_program, &Json::Null, out);
+    show(line, heard, session, out)
+}
+
+/// Tells what was heard in a line.
+fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -> Fate {
+    let is_said = !heard.own.is_empty();
+    let has_notes = !heard.program.is_empty();
+    let has_results = !heard.results.is_empty();
+    for (call, result) in heard.results {
+        out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
+    }
+    if is_said {
+        if line.lane.is_none() {
+            session.tell_prompt(heard.words.as_deref().unwrap_or_default(), out);
+        }
+        let mut entry = line.entry(line.id.clone(), Role::User, out);
+        entry.marks.prompt = true;
+        entry.blocks = blocks(line, heard.own);
+        out.entry(entry);
+    }
+    if has_notes {
+        let key = if is_said { line.sub_key("notes") } else { line.id.clone() };
+        let mut entry = line.entry(key, Role::Harness, out);
+        entry.marks.quiet = heard.is_quiet;
+        entry.blocks = blocks(line, heard.program);
+        out.entry(entry);
+    }
+    match (is_said || has_notes, has_results) {
+        (true, _) => Fate::Shown,
+        (false, true) => Fate::Merged,
+        (false, false) => Fate::Passed("user line without text"),
+    }
+}
+
+fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<crate::model::entry::Block> {
+    kinds.into_iter().map(|kind| Batch::block(line.piece(), kind)).collect()
+}
+
+/// The summary after a compaction joins the boundary before it. Old versions write no boundary: there
+/// the summary is the only trace of the compaction.
+fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let boundary = session.boundary.take();
+    let fate = if boundary.is_some() { Fate::Merged } else { Fate::Shown };
+    let is_alone = boundary.is_none();
+    let mut entry = line.entry(boundary.unwrap_or_else(|| line.id.clone()), Role::Harness, out);
+    if is_alone {
+        let compaction =
+            Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
+        entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(compaction)));
+    }
+    let body = out.prose(&anthropic::output_text(content));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+    out.entry(entry);
+    fate
+}

@@ -1,0 +1,305 @@
+//! Tool names and inputs across agents: what kind of tool a name stands for, and the one line of its
+//! input that tells a reader what was asked.
+//!
+//! Invariant: knows no agent; names are compared without case, `_` and `-`.
+
+use super::json::Json;
+use crate::model::text::Text;
+use crate::model::tool::ToolKind;
+
+/// Characters of a headline.
+const HEADLINE_CHARS: usize = 200;
+/// Strings up to this size in bytes may stand for a whole input that has no known field.
+const TELLING_BYTES: usize = 200;
+
+/// Names of tools by kind, without separators.
+static NAMES: &[(ToolKind, &str)] = &[
+    (
+        ToolKind::Run,
+        "bash sh zsh shell exec cmd command terminal powershell process run runcommand executecommand \
+         runterminalcmd runterminalcommand runinterminal runshellcommand shellcommand localshell \
+         localshellcall containerexec runcommands execcommand executebash writestdin bashoutput \
+         killbash killshell python ipython executeipythoncell codeinterpreter executecode eval repl",
+    ),
+    (
+        ToolKind::Read,
+        "read readfile readfiles readmanyfiles view viewfile viewimage cat open openfile notebookread \
+         image pdf memoryget getfilecontents readmcpresource accessmcpresource readmediafile",
+    ),
+    (
+        ToolKind::Edit,
+        "edit editfile editfiles multiedit applypatch applydiff patch strreplace strreplaceeditor \
+         strreplacebasededittool editor replace replaceinfile searchreplace searchandreplace \
+         insertcontent inserteditintofile replacestringinfile multireplacestringinfile notebookedit \
+         editnotebook filechange",
+    ),
+    (ToolKind::Write, "write writefile writetofile createfile newfile savefile create"),
+    (
+        ToolKind::Search,
+        "grep find ls glob rg search list tree listfiles listdir listdirectory listdirectorytree \
+         searchfiles searchfilecontent searchcodebase codebasesearch grepsearch filesearch \
+         globfilesearch findfiles findbyname listcodedefinitionnames semanticsearch memorysearch \
+         toolsearch lsp",
+    ),
+    (
+        ToolKind::Fetch,
+        "webfetch websearch fetch fetchurl fetchcontent fetchwebpage fetchwebcontent googlewebsearch \
+         searchweb readurlcontent browser browseraction browse httprequest curl urlfetch \
+         openbrowserpage",
+    ),
+    (
+        ToolKind::Delegate,
+        "task agent subagent subagents sessionsspawn spawn spawnagent sendinput spawnsubagent \
+         delegate delegatetask dispatchagent newtask startsubagent usesubagents runsubagent handoff \
+         oracle",
+    ),
+    (
+        ToolKind::Plan,
+        "todo todos todowrite todoread todolist settodolist updatetodolist managetodolist writetodos \
+         updateplan plan exitplanmode enterplanmode taskcreate taskupdate tasklist taskget focuschain \
+         tasktracker planmoderespond updatetodos",
+    ),
+];
+
+/// What a tool does, by its name: `bash`, `read_file`, `WebFetch`, `mcp__files__read_file`.
+pub fn kind_of(name: &str) -> ToolKind {
+    let name = bare_name(name);
+    let known = NAMES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+    known.map_or(ToolKind::Other, |(kind, _)| *kind)
+}
+
+/// The name without its server or namespace, in lower case, without separators.
+fn bare_name(name: &str) -> String {
+    let last = name.rsplit("__").next().unwrap_or(name);
+    let last = last.rsplit(['.', '/', ':']).next().unwrap_or(last);
+    last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// The most telling part of a tool's input on one line: the command, the path, the pattern, the prompt.
+pub fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
+    let told = match kind {
+        ToolKind::Run => command(input),
+        ToolKind::Read => path(input).map(|path| path + &range(input)),
+        ToolKind::Edit | ToolKind::Write => path(input).or_else(|| patched_paths(input)),
+        ToolKind::Search => search(input),
+        ToolKind::Fetch => fetched(input),
+        ToolKind::Delegate => delegated(input),
+        ToolKind::Plan => plan(input),
+        ToolKind::Other => None,
+    };
+    Text::stub(&told.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), HEADLINE_CHARS)
+}
+
+/// The first of the named fields that is a string with something in it.
+fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| input.get(name).filled()).map(str::to_owned)
+}
+
+fn command(input: &Json<'_>) -> Option<String> {
+    let told = first(input, &["command", "cmd", "script", "code", "input"]);
+    told.or_else(|| words(input.get("command"))).or_else(|| words(input.get("cmd"))).or_else(|| {
+        let each = input.get("commands").items().iter().filter_map(|one| one.filled().map(str::to_owned));
+        let all = each.collect::<Vec<_>>().join(" ; ");
+        (!all.is_empty()).then_some(all)
+    })
+}
+
+/// A command as a list of words; the shell that only carries a script is left out.
+fn words(argv: &Json<'_>) -> Option<String> {
+    let words: Vec<&str> = argv.items().iter().filter_map(Json::str).collect();
+    match words.as_slice() {
+        [] => None,
+        [_, "-c" | "-lc" | "-Command", script] => Some((*script).to_owned()),
+        words => Some(words.join(" ")),
+    }
+}
+
+fn path(input: &Json<'_>) -> Option<String> {
+    let names = [
+        "file_path",
+        "path",
+        "filePath",
+        "filepath",
+        "file",
+        "filename",
+        "absolute_path",
+        "target_file",
+        "relative_workspace_path",
+        "AbsolutePath",
+        "notebook_path",
+        "TargetFile",
+    ];
+    first(input, &names).or_else(|| {
+        let list =
+            ["paths", "files", "file_paths"].into_iter().find(|name| !input.get(name).items().is_empty())?;
+        let paths = input.get(list).items().iter().filter_map(|one| match one.filled() {
+            Some(path) => Some(path.to_owned()),
+            None => path(one),
+        });
+        let all = paths.collect::<Vec<_>>().join(" ");
+        (!all.is_empty()).then_some(all)
+    })
+}
+
+/// The lines that are asked for: `:40-80`, `:40` if it is open, nothing for the whole file.
+fn range(input: &Json<'_>) -> String {
+    let number = |names: &[&str]| names.iter().find_map(|name| input.get(name).int());
+    let start = number(&["offset", "start_line", "startLine", "line_start", "from"]);
+    let limit = number(&["limit", "max_lines", "lines"]);
+    let end = number(&["end_line", "endLine", "line_end"])
+        .or_else(|| limit.map(|limit| start.unwrap_or(1).max(1).saturating_add(limit).saturating_sub(1)));
+    match (start, end) {
+        (None, None) => String::new(),
+        (Some(start), None) => format!(":{start}"),
+        (start, Some(end)) => format!(":{}-{end}", start.unwrap_or(1)),
+    }
+}
+
+/// The files that a patch in the `*** Update File:` form or a unified diff names.
+fn patched_paths(input: &Json<'_>) -> Option<String> {
+    let patch = input
+        .str()
+        .or_else(|| ["patch", "patchText", "input", "diff"].iter().find_map(|n| input.get(n).str()))?;
+    let marks = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/"];
+    let named = patch.lines().filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
+    let paths: Vec<&str> = named.map(str::trim).collect();
+    (!paths.is_empty()).then(|| paths.join(" "))
+}
+
+fn search(input: &Json<'_>) -> Option<String> {
+    let what = first(input, &["pattern", "query", "regex", "glob_pattern", "glob", "search", "q"]);
+    let names = ["path", "directory", "dir_path", "dir", "target_directory", "file_path"];
+    match (what, first(input, &names)) {
+        (Some(what), Some(place)) => Some(format!("{what} in {place}")),
+        (what, place) => what.or(place),
+    }
+}
+
+fn fetched(input: &Json<'_>) -> Option<String> {
+    let target = first(input, &["url", "targetUrl", "uri", "query", "q", "search_term"])
+        .or_else(|| words(input.get("urls")))
+        .or_else(|| words(input.get("queries")));
+    match (first(input, &["action"]), target) {
+        (Some(action), Some(target)) => Some(format!("{action} {target}")),
+        (action, target) => target.or(action),
+    }
+}
+
+fn delegated(input: &Json<'_>) -> Option<String> {
+    let what = first(input, &["description", "label", "title", "task", "prompt", "message", "objective"])?;
+    let who = first(input, &["subagent_type", "agentId", "agent_type", "agent", "mode"]);
+    Some(who.map_or_else(|| what.clone(), |who| format!("{who}: {what}")))
+}
+
+/// How far a list of tasks is, and what is being done: `2/5 write the tests`.
+fn plan(input: &Json<'_>) -> Option<String> {
+    let lists = ["todos", "plan", "items", "tasks", "todoList", "newTodos"];
+    let Some(tasks) = lists.iter().map(|name| input.get(name).items()).find(|items| !items.is_empty()) else {
+        return first(input, &["explanation", "subject", "plan", "content", "description", "title", "todos"]);
+    };
+    let is = |task: &Json<'_>, states: &[&str]| task.get("status").str().is_some_and(|s| states.contains(&s));
+    let done =
+        tasks.iter().filter(|task| is(task, &["completed", "done"]) || task.get("done").is_true()).count();
+    let current = tasks.iter().find(|task| is(task, &["in_progress", "in-progress", "active"]));
+    let names = ["content", "step", "text", "title", "task", "description", "subject"];
+    let now = current.and_then(|task| first(task, &names)).unwrap_or_default();
+    Some(format!("{done}/{} {now}", tasks.len()).trim_end().to_owned())
+}
+
+/// Fields that tell what a call is about, whatever the tool.
+fn any_field(input: &Json<'_>) -> Option<String> {
+    if let Some(raw) = input.filled() {
+        return Some(raw.to_owned());
+    }
+    let action = first(input, &["action", "operation", "method"]);
+    let object = command(input).or_else(|| path(input)).or_else(|| {
+        let names = [
+            "pattern",
+            "query",
+            "url",
+            "prompt",
+            "description",
+            "question",
+            "message",
+            "text",
+            "title",
+            "name",
+            "task",
+            "summary",
+            "content",
+            "reason",
+            "sessionKey",
+            "sessionId",
+            "session_id",
+            "id",
+        ];
+        first(input, &names)
+    });
+    match (action, object) {
+        (Some(action), Some(object)) => Some(format!("{action} {object}")),
+        (action, object) => object.or(action),
+    }
+}
+
+/// The first short string of the input, else the input itself.
+fn first_string(input: &Json<'_>) -> String {
+    let short =
+        |value: &Json<'_>| value.filled().filter(|text| text.len() <= TELLING_BYTES).map(str::to_owned);
+    let found = input.members().iter().find_map(|(_, value)| short(value));
+    found.unwrap_or_else(|| match input {
+        Json::Null => String::new(),
+        Json::Object(members) if members.is_empty() => String::new(),
+        other => other.to_source(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{headline, kind_of};
+    use crate::formats::json::parse;
+    use crate::model::tool::ToolKind;
+
+    #[test]
+    fn names_of_all_spellings_are_known() {
+        for (name, kind) in [
+            ("bash", ToolKind::Run),
+            ("Bash", ToolKind::Run),
+            ("mcp__files__read_file", ToolKind::Read),
+            ("functions.apply_patch", ToolKind::Edit),
+            ("TodoWrite", ToolKind::Plan),
+            ("web_search", ToolKind::Fetch),
+            ("sessions_spawn", ToolKind::Delegate),
+            ("frobnicate", ToolKind::Other),
+            ("", ToolKind::Other),
+        ] {
+            assert_eq!(kind_of(name), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn headlines_say_what_was_asked() {
+        for (kind, input, expected) in [
+            (ToolKind::Run, r#"{"command":"cargo test\n--all"}"#, "cargo test…"),
+            (ToolKind::Run, r#"{"command":["bash","-lc","ls -l"]}"#, "ls -l"),
+            (ToolKind::Run, r#"{"action":"poll","sessionId":"x1"}"#, "poll x1"),
+            (ToolKind::Read, r#"{"path":"a.rs","offset":40,"limit":41}"#, "a.rs:40-80"),
+            (ToolKind::Read, r#"{"file_path":"a.rs"}"#, "a.rs"),
+            (ToolKind::Edit, r#"{"input":"*** Begin Patch\n*** Update File: b.rs\n@@"}"#, "b.rs"),
+            (ToolKind::Search, r#"{"pattern":"fn main","path":"src"}"#, "fn main in src"),
+            (ToolKind::Search, r#"{"path":"."}"#, "."),
+            (ToolKind::Fetch, r#"{"action":"open","targetUrl":"https://a.b"}"#, "open https://a.b"),
+            (ToolKind::Delegate, r#"{"task":"count the files","agentId":"scout"}"#, "scout: count the files"),
+            (
+                ToolKind::Plan,
+                r#"{"todos":[{"status":"completed"},{"status":"in_progress","content":"b"}]}"#,
+                "1/2 b",
+            ),
+            (ToolKind::Other, r#"{"n":3,"flag":true,"tag":"x"}"#, "x"),
+            (ToolKind::Other, r#"{"n":3}"#, r#"{"n":3}"#),
+            (ToolKind::Other, "{}", ""),
+            (ToolKind::Run, "null", ""),
+        ] {
+            assert_eq!(headline(kind, &parse(input).unwrap()).as_str(), expected, "{input}");
+        }
+    }
+}
