@@ -1,8 +1,18 @@
-//! pi (to be filled).
+//! pi (badlogic/pi-mono) and its kin: session files of versions 1 to 4, Oh My Pi's variant, and the
+//! event stream of `pi --mode json`. OpenClaw keeps the same container; its own marks decide.
 
-use super::decoder::{Decoder, Format, Input, Probe, Verdict, show_raw};
-use crate::model::edit::Batch;
-use crate::model::tally::Fate;
+pub mod block;
+mod diff;
+pub mod event;
+pub mod message;
+pub mod result;
+pub mod session;
+pub mod usage;
+
+use super::decoder::{Confidence, Decoder, Format, Probe, Verdict};
+use super::json::Json;
+use super::openclaw::marks;
+use crate::model::record::Shape;
 
 /// The format.
 pub struct Pi;
@@ -12,19 +22,81 @@ impl Format for Pi {
         "pi"
     }
 
-    fn sniff(&self, _probe: &Probe<'_>) -> Verdict {
-        Verdict::no("not written yet")
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        let Some(container) = container(probe.lines) else {
+            return Verdict::no("no session header and no linked messages");
+        };
+        if let Some(mark) = marks::find(probe) {
+            return Verdict::no(&format!("OpenClaw's: {mark}"));
+        }
+        let confidence = match container {
+            Container::Headless => Confidence::Likely,
+            _ => Confidence::Certain,
+        };
+        Verdict::yes(confidence, Shape::Lines, container.reason())
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(PiDecoder)
+        Box::new(session::SessionDecoder::new(message::plain_prompt))
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &[".pi/agent/sessions"]
     }
 }
 
-struct PiDecoder;
+/// The forms of pi's container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// A `session` line and entries.
+    Session,
+    /// The event stream of `--mode json`.
+    Events,
+    /// Lines with a `kind`, version 4.
+    Harness,
+    /// Entries without a header: the end of a file, or Oh My Pi.
+    Headless,
+}
 
-impl Decoder for PiDecoder {
-    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        show_raw(input, "record", out)
+impl Container {
+    /// Why, for the reader.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Session => "a pi session header",
+            Self::Events => "events of pi --mode json",
+            Self::Harness => "a pi session of version 4",
+            Self::Headless => "messages with id and parentId",
+        }
+    }
+}
+
+/// Which form of pi's container the lines are, if any.
+pub fn container(lines: &[Json<'_>]) -> Option<Container> {
+    let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
+    let is_event = |line: &Json<'_>| {
+        matches!(kind(line).as_str(), "agent_start" | "turn_start" | "message_start" | "message_update")
+            || (kind(line) == "message_end" && line.get("message").has("role"))
+    };
+    let is_header = |line: &Json<'_>| {
+        kind(line) == "session"
+            && line.has("id")
+            && (line.has("cwd") || line.get("timestamp").moment().is_some())
+    };
+    let is_v4 = |line: &Json<'_>| {
+        line.get("kind").str() == Some("header")
+            && [line.get("version"), line.get("v")].iter().any(|v| v.int() == Some(4))
+    };
+    let is_entry = |line: &Json<'_>| {
+        let role = line.at(&["message", "role"]).str_or_empty();
+        kind(line) == "message" && line.has("parentId") && !role.is_empty() && !line.has("sessionId")
+    };
+    if lines.iter().any(is_v4) {
+        Some(Container::Harness)
+    } else if lines.iter().any(is_event) {
+        Some(Container::Events)
+    } else if lines.iter().any(is_header) {
+        Some(Container::Session)
+    } else {
+        lines.iter().any(is_entry).then_some(Container::Headless)
     }
 }

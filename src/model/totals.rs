@@ -57,8 +57,11 @@ pub struct Spent {
     pub reasoning: Sum,
     /// Requests that recorded usage.
     pub requests: u64,
-    /// Recorded cost in micro-dollars (USD × 10⁻⁶), an integer so that removal is exact.
+    /// Recorded cost in micro-dollars (USD × 10⁻⁶), rounded term by term; see [`Spent::recorded_usd`].
     pub recorded_micros: i64,
+    /// Recorded cost in nano-dollars (USD × 10⁻⁹), an integer so that removal is exact. Requests cost
+    /// fractions of a micro-dollar, which add up over hundreds of them.
+    pub recorded_nanos: i64,
     /// Terms with a recorded cost.
     pub priced: u32,
     /// Tokens of the terms without a recorded cost, in the same order: input, output, cache read,
@@ -93,11 +96,13 @@ impl Spent {
         }
         match (usage.cost, sign) {
             (Some(usd), Sign::Plus) => {
-                self.recorded_micros += micros(usd);
+                self.recorded_micros += scaled(usd, 1e6);
+                self.recorded_nanos += scaled(usd, 1e9);
                 self.priced += 1;
             }
             (Some(usd), Sign::Minus) => {
-                self.recorded_micros -= micros(usd);
+                self.recorded_micros -= scaled(usd, 1e6);
+                self.recorded_nanos -= scaled(usd, 1e9);
                 self.priced = self.priced.saturating_sub(1);
             }
             (None, sign) => {
@@ -106,6 +111,11 @@ impl Spent {
                 }
             }
         }
+    }
+
+    /// Recorded cost in USD.
+    pub fn recorded_usd(&self) -> f64 {
+        self.recorded_nanos as f64 / 1e9
     }
 
     /// Adds another sum to this one.
@@ -118,6 +128,7 @@ impl Spent {
         self.reasoning.join(other.reasoning);
         self.requests += other.requests;
         self.recorded_micros += other.recorded_micros;
+        self.recorded_nanos += other.recorded_nanos;
         self.priced += other.priced;
         for (sum, n) in self.unpriced.iter_mut().zip(other.unpriced) {
             *sum = sum.saturating_add(n);
@@ -131,10 +142,10 @@ enum Sign {
     Minus,
 }
 
-fn micros(usd: f64) -> i64 {
+fn scaled(usd: f64, scale: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "float casts saturate; costs are small")]
-    let micros = (usd * 1e6).round() as i64;
-    micros
+    let units = (usd * scale).round() as i64;
+    units
 }
 
 /// Sums by scope and model.
@@ -192,6 +203,6 @@ impl Totals {
     /// Cost of whole runs as the agent recorded it, in USD, if it did.
     pub fn run_cost(&self) -> Option<f64> {
         let runs = || self.runs.values().chain(self.fallback.values());
-        runs().any(|s| s.priced > 0).then(|| runs().map(|s| s.recorded_micros).sum::<i64>() as f64 / 1e6)
+        runs().any(|s| s.priced > 0).then(|| runs().map(Spent::recorded_usd).sum())
     }
 }

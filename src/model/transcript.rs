@@ -174,7 +174,8 @@ impl Transcript {
     // === entries ===
 
     fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
-        if self.is_linked_tree && new.lane.is_none() {
+        // A record without a link, such as a damaged line, says nothing of where the branch ends.
+        if self.is_linked_tree && new.lane.is_none() && new.parent.is_some() {
             self.leaf = Some(new.key.clone());
         }
         if let Some(id) = self.index.get(&new.key).copied() {

@@ -54,6 +54,7 @@ fn from_leaf(links: &Links<'_>, leaf: &Key) -> Option<Branches> {
     if parents.values().flatten().any(|parent| !parents.contains_key(parent)) {
         return None;
     }
+    let is_parent: HashSet<&Key> = parents.values().copied().flatten().collect();
     let mut path = HashSet::new();
     let mut at = Some(leaf);
     while let Some(key) = at {
@@ -64,8 +65,10 @@ fn from_leaf(links: &Links<'_>, leaf: &Key) -> Option<Branches> {
     }
     let mut branches = Branches::default();
     for (id, entry) in &links.entries {
-        // Copies hang beside the path by design and were never a branch of the conversation.
-        if path.contains(&entry.key) || entry.marks.copy {
+        // Copies hang beside the path by design and were never a branch of the conversation. What has
+        // no parent and no child, such as a damaged line, stands outside the tree.
+        let is_linked = entry.parent.is_some() || is_parent.contains(&entry.key);
+        if path.contains(&entry.key) || entry.marks.copy || !is_linked {
             continue;
         }
         let parent_is_on_path = entry.parent.as_ref().is_none_or(|parent| path.contains(parent));
@@ -96,4 +99,43 @@ fn from_prompts(links: &Links<'_>) -> Branches {
     branches.roots.sort_unstable();
     branches.roots.dedup();
     branches
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::edit::{Batch, MetaEdit};
+    use crate::model::entry::{Key, Role};
+    use crate::model::transcript::Transcript;
+
+    fn tree(links: &[(&str, Option<&str>)]) -> Transcript {
+        let mut batch = Batch::default();
+        batch.meta(MetaEdit::LinkedTree);
+        for (key, parent) in links {
+            let mut entry = batch.new_entry(Key::from(*key), Role::User, None);
+            entry.parent = parent.map(Key::from);
+            batch.entry(entry);
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript.settle();
+        transcript
+    }
+
+    fn abandoned(transcript: &Transcript) -> Vec<&str> {
+        let is_abandoned =
+            |key: &&str| transcript.find(key).is_some_and(|id| transcript.branches().abandoned.contains(&id));
+        transcript.entries().map(|entry| entry.key.as_str()).filter(is_abandoned).collect()
+    }
+
+    #[test]
+    fn what_is_off_the_path_of_the_last_record_is_abandoned() {
+        let links = [("a", None), ("b", Some("a")), ("c", Some("b")), ("d", Some("a"))];
+        assert_eq!(abandoned(&tree(&links)), ["b", "c"]);
+    }
+
+    #[test]
+    fn an_unlinked_record_is_no_branch_and_ends_none() {
+        let links = [("a", None), ("x", None), ("b", Some("a")), ("@0:9", None)];
+        assert!(abandoned(&tree(&links)).is_empty());
+    }
 }

@@ -1,0 +1,63 @@
+//! What tells an OpenClaw session from one of pi, whose container it shares.
+
+use std::path::Path;
+
+use crate::formats::decoder::Probe;
+use crate::formats::json::Json;
+
+/// The first mark of OpenClaw in the file, in words; else in its path.
+pub fn find(probe: &Probe<'_>) -> Option<String> {
+    probe.lines.iter().find_map(of_line).or_else(|| of_path(probe.path))
+}
+
+fn of_line(line: &Json<'_>) -> Option<String> {
+    if let Some(custom) = line.get("customType").str() {
+        let is_own = custom.starts_with("openclaw") || custom == "model-snapshot";
+        return is_own.then(|| format!("records of {custom}"));
+    }
+    let message = line.get("message");
+    let details = message.get("details");
+    let mark = if message.get("provider").str() == Some("openclaw") {
+        "messages of the gateway"
+    } else if message.at(&["provenance", "kind"]).str().is_some() {
+        "messages from other sessions"
+    } else if details.has("childSessionKey") || details.has("deniedReason") {
+        "tool results of the gateway"
+    } else if message.get("content").items().iter().any(is_wrapped_call) {
+        "calls through tool_call"
+    } else if starts_with_metadata(message) {
+        "prompts from a chat"
+    } else if line.get("type").str() == Some("session")
+        && lies_in_state_dir(Path::new(line.get("cwd").str_or_empty()))
+    {
+        "a workspace of the gateway"
+    } else {
+        return None;
+    };
+    Some(mark.to_owned())
+}
+
+fn is_wrapped_call(block: &Json<'_>) -> bool {
+    let arguments = block.get("arguments");
+    block.get("name").str() == Some("tool_call") && arguments.has("id") && arguments.has("args")
+}
+
+fn starts_with_metadata(message: &Json<'_>) -> bool {
+    let text = |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).unwrap_or("").to_owned();
+    let first = message.get("content").blocks().first().map(text).unwrap_or_default();
+    message.get("role").str() == Some("user")
+        && first.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):"))
+}
+
+fn of_path(path: &Path) -> Option<String> {
+    lies_in_state_dir(path).then(|| "a path of the gateway".to_owned())
+}
+
+fn lies_in_state_dir(path: &Path) -> bool {
+    let names = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    names.into_iter().any(|name| {
+        [".openclaw", ".clawdbot", ".moltbot"]
+            .iter()
+            .any(|dir| name == *dir || name.starts_with(&format!("{dir}-")))
+    })
+}

@@ -1,0 +1,81 @@
+//! The trajectory beside a transcript: a run log of the gateway, not the conversation.
+//!
+//! Invariant: its usage repeats that of the transcript and is shown, never counted.
+
+use crate::formats::decoder::Probe;
+use crate::formats::json::Json;
+use crate::formats::pi::block;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// Types of records that carry `runId` and `sessionId` instead of a schema.
+const KINDS: [&str; 4] = ["session.", "trace.", "model.", "context."];
+
+/// Whether a file is a trajectory, and why.
+pub fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
+    if probe.lines.iter().any(is_record) {
+        return Some("records of a trajectory");
+    }
+    let name = probe.path.file_name()?.to_string_lossy().into_owned();
+    name.contains(".trajectory.jsonl").then_some("named as a trajectory")
+}
+
+fn is_record(line: &Json<'_>) -> bool {
+    let kind = line.get("type").str_or_empty();
+    let is_run = line.has("runId") && line.has("sessionId");
+    line.get("traceSchema").str() == Some("openclaw-trajectory")
+        || (is_run && (KINDS.iter().any(|start| kind.starts_with(start)) || kind.starts_with("prompt.")))
+        || (is_run && kind.is_empty() && line.has("modelId") && line.has("ts"))
+        || (kind.is_empty() && line.has("window") && line.has("paid_tokens"))
+}
+
+/// Decodes a record of a trajectory, if it is one.
+pub fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+    if !is_record(json) {
+        return None;
+    }
+    let data = json.get("data");
+    let facts = [
+        json.get("sessionId").text().map(MetaEdit::Id),
+        json.get("workspaceDir").text().map(MetaEdit::Cwd),
+        json.get("modelId").text().map(MetaEdit::Model),
+        data.get("agentId").text().map(MetaEdit::Agent),
+        data.at(&["harness", "version"]).text().map(MetaEdit::Version),
+    ];
+    facts.into_iter().flatten().for_each(|fact| out.meta(fact));
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
+    let kind = json.get("type").filled().unwrap_or("run");
+    let title = [kind, &headline(json)].join(" · ");
+    entry.blocks.push(block::tree(title.trim_end_matches(" · "), json, out));
+    // The same failure is told by every later record of the run.
+    if let ("model.completed", Some(error)) = (kind, data.get("promptError").filled()) {
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(error)))));
+    }
+    out.entry(entry);
+    Some(Fate::Shown)
+}
+
+fn headline(json: &Json<'_>) -> String {
+    let data = json.get("data");
+    let mut facts = Vec::new();
+    let words = ["trigger", "status", "finalStatus", "window"];
+    facts.extend(
+        words
+            .iter()
+            .filter_map(|name| data.get(name).filled().or_else(|| json.get(name).filled()))
+            .map(str::to_owned),
+    );
+    facts.extend(json.get("modelId").filled().map(str::to_owned));
+    let usage = data.get("usage");
+    for (name, word) in [("input", "in"), ("output", "out"), ("total", "total")] {
+        facts.extend(usage.get(name).count().map(|n| format!("{n} {word}")));
+    }
+    for (name, word) in [("paid_tokens", "paid"), ("local_tokens", "local")] {
+        facts.extend(json.get(name).count().map(|n| format!("{n} {word}")));
+    }
+    let flags = ["aborted", "timedOut"];
+    facts.extend(flags.iter().filter(|name| data.get(name).is_true()).map(|name| (*name).to_owned()));
+    facts.join(" · ")
+}

@@ -1,0 +1,149 @@
+//! Session turns: a message a line, with tool call and result beside the content and times in seconds.
+//! Bare lines of pi's messages are told from them here.
+
+use crate::formats::json::Json;
+use crate::formats::openclaw::envelope;
+use crate::formats::pi::message::{Voice, plain_prompt};
+use crate::formats::pi::{block, message, result};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Entry, Image, Key, Piece, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::tool::{ToolResult, ToolState, Verdict};
+
+/// Fields that only a session turn has.
+const FIELDS: [&str; 5] = ["toolCall", "toolResult", "_compacted", "mediaUrls", "metadata"];
+
+/// Whether lines are bare messages of either kind, and why.
+pub fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
+    let are_bare =
+        lines.iter().all(|line| line.get("role").str().is_some() && !line.has("type") && line.has("content"));
+    if !are_bare {
+        return None;
+    }
+    if lines.iter().any(is_pi_message) {
+        return Some("lines of bare agent messages");
+    }
+    let channel = ["channel", "peerId", "messageId", "reasoning"];
+    let is_told = |line: &Json<'_>| {
+        FIELDS.iter().take(4).any(|field| line.has(field))
+            || channel.iter().any(|name| line.get("metadata").has(name))
+    };
+    lines.iter().any(is_told).then_some("lines of session turns")
+}
+
+fn is_pi_message(line: &Json<'_>) -> bool {
+    let is_call = |block: &Json<'_>| block.get("type").str() == Some("toolCall");
+    line.get("role").str() == Some("toolResult")
+        || line.get("content").items().iter().any(is_call)
+        || (line.has("api") && line.has("provider"))
+        || line.get("usage").has("totalTokens")
+}
+
+/// Whether a line is a session turn.
+pub fn is_turn(json: &Json<'_>) -> bool {
+    let Some(role) = json.get("role").str() else { return false };
+    !json.has("type") && (matches!(role, "tool" | "system") || FIELDS.iter().any(|field| json.has(field)))
+}
+
+/// Decodes a session turn.
+pub fn decode(json: &Json<'_>, out: &mut Batch) -> Fate {
+    let told = json.get("toolResult");
+    if json.get("role").str() == Some("tool") && told.is_object() {
+        return tool_result(json, told, out);
+    }
+    let role = match json.get("role").str_or_empty() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => Role::Harness,
+    };
+    let mut entry = out.new_entry(out.origin_key(), role, json.get("timestamp").moment());
+    if json.get("_compacted").is_true() {
+        let compaction =
+            Break::Compaction { before: None, after: None, trigger: Text::default(), partial: true };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+    }
+    if let Some(reasoning) = json.at(&["metadata", "reasoning"]).filled() {
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Thinking(out.prose(reasoning))));
+    }
+    content(&mut entry, json, out);
+    media(&mut entry, json.get("mediaUrls"), out);
+    let call = json.get("toolCall");
+    if call.is_object() {
+        let mut call = block::call(call, ToolState::Pending, out);
+        call.started = entry.at;
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    }
+    message::title(&entry, out);
+    out.entry(entry);
+    Fate::Shown
+}
+
+fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
+    entry.marks.prompt = entry.role == Role::User;
+    for part in json.get("content").blocks() {
+        let Some(text) = block::text_of(part) else {
+            match part.get("type").str() {
+                Some("audio" | "video" | "document") => {
+                    entry.blocks.push(block::tree("attachment", part, out));
+                }
+                _ => entry.blocks.extend(block::one(part, block::Ending::Whole, out)),
+            }
+            continue;
+        };
+        let prompt = match entry.role {
+            Role::User => envelope::open(text),
+            Role::Assistant | Role::System | Role::Harness => plain_prompt(text),
+        };
+        if prompt.voice != Voice::Person {
+            entry.role = Role::Harness;
+            entry.marks.prompt = false;
+        }
+        if !prompt.envelope.is_empty() {
+            entry.blocks.push(block::raw_text("envelope", &prompt.envelope, out));
+        }
+        entry.blocks.extend(block::text(prompt.text, out));
+    }
+}
+
+/// Media that are told by their addresses.
+pub fn media(entry: &mut Entry, urls: &Json<'_>, out: &Batch) {
+    for url in urls.blocks().iter().filter_map(Json::filled) {
+        let image = Image {
+            mime: Text::default(),
+            bytes: None,
+            source: Some(Text::clean(url)),
+            origin: out.origin(),
+        };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Image(image)));
+    }
+}
+
+fn tool_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
+    let call: Key = result::call_key(told.get("toolCallId"));
+    if told.get("isPending").is_true() {
+        out.push(Edit::State { call, state: ToolState::Running });
+        return Fate::Merged;
+    }
+    let error = told.get("error").filled();
+    let shown: Vec<&str> = json.get("content").blocks().iter().filter_map(block::text_of).collect();
+    let text = match error.or_else(|| told.get("output").filled()) {
+        Some(output) if shown.is_empty() => output.to_owned(),
+        Some(output) => format!("{}\n\n{output}", shown.join("\n")),
+        None => shown.join("\n"),
+    };
+    let images = json.get("content").blocks().iter().filter(|part| part.get("type").str() == Some("image"));
+    let result = ToolResult {
+        key: out.origin_key(),
+        verdict: if error.is_some() { Verdict::Failed } else { Verdict::Done },
+        body: out.output(&text),
+        patch: None,
+        images: images.map(|part| block::image(part, out)).collect(),
+        facts: Text::default(),
+        at: json.get("timestamp").moment(),
+        duration_ms: None,
+    };
+    out.push(Edit::Result { call, result: Box::new(result), lane: None });
+    Fate::Merged
+}

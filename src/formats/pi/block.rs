@@ -1,0 +1,145 @@
+//! The blocks of pi's messages: text, thinking, images and tool calls.
+
+use super::result;
+use crate::formats::json::{self, Json};
+use crate::formats::tools;
+use crate::model::edit::Batch;
+use crate::model::entry::{Block, BlockKind, Image, Key, Piece, Raw};
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
+
+/// Whether an answer came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It did, or nothing is told.
+    Whole,
+    /// Aborted or failed: pi never runs the calls in it.
+    Broken,
+}
+
+/// All blocks of a message's content, which may be a bare string.
+pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for block in content.blocks() {
+        blocks.extend(one(block, ending, out));
+    }
+    blocks
+}
+
+/// A block; several if it carries leftovers.
+pub fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
+    if let Some(said) = text_of(block) {
+        return text(said, out).into_iter().collect();
+    }
+    let kind = match block.get("type").str_or_empty() {
+        "thinking" => BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty())),
+        "image" => BlockKind::Image(image(block, out)),
+        "toolCall" => return call_blocks(block, ending, out),
+        other => {
+            out.unknown(&format!("block {other}"));
+            return vec![tree(other, block, out)];
+        }
+    };
+    vec![Batch::block(Piece(0), kind)]
+}
+
+/// The text of a text block.
+pub fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
+    match (block, block.get("type").str()) {
+        (Json::Str(text), _) => Some(text),
+        (_, Some("text")) => Some(block.get("text").str_or_empty()),
+        _ => None,
+    }
+}
+
+/// A block of text, unless it is blank.
+pub fn text(said: &str, out: &mut Batch) -> Option<Block> {
+    (!said.trim().is_empty()).then(|| Batch::block(Piece(0), BlockKind::Text(out.prose(said))))
+}
+
+/// A block with a text that is no prose.
+pub fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
+    let body = out.output(text);
+    Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(title), body }))
+}
+
+/// A block with a value that has no better form.
+pub fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
+    let title = Text::clean(title);
+    let body = out.tree(&title, value.weight(), || value.to_tree());
+    Batch::block(Piece(0), BlockKind::Raw(Raw { title, body }))
+}
+
+/// An image, inline as base64 or elsewhere.
+pub fn image(block: &Json<'_>, out: &Batch) -> Image {
+    let data = block.get("data").str_or_empty();
+    let inline = !data.is_empty() && !data.starts_with("blob:");
+    let source =
+        block.at(&["source", "url"]).filled().or_else(|| (!inline).then_some(data).filter(|d| !d.is_empty()));
+    let padding = data.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
+    Image {
+        mime: block.get("mimeType").text().unwrap_or_default(),
+        bytes: inline.then(|| (data.len() / 4 * 3).saturating_sub(padding) as u64),
+        source: source.map(Text::clean),
+        origin: out.origin(),
+    }
+}
+
+fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
+    let state = if ending == Ending::Broken { ToolState::Lost } else { ToolState::Pending };
+    let call = call(block, state, out);
+    let mut blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(call)))];
+    let leftover = block.get("partialJson").filled().or_else(|| block.get("partialArgs").filled());
+    if let (Ending::Broken, Some(leftover)) = (ending, leftover) {
+        blocks.push(raw_text("unfinished input", leftover, out));
+    }
+    blocks
+}
+
+/// A `toolCall` block.
+pub fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolCall {
+    let name = block.get("name").str_or_empty();
+    let arguments = block.get("arguments");
+    // Some providers leave the arguments as the JSON text that the model wrote.
+    let parsed = arguments.str().and_then(|text| json::parse(text).ok());
+    let arguments = parsed.as_ref().filter(|value| value.is_object()).unwrap_or(arguments);
+    let (kind, headline) = asked(name, arguments);
+    ToolCall {
+        key: result::call_key(block.get("id")),
+        name: Text::clean(name),
+        kind,
+        input: out.tree(&headline, arguments.weight(), || arguments.to_tree()),
+        headline,
+        state,
+        started: None,
+        lane: None,
+    }
+}
+
+/// The kind of a call and what it asks for. OpenClaw's `tool_call` names the true tool in its input.
+fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
+    if let ("tool_call", Some(inner)) = (name, arguments.get("id").filled()) {
+        let kind = tools::kind_of(inner);
+        let headline = tools::headline(kind, arguments.get("args"));
+        return (kind, Text::clean(format!("{inner} {headline}").trim_end()));
+    }
+    let kind = tools::kind_of(name);
+    (kind, tools::headline(kind, arguments))
+}
+
+/// A call that only its execution tells of.
+pub fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
+    let name = json.get("toolName").str_or_empty();
+    let arguments = json.get("args");
+    let (kind, headline) = asked(name, arguments);
+    ToolCall {
+        key,
+        name: Text::clean(name),
+        kind,
+        input: out.tree(&headline, arguments.weight(), || arguments.to_tree()),
+        headline,
+        state: ToolState::Running,
+        started: json.get("timestamp").moment(),
+        lane: None,
+    }
+}

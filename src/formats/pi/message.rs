@@ -1,0 +1,289 @@
+//! pi's messages: user, assistant, tool results, typed commands, and what extensions say.
+//!
+//! Invariant: content depends on the message alone; who may be speaking through a user message is
+//! asked of a [`ReadPrompt`], because only OpenClaw wraps prompts.
+
+use super::block::{self, Ending};
+use super::result;
+use super::usage;
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of_mut;
+use crate::model::text::{Name, Text};
+use crate::model::tool::ToolResult;
+use crate::model::usage::{Scope, Usage};
+
+/// Characters of a title that is made from a prompt.
+const TITLE_CHARS: usize = 80;
+
+/// What a line says of itself, whatever it carries.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its id, else one made from its place.
+    pub key: Key,
+    /// The id of the line before it on its branch.
+    pub parent: Option<Key>,
+    /// When it was written.
+    pub at: Option<Moment>,
+    /// The lane, in version 4.
+    pub lane: Option<Name>,
+}
+
+impl Line {
+    /// An entry for the line.
+    pub fn entry(&self, role: Role, out: &Batch) -> Entry {
+        let mut entry = out.new_entry(self.key.clone(), role, self.at);
+        entry.parent.clone_from(&self.parent);
+        entry.lane.clone_from(&self.lane);
+        entry
+    }
+}
+
+/// What a message turned out to be.
+pub enum Told {
+    /// An entry.
+    Entry(Box<Entry>),
+    /// A tool's result.
+    Result {
+        /// The id of the call.
+        call: Key,
+        /// The result.
+        result: Box<ToolResult>,
+        /// The session of the sub-agent that the call started.
+        child: Option<Name>,
+        /// What the tool itself spent.
+        usage: Option<Box<Usage>>,
+    },
+}
+
+/// The text of a user message, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt<'a> {
+    /// What the program wrote around it.
+    pub envelope: String,
+    /// What was said.
+    pub text: &'a str,
+    /// Who says it.
+    pub voice: Voice,
+}
+
+/// Who speaks through a user message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// A human or a calling agent.
+    Person,
+    /// The program, to set the model to work.
+    Program,
+    /// The program, for the model's information.
+    Background,
+}
+
+/// Takes the text of a user message apart.
+pub type ReadPrompt = for<'a> fn(&'a str) -> Prompt<'a>;
+
+/// Takes a text as it is.
+pub fn plain_prompt(text: &str) -> Prompt<'_> {
+    Prompt { envelope: String::new(), text, voice: Voice::Person }
+}
+
+/// Decodes a message.
+pub fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Told {
+    let entry = match message.get("role").str_or_empty() {
+        "user" => user(line, message, read, out),
+        "assistant" => assistant(line, message, out),
+        "toolResult" => return tool_result(line, message, out),
+        "bashExecution" => bash_execution(line, message, out),
+        "custom" | "hookMessage" => custom(line, message, out),
+        "branchSummary" => branch_summary(line, message, out),
+        "compactionSummary" => compaction(line, message, out),
+        "system" | "developer" => said(line, Role::System, message, out),
+        other => {
+            out.unknown(&format!("role {other}"));
+            let mut entry = line.entry(Role::Harness, out);
+            entry.blocks.push(block::tree(other, message, out));
+            entry
+        }
+    };
+    Told::Entry(Box::new(entry))
+}
+
+/// Offers the first line of a prompt as a title; of all prompts the first one stays.
+pub fn title(entry: &Entry, out: &mut Batch) {
+    let text = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Text(body) => Some(body.text_or_stub()),
+        _ => None,
+    });
+    if let (true, Some(text)) = (entry.marks.prompt, text) {
+        out.meta(MetaEdit::Title { rank: 0, title: Text::stub(text, TITLE_CHARS) });
+    }
+}
+
+fn said(line: &Line, role: Role, message: &Json<'_>, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(role, out);
+    entry.blocks = block::all(message.get("content"), Ending::Whole, out);
+    entry
+}
+
+// === user ===
+
+fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(Role::User, out);
+    let mut voice = Voice::Person;
+    let provenance = message.get("provenance");
+    if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
+        voice = Voice::Program;
+        entry.blocks.push(block::tree("provenance", provenance, out));
+    }
+    let mut is_first_text = true;
+    for part in message.get("content").blocks() {
+        let Some(text) = block::text_of(part) else {
+            entry.blocks.extend(block::one(part, Ending::Whole, out));
+            continue;
+        };
+        let prompt = if is_first_text { read(text) } else { plain_prompt(text) };
+        if is_first_text && voice == Voice::Person {
+            voice = prompt.voice;
+        }
+        is_first_text = false;
+        if !prompt.envelope.is_empty() {
+            entry.blocks.push(block::raw_text("envelope", &prompt.envelope, out));
+        }
+        entry.blocks.extend(block::text(prompt.text, out));
+    }
+    entry.marks.prompt = voice == Voice::Person;
+    entry.marks.quiet = voice == Voice::Background;
+    if voice != Voice::Person {
+        entry.role = Role::Harness;
+    }
+    entry
+}
+
+fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(Role::User, out);
+    let command = format!("!{}", message.get("command").str_or_empty());
+    entry.blocks.extend(block::text(&command, out));
+    let mut title = vec!["output".to_owned()];
+    title.extend(message.get("exitCode").int().filter(|code| *code != 0).map(|code| format!("exit {code}")));
+    let marks = [
+        ("cancelled", "cancelled"),
+        ("truncated", "truncated"),
+        ("excludeFromContext", "kept from the model"),
+    ];
+    title.extend(
+        marks.iter().filter(|(field, _)| message.get(field).is_true()).map(|(_, mark)| (*mark).to_owned()),
+    );
+    title.extend(message.get("fullOutputPath").filled().map(|path| format!("whole in {path}")));
+    let output = message.get("output").str_or_empty();
+    entry.blocks.push(block::raw_text(&title.join(" · "), output, out));
+    entry
+}
+
+// === assistant ===
+
+fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+    let ending = match message.get("stopReason").str() {
+        Some("error" | "aborted") => Ending::Broken,
+        _ => Ending::Whole,
+    };
+    let mut entry = line.entry(Role::Assistant, out);
+    entry.blocks = block::all(message.get("content"), ending, out);
+    for call in calls_of_mut(&mut entry) {
+        call.started = line.at;
+    }
+    entry.blocks.extend(outcome(message).map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end))));
+    if let Some(body) = message.get("errorBody").filled() {
+        entry.blocks.push(block::raw_text("error body", body, out));
+    }
+    if message.get("provider").str() == Some("openclaw") {
+        // OpenClaw writes these itself: a copy of what it delivered to a chat, or its own notices.
+        match message.get("model").str() {
+            Some("delivery-mirror") => entry.marks.copy = true,
+            _ => entry.role = Role::Harness,
+        }
+        return entry;
+    }
+    entry.model = message.get("model").text();
+    entry.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
+    entry
+}
+
+/// How the answer ended, unless it ended well.
+fn outcome(message: &Json<'_>) -> Option<Break> {
+    let told = message.get("errorMessage").filled().map(Text::clean);
+    match message.get("stopReason").str() {
+        Some("aborted") => Some(Break::Interrupted(told.unwrap_or_else(|| "aborted".into()))),
+        Some("error") => Some(Break::Error(told.unwrap_or_else(|| "the request failed".into()))),
+        Some("length") => {
+            Some(Break::Error(told.unwrap_or_else(|| "cut off: the answer reached its length limit".into())))
+        }
+        _ => told.map(Break::Error),
+    }
+}
+
+fn tool_result(line: &Line, message: &Json<'_>, out: &mut Batch) -> Told {
+    let result = result::read(line.key.clone(), message, line.at, out);
+    Told::Result {
+        call: result::call_key(message.get("toolCallId")),
+        result: Box::new(result),
+        child: message.at(&["details", "childSessionKey"]).text(),
+        usage: usage::read(message.get("usage"), Scope::Extra, out).map(Box::new),
+    }
+}
+
+// === what the program or an extension says ===
+
+/// A message of an extension: an entry of type `custom_message`, or a message of role `custom`.
+pub fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(Role::Harness, out);
+    entry.marks.quiet = message.get("display") == &Json::Bool(false);
+    entry.blocks = block::all(message.get("content"), Ending::Whole, out);
+    let details = message.get("details");
+    if !details.is_null() || entry.blocks.is_empty() {
+        let title = message.get("customType").filled().unwrap_or("custom");
+        entry.blocks.push(block::tree(title, details, out));
+    }
+    entry
+}
+
+/// What an abandoned branch was about.
+pub fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(Role::Harness, out);
+    let from =
+        record.get("fromId").filled().map_or_else(String::new, |id| format!("left the branch of {id}"));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Branch(Text::clean(&from)))));
+    summary(&mut entry, record, out);
+    entry
+}
+
+/// A compaction: the line across, and the summary that the model sees instead.
+pub fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(Role::Harness, out);
+    let trigger = if record.get("fromHook").is_true() { "hook" } else { "" };
+    let compaction = Break::Compaction {
+        before: record.get("tokensBefore").count(),
+        after: record.get("tokensAfter").count(),
+        trigger: trigger.into(),
+        partial: false,
+    };
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+    summary(&mut entry, record, out);
+    // A copy of messages that stay in the context: their usage was counted where they stand.
+    let tail = record.get("retainedTail");
+    if !tail.items().is_empty() {
+        entry.blocks.push(block::tree("retained tail", tail, out));
+    }
+    entry
+}
+
+fn summary(entry: &mut Entry, record: &Json<'_>, out: &mut Batch) {
+    entry.blocks.extend(block::text(record.get("summary").str_or_empty(), out));
+    let details = record.get("details");
+    let says_something =
+        |(_, value): &(_, Json<'_>)| !matches!(value, Json::Null) && value != &Json::Array(Vec::new());
+    if details.members().iter().any(says_something) {
+        entry.blocks.push(block::tree("details", details, out));
+    }
+    entry.usage = usage::read(record.get("usage"), Scope::Request, out).map(Box::new);
+}

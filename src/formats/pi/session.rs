@@ -1,0 +1,356 @@
+//! The lines of pi's container: header, entries of every type, version 4, events.
+//!
+//! Invariant: every line with an id stays a link of the tree, also when it makes no entry.
+
+use super::block;
+use super::event::{Step, Stream};
+use super::message::{self, Line, ReadPrompt, Told};
+use super::result;
+use crate::formats::decoder::{Decoder, Input, show_raw};
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
+use crate::model::pairing::calls_of;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolState, Verdict};
+
+/// Decodes one session.
+pub struct SessionDecoder {
+    read_prompt: ReadPrompt,
+    stream: Stream,
+    is_headed: bool,
+    /// How many lines without an id the record that is being decoded has had.
+    nameless: (Key, u32),
+}
+
+impl SessionDecoder {
+    /// A decoder that takes prompts apart in the given way.
+    pub fn new(read_prompt: ReadPrompt) -> Self {
+        Self { read_prompt, stream: Stream::default(), is_headed: false, nameless: (Key::default(), 0) }
+    }
+
+    /// Shows a message that stands alone on its line.
+    pub fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        let line = self.line(json, out);
+        self.tell(&line, json, out)
+    }
+
+    fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
+        let at = json.get("timestamp").moment();
+        let key = json.get("id").text().unwrap_or_else(|| self.nameless_key(out));
+        Line { key, parent: json.get("parentId").text(), at, lane: None }
+    }
+
+    /// A key from the place; lines of one record (a transaction of version 4) are numbered.
+    fn nameless_key(&mut self, out: &Batch) -> Key {
+        let place = out.origin_key();
+        let number = if self.nameless.0 == place { self.nameless.1 + 1 } else { 0 };
+        self.nameless = (place.clone(), number);
+        if number == 0 { place } else { Text::clean(&format!("{place}#{number}")) }
+    }
+}
+
+impl Decoder for SessionDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        match input.json {
+            Json::Array(lines) => self.transaction(lines, input, out),
+            Json::Object(_) => self.record(input.json, None, out),
+            _ => {
+                out.unknown("line that is no object");
+                show_raw(input, "value", out)
+            }
+        }
+    }
+}
+
+impl SessionDecoder {
+    /// Late builds of version 4 write the lines of one transaction as an array.
+    fn transaction(&mut self, lines: &[Json<'_>], input: Input<'_>, out: &mut Batch) -> Fate {
+        let fates: Vec<Fate> = lines.iter().map(|line| self.record(line, None, out)).collect();
+        if fates.contains(&Fate::Shown) {
+            return Fate::Shown;
+        }
+        fates.first().copied().unwrap_or_else(|| show_raw(input, "empty transaction", out))
+    }
+
+    fn record(&mut self, json: &Json<'_>, lane: Option<Name>, out: &mut Batch) -> Fate {
+        let Some(kind) = json.get("type").str() else {
+            return match json.get("kind").str() {
+                Some(kind) => self.version_4(kind, json, out),
+                None if json.get("role").str().is_some() => self.bare_message(json, out),
+                None => self.unnamed(json, "line without a type", out),
+            };
+        };
+        match self.stream.step(json, out) {
+            Step::Other => self.entry_line(kind, json, lane, out),
+            step => self.event(json, step, out),
+        }
+    }
+
+    fn entry_line(&mut self, kind: &str, json: &Json<'_>, lane: Option<Name>, out: &mut Batch) -> Fate {
+        if kind == "session" {
+            return self.header(json, out);
+        }
+        let line = Line { lane, ..self.line(json, out) };
+        match kind {
+            "message" => self.tell(&line, json.get("message"), out),
+            "compaction" => shown(message::compaction(&line, json, out), out),
+            "branch_summary" => shown(message::branch_summary(&line, json, out), out),
+            "custom_message" => shown(message::custom(&line, json, out), out),
+            "custom" => custom_state(&line, json, out),
+            "session_info" => {
+                let title = Text::clean(json.get("name").str_or_empty());
+                let told = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
+                out.meta(MetaEdit::Title { rank: 3, title });
+                setting(&line, &told, out)
+            }
+            "model_change" => model_change(&line, json, out),
+            _ => match setting_of(kind, json) {
+                Some(told) => setting(&line, &told, out),
+                None => self.unnamed(json, &format!("type {kind}"), out),
+            },
+        }
+    }
+
+    fn header(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        out.meta(MetaEdit::Id(json.get("id").text().unwrap_or_default()));
+        if let Some(cwd) = json.get("cwd").text() {
+            out.meta(MetaEdit::Cwd(cwd));
+        }
+        if let Some(model) = json.get("modelId").text() {
+            out.meta(MetaEdit::Model(model));
+        }
+        // Version 1 has no ids; later ones link every line.
+        if json.get("version").int().is_some_and(|version| version >= 2) {
+            out.meta(MetaEdit::LinkedTree);
+        }
+        let origin = ["parentSession", "branchedFrom", "parentSessionId"];
+        let from = origin.iter().find_map(|name| json.get(name).filled());
+        let told = match (from, std::mem::replace(&mut self.is_headed, true)) {
+            (Some(from), _) => format!("forked from {from}"),
+            (None, true) => "another session header".to_owned(),
+            (None, false) => return Fate::Merged,
+        };
+        let at = json.get("timestamp").moment().or_else(|| json.get("createdAt").moment());
+        let line = Line { key: self.nameless_key(out), parent: None, at, lane: None };
+        across(&line, Break::Resumed(Text::clean(&told)), out)
+    }
+
+    /// Shows a line of a type that is not named here. It stays a link of the tree.
+    fn unnamed(&mut self, json: &Json<'_>, what: &str, out: &mut Batch) -> Fate {
+        out.unknown(what);
+        let line = self.line(json, out);
+        let mut entry = line.entry(Role::Harness, out);
+        entry.blocks.push(block::tree(what, json, out));
+        shown(entry, out)
+    }
+
+    // === messages ===
+
+    fn tell(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
+        let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
+        match message::decode(&line, message, self.read_prompt, out) {
+            Told::Entry(entry) => {
+                self.see(&entry, out);
+                shown(*entry, out)
+            }
+            result @ Told::Result { .. } => {
+                tell_result(&line, result, out);
+                Fate::Merged
+            }
+        }
+    }
+
+    fn see(&mut self, entry: &Entry, out: &mut Batch) {
+        for call in calls_of(entry) {
+            self.stream.see_call(call.key.clone());
+        }
+        message::title(entry, out);
+    }
+
+    // === events ===
+
+    fn event(&mut self, json: &Json<'_>, step: Step<'_, '_>, out: &mut Batch) -> Fate {
+        match step {
+            Step::Message { key, message, is_open, is_new } => {
+                let line = Line { key, parent: None, at: message.get("timestamp").moment(), lane: None };
+                self.part(&line, message, is_open, is_new, out)
+            }
+            Step::Messages(messages) => {
+                let fates: Vec<Fate> = messages.into_iter().map(|one| self.bare_message(one, out)).collect();
+                if fates.contains(&Fate::Shown) { Fate::Shown } else { Fate::Merged }
+            }
+            Step::Running => self.running(json, out),
+            Step::Ended => self.ended(json, out),
+            Step::Repeated => Fate::Merged,
+            Step::Border(what) => Fate::Passed(what),
+            Step::Other => self.unnamed(json, "event", out),
+        }
+    }
+
+    fn part(
+        &mut self,
+        line: &Line,
+        message: &Json<'_>,
+        is_open: bool,
+        is_new: bool,
+        out: &mut Batch,
+    ) -> Fate {
+        match message::decode(line, message, self.read_prompt, out) {
+            Told::Entry(mut entry) => {
+                entry.marks.open = is_open;
+                self.see(&entry, out);
+                out.push(Edit::Entry(entry));
+                if is_new { Fate::Shown } else { Fate::Merged }
+            }
+            Told::Result { call, mut result, child, usage } => {
+                // The execution event told the same result before.
+                result.key = result_key(&call);
+                tell_result(line, Told::Result { call, result, child, usage }, out);
+                Fate::Merged
+            }
+        }
+    }
+
+    /// A call that no message told is shown by its execution.
+    fn running(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        let call = result::call_key(json.get("toolCallId"));
+        if self.stream.knows_call(&call) {
+            out.push(Edit::State { call, state: ToolState::Running });
+            return Fate::Merged;
+        }
+        self.stream.see_call(call.clone());
+        let line = self.line(json, out);
+        let mut entry = line.entry(Role::Assistant, out);
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(block::execution(json, call, out)))));
+        shown(entry, out)
+    }
+
+    fn ended(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        let call = result::call_key(json.get("toolCallId"));
+        // First, so that its bodies have the same numbers whether or not the call was told before.
+        let mut told =
+            result::read(result_key(&call), json.get("result"), json.get("timestamp").moment(), out);
+        if json.get("isError").is_true() && told.verdict == Verdict::Done {
+            told.verdict = Verdict::Failed;
+        }
+        let fate = self.running(json, out);
+        out.push(Edit::Result { call, result: Box::new(told), lane: None });
+        fate
+    }
+
+    // === version 4 ===
+
+    fn version_4(&mut self, kind: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
+        match kind {
+            "header" => self.header(json, out),
+            "entry" => {
+                let lane = json.get("lane").text().filter(|lane| lane.as_str() != "main");
+                self.record(json.get("entry"), lane, out)
+            }
+            "fact" => {
+                let line = self.line(json, out);
+                let fact = if json.get("fact").is_object() { json.get("fact") } else { json };
+                if let Some(name) = fact.get("name").text() {
+                    out.meta(MetaEdit::Title { rank: 3, title: name.clone() });
+                    return setting(&line, &format!("title: {name}"), out);
+                }
+                harness(&line, "fact", json, out)
+            }
+            "record" | "lane" => {
+                let line = self.line(json, out);
+                let record = if json.get("record").is_object() { json.get("record") } else { json };
+                let title = record.get("type").filled().unwrap_or(kind).to_owned();
+                harness(&line, &title, json, out)
+            }
+            other => self.unnamed(json, &format!("kind {other}"), out),
+        }
+    }
+}
+
+fn shown(entry: Entry, out: &mut Batch) -> Fate {
+    out.entry(entry);
+    Fate::Shown
+}
+
+fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(Role::Harness, out);
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(at)));
+    shown(entry, out)
+}
+
+fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
+    across(line, Break::Setting(Text::clean(told)), out)
+}
+
+fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(Role::Harness, out);
+    entry.marks.quiet = true;
+    entry.blocks.push(block::tree(title, json, out));
+    shown(entry, out)
+}
+
+fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+    // Oh My Pi joins provider and model, and names the role that the model plays.
+    let model = json.get("modelId").text().or_else(|| json.get("model").text()).unwrap_or_default();
+    let is_main = json.get("role").filled().is_none_or(|role| role == "default");
+    if is_main {
+        out.meta(MetaEdit::Model(model.clone()));
+    }
+    across(line, Break::ModelChange(model), out)
+}
+
+/// State that an extension keeps in the file; the model does not see it.
+fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+    let kind = json.get("customType").str_or_empty();
+    let data = json.get("data");
+    let mut entry = line.entry(Role::Harness, out);
+    if kind == "openclaw:prompt-error" {
+        let told = data.get("error").filled().unwrap_or("the prompt failed");
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));
+    } else {
+        entry.marks.quiet = true;
+    }
+    entry.blocks.push(block::tree(kind, data, out));
+    shown(entry, out)
+}
+
+/// What a line says that only changes how the session goes on.
+fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
+    let word = |name: &str| json.get(name).filled().map(str::to_owned);
+    Some(match kind {
+        "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")?),
+        "mode_change" => format!("mode: {}", word("mode")?),
+        "label" => match word("label") {
+            Some(label) => format!("label of {}: {label}", json.get("targetId").str_or_empty()),
+            None => format!("label of {} cleared", json.get("targetId").str_or_empty()),
+        },
+        "active_tools_change" => {
+            let (_, tools) = json.members().iter().find(|(_, value)| !value.items().is_empty())?;
+            let name = |tool: &Json<'_>| tool.str().or_else(|| tool.get("name").str()).map(str::to_owned);
+            format!("tools: {}", tools.items().iter().filter_map(name).collect::<Vec<_>>().join(", "))
+        }
+        _ => return None,
+    })
+}
+
+fn tell_result(line: &Line, told: Told, out: &mut Batch) {
+    let Told::Result { call, result, child, usage } = told else { return };
+    let (key, parent) = (line.key.clone(), line.parent.clone());
+    if let Some(usage) = usage {
+        out.push(Edit::Usage { of: result_key(&key), usage, model: None });
+    }
+    if let Some(name) = child {
+        out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+    }
+    out.push(Edit::Result { call, result, lane: line.lane.clone() });
+    out.push(Edit::Link { key, parent });
+}
+
+/// What the result of a call is known by beside the record that holds it.
+fn result_key(of: &Key) -> Key {
+    Text::clean(&format!("result of {of}"))
+}

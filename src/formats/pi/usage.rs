@@ -1,0 +1,30 @@
+//! pi's usage: disjoint counts of one request, with the cost that pi computed.
+
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Severity};
+use crate::model::usage::{Scope, Usage};
+
+/// Reads a `usage` object; anything else is not recorded usage.
+pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
+    if !usage.is_object() {
+        return None;
+    }
+    let counts = ["input", "output", "cacheRead", "cacheWrite"].map(|name| usage.get(name));
+    // OpenAI-like providers report less input than cache reads, and pi subtracts without a floor.
+    if counts.iter().any(|count| count.number().is_some_and(|n| n < 0.0)) {
+        out.notice(Severity::Note, "a negative token count was taken as 0");
+    }
+    let [input, output, cache_read, cache_write] = counts.map(Json::count);
+    // 0 stands for a model that pi has no price for.
+    let cost = usage.at(&["cost", "total"]).number().filter(|usd| *usd > 0.0);
+    Some(Usage {
+        scope,
+        input,
+        output,
+        cache_read,
+        cache_write,
+        cache_write_1h: usage.get("cacheWrite1h").count(),
+        reasoning: usage.get("reasoning").count().or_else(|| usage.get("reasoningTokens").count()),
+        cost,
+    })
+}
