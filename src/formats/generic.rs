@@ -1,10 +1,27 @@
-//! generic (to be filled).
+//! Anything that no other format knows: JSON lines, arrays of chat messages, plain objects. Roles, texts
+//! and times are found by the names that most programs use; what has none is shown as a tree.
+//!
+//! Invariant: claims at most [`Confidence::Maybe`], so every format that recognizes a file wins.
 
-use super::decoder::{Decoder, Format, Input, Probe, Verdict, show_raw};
-use crate::model::edit::Batch;
+use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::json::Json;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Image, Piece, Raw, Role};
+use crate::model::record::Shape;
 use crate::model::tally::Fate;
+use crate::model::text::Text;
 
-/// The format.
+/// Names under which programs keep who speaks.
+const ROLES: [&str; 5] = ["role", "author", "sender", "from", "type"];
+/// Names under which programs keep what is said.
+const TEXTS: [&str; 9] = ["content", "text", "message", "msg", "body", "value", "parts", "output", "prompt"];
+/// Names under which programs keep the time.
+const TIMES: [&str; 9] =
+    ["timestamp", "ts", "time", "created_at", "createdAt", "create_time", "date", "datetime", "@timestamp"];
+/// Keys that a verdict names.
+const KEYS_NAMED: usize = 8;
+
+/// The format of last resort.
 pub struct Generic;
 
 impl Format for Generic {
@@ -12,19 +29,218 @@ impl Format for Generic {
         "generic"
     }
 
-    fn sniff(&self, _probe: &Probe<'_>) -> Verdict {
-        Verdict::no("not written yet")
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        if !probe.children.is_empty() {
+            return Verdict::no("a folder of no known agent");
+        }
+        let is_document = probe.is_document && (probe.header.is_some() || !probe.elements.is_empty());
+        let shape = if is_document { Shape::Document } else { Shape::Lines };
+        Verdict::yes(Confidence::Maybe, shape, reason(probe))
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(GenericDecoder)
+        Box::new(GenericDecoder::default())
     }
 }
 
-struct GenericDecoder;
+/// Why no format matched: what was looked at, and what was found instead of marks.
+fn reason(probe: &Probe<'_>) -> String {
+    let values = if probe.is_document { probe.elements } else { probe.lines };
+    let mut keys: Vec<Text> = Vec::new();
+    let header = probe.header.filter(|_| probe.is_document).into_iter();
+    for (name, _) in header.chain(values).flat_map(Json::members) {
+        let name = Text::stub(name, 40);
+        if keys.len() < KEYS_NAMED && !keys.contains(&name) {
+            keys.push(name);
+        }
+    }
+    if keys.is_empty() {
+        return "no JSON objects in its beginning".to_owned();
+    }
+    let what = if probe.is_document { "elements" } else { "records" };
+    let keys = keys.iter().map(Text::as_str).collect::<Vec<_>>().join(", ");
+    format!("no known agent's marks in the first {} {what}; keys seen: {keys}", values.len())
+}
+
+#[derive(Default)]
+struct GenericDecoder {
+    has_prompt: bool,
+}
 
 impl Decoder for GenericDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        show_raw(input, "record", out)
+        let json = input.json;
+        if input.place == Place::Header {
+            return header(input, out);
+        }
+        if let Some(text) = json.filled() {
+            return plain(text, out);
+        }
+        let inner = ["message", "data", "payload"].map(|name| json.get(name));
+        let spoken = std::iter::once(json).chain(inner).find(|value| told(value).is_some());
+        let Some(spoken) = spoken else {
+            let title = json.get("type").filled().or(json.get("event").filled()).unwrap_or("record");
+            return show_raw(input, &Text::stub(title, 80), out);
+        };
+        let role = role_of(spoken).or_else(|| role_of(json)).unwrap_or(Role::Harness);
+        let at = TIMES.iter().find_map(|name| json.get(name).moment().or_else(|| spoken.get(name).moment()));
+        let mut entry = out.new_entry(out.origin_key(), role, at);
+        entry.marks.prompt = role == Role::User;
+        entry.model = spoken.get("model").text().or_else(|| json.get("model").text());
+        entry.blocks = content(spoken, out);
+        if let (Role::User, false, Some(BlockKind::Text(body))) =
+            (role, self.has_prompt, entry.blocks.first().map(|block| &block.kind))
+        {
+            self.has_prompt = true;
+            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&body.stub, 120) });
+        }
+        out.entry(entry);
+        Fate::Shown
+    }
+}
+
+/// The frame of a document: its facts as a tree, if it has any.
+fn header(input: Input<'_>, out: &mut Batch) -> Fate {
+    let has_facts =
+        input.json.members().iter().any(|(_, value)| !value.is_null() && *value != Json::Array(vec![]));
+    if !has_facts {
+        return Fate::Passed("frame of a document");
+    }
+    let id = ["session_id", "sessionId", "conversation_id", "id"];
+    if let Some(id) = id.iter().find_map(|name| input.json.get(name).text()) {
+        out.meta(MetaEdit::Id(id));
+    }
+    if let Some(title) = input.json.get("title").text() {
+        out.meta(MetaEdit::Title { rank: 2, title });
+    }
+    show_raw(input, "document", out)
+}
+
+fn plain(text: &str, out: &mut Batch) -> Fate {
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+    entry.blocks.push(Batch::block(Piece::default(), BlockKind::Text(out.prose(text))));
+    out.entry(entry);
+    Fate::Shown
+}
+
+fn role_of(json: &Json<'_>) -> Option<Role> {
+    ROLES.iter().find_map(|name| {
+        let value = json.get(name);
+        let word = value.str().or(value.get("role").str()).or(value.get("name").str())?;
+        match word.to_lowercase().as_str() {
+            "user" | "human" | "customer" | "prompt" | "input" | "user_message" => Some(Role::User),
+            "assistant" | "ai" | "model" | "bot" | "agent" | "gpt" | "chatgpt" | "llm" | "response"
+            | "assistant_message" => Some(Role::Assistant),
+            "system" | "developer" => Some(Role::System),
+            _ => None,
+        }
+    })
+}
+
+/// What a message says, found by the names of its fields.
+fn told<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
+    TEXTS.iter().map(|name| json.get(name)).find(|value| match value {
+        Json::Str(text) => !text.trim().is_empty(),
+        Json::Array(items) => items.iter().any(|item| item.filled().is_some() || item.is_object()),
+        _ => false,
+    })
+}
+
+fn content(json: &Json<'_>, out: &mut Batch) -> Vec<Block> {
+    let Some(told) = told(json) else { return Vec::new() };
+    let mut kinds: Vec<BlockKind> = told.blocks().iter().map(|item| block(item, out)).collect();
+    // Calls in the manner of chat completions stand beside the text.
+    for name in ["tool_calls", "function_call"] {
+        let calls = json.get(name);
+        if !calls.is_null() {
+            kinds.push(tree(name, calls, out));
+        }
+    }
+    kinds.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect()
+}
+
+fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
+    if let Some(text) = item.str() {
+        return BlockKind::Text(out.prose(text));
+    }
+    let kind = item.get("type").str_or_empty();
+    let text = ["text", "content", "thinking"].iter().find_map(|name| item.get(name).filled());
+    match text {
+        Some(text) if matches!(kind, "thinking" | "reasoning") => BlockKind::Thinking(out.prose(text)),
+        Some(text) if matches!(kind, "" | "text" | "input_text" | "output_text") => {
+            BlockKind::Text(out.prose(text))
+        }
+        _ if matches!(kind, "image" | "image_url" | "input_image") => {
+            let url = item.at(&["image_url", "url"]).filled().or(item.get("url").filled());
+            let url = url.filter(|url| !url.starts_with("data:"));
+            let mime = item.at(&["source", "media_type"]).text().unwrap_or_default();
+            let source = url.map(Text::clean);
+            BlockKind::Image(Image { mime, bytes: None, source, origin: out.origin() })
+        }
+        _ => tree(if kind.is_empty() { "part" } else { kind }, item, out),
+    }
+}
+
+fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> BlockKind {
+    let title = Text::stub(title, 80);
+    let body = out.tree(&title, value.weight(), || value.to_tree());
+    BlockKind::Raw(Raw { title, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Generic;
+    use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+    use crate::formats::json::{Json, parse};
+    use crate::model::edit::Batch;
+    use crate::model::record::{Origin, Record};
+    use crate::model::transcript::Transcript;
+
+    fn read(lines: &[&str]) -> Transcript {
+        let mut decoder = Generic.decoder();
+        let mut out = Batch::default();
+        for (at, line) in (0..).zip(lines) {
+            let origin = Origin { at, ..Origin::default() };
+            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(out);
+        transcript.settle();
+        transcript
+    }
+
+    #[test]
+    fn chat_lines_of_any_spelling_are_readable() {
+        let transcript = read(&[
+            r#"{"sender":"human","text":"hello","created_at":"2026-01-02T03:04:05Z"}"#,
+            r#"{"from":"gpt","value":"hi there"}"#,
+            r#"{"type":"message","message":{"role":"user","content":[{"type":"text","text":"more"}]}}"#,
+            r#"{"level":"info","n":3}"#,
+            "42",
+        ]);
+        let words: Vec<&str> = transcript.entries().map(|entry| entry.role.word()).collect();
+        assert_eq!(words, ["user", "assistant", "user", "harness", "harness"]);
+        assert_eq!(transcript.turns().len(), 2);
+        assert!(transcript.entries().next().unwrap().at.is_some());
+        assert_eq!(transcript.tally().shown, 5);
+    }
+
+    #[test]
+    fn the_verdict_says_what_was_seen() {
+        let lines: Vec<Json<'_>> = vec![parse(r#"{"level":"info","msg":"x"}"#).unwrap()];
+        let probe = Probe {
+            path: Path::new("x.jsonl"),
+            children: &[],
+            lines: &lines,
+            header: None,
+            elements: &[],
+            is_document: false,
+            is_whole: true,
+        };
+        let verdict = Generic.sniff(&probe);
+        assert_eq!(verdict.confidence, Confidence::Maybe);
+        assert_eq!(verdict.reason, "no known agent's marks in the first 1 records; keys seen: level, msg");
     }
 }

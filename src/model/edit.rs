@@ -53,6 +53,13 @@ pub enum Edit {
     Meta(MetaEdit),
     /// The entry no longer exists.
     Retire(Key),
+    /// A piece of an entry no longer exists.
+    RetirePiece {
+        /// The entry.
+        of: Key,
+        /// The piece.
+        piece: Piece,
+    },
 }
 
 /// A fact about the session. Later ones win.

@@ -168,6 +168,7 @@ impl Transcript {
                 touched.meta = true;
             }
             Edit::Retire(key) => self.retire(&key, touched),
+            Edit::RetirePiece { of, piece } => self.retire_piece(&of, piece, touched),
         }
     }
 
@@ -265,6 +266,23 @@ impl Transcript {
         self.forget(id);
         touched.reordered = true;
         self.derived_is_stale = true;
+    }
+
+    fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
+        let Some(id) = self.index.get(of).copied() else { return };
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        if !entry.blocks.iter().any(|block| block.piece == piece) {
+            return;
+        }
+        let previous = entry.clone();
+        entry.blocks.retain(|block| block.piece != piece);
+        entry.revision += 1;
+        let entry = entry.clone();
+        self.held_bytes =
+            (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_bytes(&previous.blocks));
+        self.pairs.remove_calls(id, &previous);
+        self.pairs.add_calls(id, &entry);
+        touched.changed.push(id);
     }
 
     /// Undoes what a retired entry contributed; its place in the arena stays empty.

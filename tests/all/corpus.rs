@@ -1,1 +1,253 @@
-//! (to be filled)
+//! Real sessions, where they are at hand: skipped with a word where they are not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
+use tv::formats::json::{self, Json};
+use tv::formats::{Detection, REGISTRY, detect};
+use tv::model::edit::{Batch, saturating_u32};
+use tv::model::entry::{BlockKind, Role};
+use tv::model::record::{FileId, Origin, Record, Shape};
+use tv::model::tool::ToolState;
+use tv::model::transcript::Transcript;
+
+/// The folder with real sessions, beside the crate or beside its worktree.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = home.ancestors().skip(1).map(|above| above.join("shared/corpus"));
+    let found = places.into_iter().find(|place| place.is_dir());
+    if found.is_none() {
+        println!("skipped: no folder shared/corpus above {}", home.display());
+    }
+    found
+}
+
+/// All files under a folder, in the order of their names.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() { open.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Files that match a pattern with `*` in its components.
+pub(crate) fn matching(pattern: &Pattern) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::new()];
+    for part in pattern.0.components() {
+        let part = part.as_os_str().to_string_lossy().into_owned();
+        found = found.into_iter().flat_map(|folder| children(&folder, &part)).collect();
+    }
+    found
+}
+
+fn children(folder: &Path, part: &str) -> Vec<PathBuf> {
+    let Some((head, tail)) = part.split_once('*') else {
+        let path = folder.join(part);
+        return if path.exists() { vec![path] } else { Vec::new() };
+    };
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let fits = |name: &String| name.len() >= part.len() - 1 && name.starts_with(head) && name.ends_with(tail);
+    let mut found: Vec<PathBuf> = names.filter(fits).map(|name| folder.join(name)).collect();
+    found.sort();
+    found
+}
+
+/// A file cut into what a probe shows and a decoder reads.
+pub(crate) struct Cut<'t> {
+    text: &'t str,
+    lines: Vec<Json<'t>>,
+    header: Option<Json<'t>>,
+    elements: Vec<Json<'t>>,
+}
+
+impl<'t> Cut<'t> {
+    /// Cuts a file's text.
+    pub(crate) fn new(text: &'t str) -> Self {
+        let text = text.trim_start_matches('\u{feff}');
+        let objects = text.lines().filter_map(|line| json::parse(line.trim()).ok()).filter(Json::is_object);
+        let lines = objects.take(50).collect();
+        let (header, elements) = match json::parse(text.trim()) {
+            Ok(Json::Array(items)) => (None, items),
+            Ok(Json::Object(mut members)) => {
+                let size = |value: &Json<'_>| match value {
+                    Json::Array(items) if items.iter().all(Json::is_object) => items.len(),
+                    _ => 0,
+                };
+                let longest = members.iter_mut().max_by_key(|(_, value)| size(value));
+                let elements = longest.filter(|(_, value)| size(value) > 0).map(|(_, value)| {
+                    let Json::Array(items) = std::mem::replace(value, Json::Array(Vec::new())) else {
+                        return Vec::new();
+                    };
+                    items
+                });
+                (Some(Json::Object(members)), elements.unwrap_or_default())
+            }
+            _ => (None, Vec::new()),
+        };
+        Self { text, lines, header, elements }
+    }
+
+    /// Finds the format.
+    pub(crate) fn detect(&self, path: &Path) -> Detection {
+        let is_one_line = self.text.trim().lines().count() <= 1;
+        detect(&Probe {
+            path,
+            children: &[],
+            lines: &self.lines,
+            header: self.header.as_ref(),
+            elements: self.elements.get(..self.elements.len().min(50)).unwrap_or_default(),
+            is_document: !self.elements.is_empty() || (self.header.is_some() && !is_one_line),
+            is_whole: true,
+        })
+    }
+
+    /// Feeds all records to a decoder.
+    pub(crate) fn feed(&self, shape: Shape, decoder: &mut dyn Decoder, out: &mut Batch) {
+        let mut at = 0;
+        let mut tell = |bytes: &[u8], place: Place<'_>| {
+            let origin = Origin { file: FileId(0), at, len: saturating_u32(bytes.len()), line: 0 };
+            at += bytes.len() as u64 + 1;
+            feed(decoder, Record { origin, bytes }, place, out);
+        };
+        if shape == Shape::Document {
+            if let Some(header) = &self.header {
+                tell(header.to_source().as_bytes(), Place::Header);
+            }
+            for element in &self.elements {
+                tell(element.to_source().as_bytes(), Place::Element);
+            }
+        } else {
+            self.text.lines().for_each(|line| tell(line.as_bytes(), Place::Line));
+        }
+        decoder.finish(out);
+    }
+}
+
+/// The transcript of a batch.
+pub(crate) fn transcript(batch: Batch) -> Transcript {
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    transcript
+}
+
+/// Reads a session of a folder, with the files that its records ask for.
+pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Transcript {
+    let mut decoder = format.decoder();
+    let mut out = Batch::default();
+    let mut seen = Vec::new();
+    let mut patterns = format.files(path, session);
+    while !patterns.is_empty() {
+        for file in patterns.iter().flat_map(matching) {
+            if seen.contains(&file) {
+                continue;
+            }
+            let bytes = fs::read(&file).unwrap();
+            let id = FileId(u32::try_from(seen.len()).unwrap());
+            let origin = Origin { file: id, at: 0, len: saturating_u32(bytes.len()), line: 0 };
+            feed(&mut *decoder, Record { origin, bytes: &bytes }, Place::File(&file), &mut out);
+            seen.push(file);
+        }
+        let wanted = std::mem::take(&mut out.wanted);
+        patterns = wanted.iter().flat_map(|wanted| format.follow_up(path, wanted)).collect();
+    }
+    decoder.finish(&mut out);
+    transcript(out)
+}
+
+/// The figures of a transcript on one line.
+fn figures(transcript: &Transcript) -> String {
+    let mut counts = [0; 9];
+    for entry in transcript.entries() {
+        counts[0] += u32::from(entry.role == Role::User);
+        counts[1] += u32::from(entry.role == Role::Assistant);
+        counts[2] += u32::from(entry.role == Role::Harness);
+        for block in &entry.blocks {
+            match &block.kind {
+                BlockKind::Call(call) => {
+                    counts[3] += 1;
+                    counts[4] += u32::from(call.state.result().is_some());
+                    let failed = matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_));
+                    counts[5] += u32::from(failed);
+                }
+                BlockKind::Result(_) => counts[6] += 1,
+                BlockKind::Image(_) => counts[7] += 1,
+                BlockKind::Thinking(_) => counts[8] += 1,
+                _ => {}
+            }
+        }
+    }
+    let [user, assistant, harness, calls, results, failed, strays, images, thinking] = counts;
+    let tally = transcript.tally();
+    let [mut input, mut output, mut read, mut write, mut requests] = [0; 5];
+    let mut cost = 0.0;
+    for usage in transcript.entries().filter_map(|entry| entry.usage.as_deref()) {
+        input += usage.input.unwrap_or(0);
+        output += usage.output.unwrap_or(0);
+        read += usage.cache_read.unwrap_or(0);
+        write += usage.cache_write.unwrap_or(0);
+        requests += u64::from(usage.total() > 0);
+        cost += usage.cost.unwrap_or(0.0);
+    }
+    format!(
+        "records {} = {}+{}+{}+{} user {user} assistant {assistant} harness {harness} calls {calls} results \
+         {results} failed {failed} strays {strays} images {images} thinking {thinking} turns {} input {input} \
+         output {output} read {read} write {write} requests {requests} cost {cost:.6} unknown {:?}",
+        tally.records(),
+        tally.shown,
+        tally.merged,
+        tally.passed,
+        tally.faulty,
+        transcript.turns().len(),
+        tally.unknown.keys().collect::<Vec<_>>(),
+    )
+}
+
+#[test]
+fn every_record_of_real_files_is_accounted_for() {
+    let Some(corpus) = folder() else { return };
+    for name in ["cline", "opencode", "roo-code", "lookalikes"] {
+        for path in files(&corpus.join(name)) {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            if text.contains("derived_storage")
+                || path.starts_with(corpus.join("opencode/derived_storage_tree_from_events"))
+            {
+                continue;
+            }
+            let cut = Cut::new(&text);
+            let found = cut.detect(&path);
+            let mut decoder = found.format.decoder();
+            let mut out = Batch::default();
+            cut.feed(found.verdict.shape, &mut *decoder, &mut out);
+            let transcript = transcript(out);
+            assert_eq!(transcript.tally().faulty, 0, "{}", path.display());
+            println!("{} [{}] {}", path.display(), found.format.name(), figures(&transcript));
+        }
+    }
+}
+
+#[test]
+fn storage_folders_are_read_with_their_parts() {
+    let Some(corpus) = folder() else { return };
+    let opencode = REGISTRY.iter().find(|format| format.name() == "opencode").unwrap();
+    let mut sessions = 0;
+    let trees = fs::read_dir(corpus.join("opencode/derived_storage_tree_from_events")).unwrap();
+    let mut trees: Vec<PathBuf> = trees.flatten().map(|entry| entry.path()).collect();
+    trees.sort();
+    for tree in trees {
+        for file in opencode.sessions(&tree).iter().flat_map(matching) {
+            let session = file.file_stem().unwrap().to_str().unwrap();
+            let transcript = read_folder(*opencode, &tree, session);
+            println!("{}#{session} {}", tree.display(), figures(&transcript));
+            sessions += 1;
+        }
+    }
+    assert!(sessions > 0);
+}

@@ -1,1 +1,70 @@
-//! (to be filled)
+//! Formats are told apart by content: each real file by its own format, and by no other.
+
+use std::fs;
+use std::path::Path;
+
+use tv::formats::decoder::Confidence;
+
+use super::corpus::{Cut, files, folder};
+
+/// Formats whose files lie in corpus folders of the same name.
+const OURS: [&str; 6] = ["pi", "openclaw", "claude-code", "claude-stream-json", "cline", "opencode"];
+
+/// Files of our folders that are no sessions: sidecars, databases, and what a migration left.
+fn is_no_session(name: &str) -> bool {
+    [".db", ".sqlite", "-wal", "-shm", ".md", ".tsv", ".lock", "/migration", ".txt"]
+        .iter()
+        .any(|end| name.ends_with(end))
+        || name.contains("/storage/project/")
+        || name.contains("trajectory")
+        || name.ends_with("sessions.json")
+        || name.ends_with(".meta.json")
+}
+
+/// Files of other folders that one of our formats may claim, and why.
+fn is_kin(folder: &str, format: &str) -> bool {
+    // Roo Code is a fork of Cline and writes the same task files.
+    (folder, format) == ("roo-code", "cline")
+}
+
+#[test]
+fn each_real_file_is_taken_by_its_own_format() {
+    let Some(corpus) = folder() else { return };
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for path in files(&corpus) {
+        let name = path.strip_prefix(&corpus).unwrap().to_string_lossy().into_owned();
+        let Some((folder, _)) = name.split_once('/') else { continue };
+        if is_no_session(&name) {
+            continue;
+        }
+        let Ok(text) = read_head(&path) else { continue };
+        let found = Cut::new(&text).detect(&path);
+        let format = found.format.name();
+        let is_sure = matches!(found.verdict.confidence, Confidence::Certain | Confidence::Likely);
+        let is_right = if OURS.contains(&folder) {
+            format == folder
+        } else {
+            !is_sure || !OURS.contains(&format) || is_kin(folder, format)
+        };
+        seen += 1;
+        if !is_right {
+            wrong.push(format!(
+                "{name}: {format} ({}: {})",
+                found.verdict.confidence.word(),
+                found.verdict.reason
+            ));
+        }
+    }
+    println!("{seen} files");
+    assert!(wrong.is_empty(), "{} of {seen} files:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The whole of a file; of large line files the beginning.
+fn read_head(path: &Path) -> std::io::Result<String> {
+    let bytes = fs::read(path)?;
+    if bytes.starts_with(b"SQLite format 3") {
+        return Err(std::io::Error::other("a database"));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

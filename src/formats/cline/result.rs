@@ -1,0 +1,96 @@
+//! What a tool gave back: text, a list of `{query, result, success}`, or content blocks, each of them
+//! also as a JSON text.
+
+use crate::formats::json::{self, Json};
+use crate::model::edit::Batch;
+use crate::model::entry::{Image, Key};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolResult, Verdict};
+
+/// Decodes a `tool_result` block. `key` names the result.
+pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut Batch) -> ToolResult {
+    let content = block.get("content");
+    let parsed = content.str().filter(|text| text.trim_start().starts_with(['{', '[']));
+    let parsed = parsed.and_then(|text| json::parse(text).ok());
+    let content = parsed.as_ref().filter(|value| is_answers(value)).unwrap_or(content);
+    let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
+    let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
+    ToolResult {
+        key,
+        verdict: if failed { Verdict::Failed } else { Verdict::Done },
+        body: out.output(&text(content)),
+        patch: None,
+        images: images.map(|item| image(item, out)).collect(),
+        facts: facts(content),
+        at,
+        duration_ms: None,
+    }
+}
+
+/// Describes an image block; its data is not kept.
+pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
+    let source = if block.get("source").is_object() { block.get("source") } else { block };
+    let mime = source.get("mediaType").filled().or(source.get("media_type").filled());
+    let data = source.get("data").str().map(|data| data.split_once(',').map_or(data, |(_, data)| data));
+    Image {
+        mime: Text::clean(mime.unwrap_or("")),
+        bytes: data.map(|data| data.trim_end_matches('=').len() as u64 * 3 / 4),
+        source: source.get("url").text(),
+        origin: out.origin(),
+    }
+}
+
+/// One or several answers to queries. `is_error` is missing from some failures, `success` is not.
+fn is_answers(value: &Json<'_>) -> bool {
+    let mut items = value.blocks().iter().peekable();
+    items.peek().is_some()
+        && items.all(|item| item.has("success") || (item.has("query") && item.has("result")))
+}
+
+fn is_failure(item: &Json<'_>) -> bool {
+    item.get("success") == &Json::Bool(false)
+}
+
+fn text(content: &Json<'_>) -> String {
+    match content {
+        Json::Str(text) => text.to_string(),
+        Json::Null => String::new(),
+        value if is_answers(value) => {
+            let answers = value.blocks();
+            answers.iter().map(|answer| told(answer, answers.len() > 1)).collect::<Vec<_>>().join("\n")
+        }
+        Json::Array(items) => {
+            let parts = items.iter().filter(|item| item.get("type").str() != Some("image"));
+            let text = |item: &Json<'_>| {
+                item.str().or(item.get("text").str()).map_or_else(|| item.to_source(), str::to_owned)
+            };
+            parts.map(text).collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_source(),
+    }
+}
+
+/// One answer; with its query if there are several.
+fn told(answer: &Json<'_>, with_query: bool) -> String {
+    let fields = ["result", "error"].map(|name| answer.get(name));
+    let parts = fields.iter().filter_map(|field| match field {
+        Json::Null => None,
+        Json::Str(text) => Some(text.to_string()).filter(|text| !text.is_empty()),
+        other => Some(other.to_source()),
+    });
+    let parts = parts.collect::<Vec<_>>().join("\n");
+    match answer.get("query").filled() {
+        Some(query) if with_query => format!("── {query}\n{parts}"),
+        _ => parts,
+    }
+}
+
+fn facts(content: &Json<'_>) -> Text {
+    let answers = content.blocks();
+    let failures = answers.iter().filter(|answer| is_failure(answer)).count();
+    if answers.len() < 2 || failures == 0 {
+        return Text::default();
+    }
+    Text::clean(&format!("{failures} of {} failed", answers.len()))
+}

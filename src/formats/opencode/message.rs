@@ -1,0 +1,83 @@
+//! A message's own facts: who speaks, when, what it cost, how it failed. Its content is in parts.
+
+use crate::formats::json::Json;
+use crate::model::entry::Break;
+use crate::model::text::Text;
+use crate::model::usage::{Scope, Usage};
+
+/// What an answer cost. `None` if no tokens are recorded.
+pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
+    let tokens = info.get("tokens");
+    if !tokens.is_object() {
+        return None;
+    }
+    let reasoning = tokens.get("reasoning").count();
+    let input = tokens.get("input").count();
+    let cache_read = tokens.at(&["cache", "read"]).count();
+    let cache_write = tokens.at(&["cache", "write"]).count();
+    let output = tokens.get("output").count();
+    let known: u64 = [input, output, cache_read, cache_write].iter().flatten().sum();
+    // Since 1.15 reasoning lies beside output, before it lay within; only `total` tells which.
+    let beside = reasoning.filter(|n| *n > 0 && tokens.get("total").count() == Some(known + n));
+    Some(Usage {
+        scope: Scope::Request,
+        input,
+        output: output.map_or(beside, |n| Some(n + beside.unwrap_or(0))),
+        cache_read,
+        cache_write,
+        cache_write_1h: None,
+        reasoning,
+        cost: info.get("cost").number().filter(|usd| *usd > 0.0),
+    })
+}
+
+/// The error that ended an answer.
+pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
+    if !error.is_object() {
+        return error.text().map(Break::Error);
+    }
+    let name = error.get("name").str_or_empty();
+    let message = error.at(&["data", "message"]).filled().or(error.get("message").filled());
+    if name == "MessageAbortedError" {
+        return Some(Break::Interrupted(Text::clean(message.unwrap_or("aborted"))));
+    }
+    let status = error.at(&["data", "statusCode"]).int().map(|code| format!(" {code}"));
+    let head = format!("{}{}", if name.is_empty() { "error" } else { name }, status.unwrap_or_default());
+    Some(Break::Error(Text::clean(
+        &message.map_or_else(|| head.clone(), |message| format!("{head}: {message}")),
+    )))
+}
+
+/// The system prompt that messages of 0.15 repeat: a string or a list of strings.
+pub(super) fn system(info: &Json<'_>) -> Option<String> {
+    let told = info.get("system").blocks().iter().filter_map(Json::filled).collect::<Vec<_>>().join("\n\n");
+    (!told.is_empty()).then_some(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usage;
+    use crate::formats::json::parse;
+
+    fn output(tokens: &str) -> (Option<u64>, Option<u64>) {
+        let text = format!(r#"{{"cost":0,"tokens":{tokens}}}"#);
+        let usage = usage(&parse(&text).unwrap()).unwrap();
+        (usage.output, usage.reasoning)
+    }
+
+    #[test]
+    fn reasoning_is_added_only_where_the_total_says_so() {
+        let beside = r#"{"total":35,"input":10,"output":5,"reasoning":20,"cache":{"read":0,"write":0}}"#;
+        assert_eq!(output(beside), (Some(25), Some(20)));
+        let within = r#"{"total":35,"input":10,"output":25,"reasoning":20,"cache":{"read":0,"write":0}}"#;
+        assert_eq!(output(within), (Some(25), Some(20)));
+        let old = r#"{"input":10,"output":25,"reasoning":20,"cache":[]}"#;
+        assert_eq!(output(old), (Some(25), Some(20)));
+    }
+
+    #[test]
+    fn cost_zero_is_no_price() {
+        assert_eq!(usage(&parse(r#"{"cost":0,"tokens":{"input":9}}"#).unwrap()).unwrap().cost, None);
+        assert_eq!(usage(&parse(r#"{"role":"user"}"#).unwrap()), None);
+    }
+}

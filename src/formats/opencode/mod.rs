@@ -1,0 +1,122 @@
+//! OpenCode: a storage folder with a small JSON file for each session, message and part; the export
+//! of a session as one document; the event stream of its server. All three tell the same objects, so
+//! one decoder reads them by their content.
+
+mod decode;
+mod events;
+mod message;
+mod part;
+mod paths;
+
+use std::path::Path;
+
+use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
+use super::json::Json;
+use crate::model::record::Shape;
+
+/// The format.
+pub struct Opencode;
+
+impl Format for Opencode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff(probe)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(decode::OpencodeDecoder::default())
+    }
+
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        paths::follow_up(path, wanted)
+    }
+
+    fn sessions(&self, path: &Path) -> Vec<Pattern> {
+        paths::sessions(path)
+    }
+
+    fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
+        paths::files(path, session)
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &[".local/share/opencode/storage"]
+    }
+}
+
+fn sniff(probe: &Probe<'_>) -> Verdict {
+    if !probe.children.is_empty() {
+        return sniff_folder(probe);
+    }
+    if let Some(header) = probe.header {
+        if is_id(header.at(&["info", "id"]), "ses_") && header.has("messages") {
+            return Verdict::yes(Confidence::Certain, Shape::Document, "an exported session (info.id ses_…)");
+        }
+        let prefixes = ["ses_", "msg_", "prt_"];
+        if prefixes.iter().any(|prefix| is_id(header.get("id"), prefix)) {
+            return Verdict::yes(Confidence::Certain, Shape::Folder, "a file of a storage folder");
+        }
+    }
+    if let Some(verdict) = sniff_values(probe.elements, Shape::Document) {
+        return verdict;
+    }
+    sniff_values(probe.lines, Shape::Lines).unwrap_or_else(|| Verdict::no("no ses_, msg_ or prt_ ids"))
+}
+
+fn sniff_folder(probe: &Probe<'_>) -> Verdict {
+    let has = |name: &str| probe.children.iter().any(|child| child == name);
+    if has("session") && (has("message") || has("part")) {
+        return Verdict::yes(Confidence::Certain, Shape::Folder, "a storage folder with session and message");
+    }
+    if !has("storage") {
+        return Verdict::no("no folders named session and message");
+    }
+    let confidence = if has("opencode.db") || probe.path.ends_with("opencode") {
+        Confidence::Certain
+    } else {
+        Confidence::Maybe
+    };
+    Verdict::yes(confidence, Shape::Folder, "a folder that contains storage")
+}
+
+/// Elements of an array or lines: messages with parts, server events, or the parts that
+/// `opencode run --format json` prints.
+fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
+    let objects = || values.iter().filter(|value| value.is_object());
+    objects().next()?;
+    let is_message = |value: &Json<'_>| value.get("info").is_object() && value.has("parts");
+    if objects().all(is_message) && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_")) {
+        return Some(Verdict::yes(Confidence::Certain, shape, "messages with info and parts"));
+    }
+    if objects().all(is_event) {
+        let told = objects().any(|value| {
+            let kind = event_of(value).get("type").str_or_empty();
+            kind.starts_with("message.") || kind.starts_with("session.")
+        });
+        let confidence = if told { Confidence::Certain } else { Confidence::Maybe };
+        return Some(Verdict::yes(confidence, shape, "events of the server (type with dots, properties)"));
+    }
+    objects().all(|value| is_id(value.at(&["part", "messageID"]), "msg_")).then(|| {
+        Verdict::yes(Confidence::Certain, shape, "parts with the ids of their messages (run --format json)")
+    })
+}
+
+fn is_event(value: &Json<'_>) -> bool {
+    let event = event_of(value);
+    event.has("properties") && event.get("type").str_or_empty().contains('.')
+}
+
+/// The stream of all projects wraps each event in `{directory, payload}`.
+fn event_of<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
+    if value.at(&["payload", "properties"]).is_null() { value } else { value.get("payload") }
+}
+
+fn is_id(value: &Json<'_>, prefix: &str) -> bool {
+    value.str_or_empty().starts_with(prefix)
+}
+
+#[cfg(test)]
+mod tests;

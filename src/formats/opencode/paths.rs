@@ -1,0 +1,93 @@
+//! Where the files of a session lie in a storage folder.
+//!
+//! Invariant: ids come out of files, so only plain ones are put into paths.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::formats::decoder::Pattern;
+
+/// The session files under `path`.
+pub(super) fn sessions(path: &Path) -> Vec<Pattern> {
+    roots(path).into_iter().map(|root| Pattern(root.join("session/*/ses_*.json"))).collect()
+}
+
+/// The first files of a session: its own and its messages.
+pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
+    if !is_plain(session) {
+        return Vec::new();
+    }
+    // Before 0.6 messages lay beneath `session` too.
+    let places = [
+        format!("session/*/{session}.json"),
+        format!("message/{session}/*.json"),
+        format!("session/message/{session}/*.json"),
+    ];
+    beneath(path, &places)
+}
+
+/// Further files that the decoder asked for: `part/<message>` or `session/<session>`.
+pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
+    match wanted.split_once('/') {
+        Some(("part", id)) if is_plain(id) => {
+            beneath(path, &[format!("part/{id}/*.json"), format!("session/part/*/{id}/*.json")])
+        }
+        Some(("session", id)) => files(path, id),
+        _ => Vec::new(),
+    }
+}
+
+fn beneath(path: &Path, places: &[String]) -> Vec<Pattern> {
+    let roots = roots(path);
+    roots.iter().flat_map(|root| places.iter().map(|place| Pattern(root.join(place)))).collect()
+}
+
+/// The storage folders that `path` may mean: itself, the one in it, or the one around it.
+fn roots(path: &Path) -> Vec<PathBuf> {
+    let rooms = ["session", "message", "part"].map(OsStr::new);
+    let around = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| rooms.contains(&name)));
+    if let Some(root) = around.and_then(Path::parent) {
+        // In the oldest trees the three rooms lay within `session`.
+        let is_oldest = root.file_name() == Some(OsStr::new("session"));
+        return vec![if is_oldest { root.parent().unwrap_or(root) } else { root }.to_owned()];
+    }
+    if path.file_name() == Some(OsStr::new("storage")) {
+        return vec![path.to_owned()];
+    }
+    vec![path.to_owned(), path.join("storage")]
+}
+
+fn is_plain(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{files, follow_up, sessions};
+
+    fn first(patterns: Vec<crate::formats::decoder::Pattern>) -> PathBuf {
+        patterns.into_iter().next().map(|pattern| pattern.0).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_root_is_found_from_every_place() {
+        let expected = Path::new("/d/storage/session/*/ses_*.json");
+        for path in ["/d/storage", "/d/storage/session/p/ses_1.json", "/d/storage/part/msg_1/prt_1.json"] {
+            assert_eq!(first(sessions(Path::new(path))), expected, "{path}");
+        }
+        assert!(sessions(Path::new("/d")).iter().any(|pattern| pattern.0 == expected));
+        let oldest = first(sessions(Path::new("/d/storage/session/info/ses_1.json")));
+        assert_eq!(oldest, expected);
+        assert_eq!(first(sessions(Path::new("/d/storage/session/message/ses_1/msg_1.json"))), expected);
+    }
+
+    #[test]
+    fn ids_cannot_leave_the_folder() {
+        assert!(files(Path::new("/d/storage"), "../../etc").is_empty());
+        assert!(follow_up(Path::new("/d/storage"), "part/*").is_empty());
+        let part = first(follow_up(Path::new("/d/storage"), "part/msg_1"));
+        assert_eq!(part, Path::new("/d/storage/part/msg_1/*.json"));
+    }
+}
