@@ -139,10 +139,13 @@ fn role_of(json: &Json<'_>) -> Option<Role> {
 
 /// What a message says, found by the names of its fields.
 fn told<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
-    TEXTS.iter().map(|name| json.get(name)).find(|value| match value {
-        Json::Str(text) => !text.trim().is_empty(),
-        Json::Array(items) => items.iter().any(|item| item.filled().is_some() || item.is_object()),
-        _ => false,
+    TEXTS.iter().find_map(|name| match json.get(name) {
+        value @ Json::Str(text) => (!text.trim().is_empty()).then_some(value),
+        value @ Json::Array(items) => {
+            items.iter().any(|item| item.filled().is_some() || item.is_object()).then_some(value)
+        }
+        value @ Json::Object(_) if *name == "content" => told(value),
+        _ => None,
     })
 }
 

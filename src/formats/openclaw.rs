@@ -119,4 +119,9 @@ impl Decoder for OpenclawDecoder {
             None => self.session.decode(input, out),
         }
     }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.wire.give_out(out);
+        self.session.finish(out);
+    }
 }

@@ -3,7 +3,8 @@
 
 pub mod block;
 mod diff;
-pub mod event;
+mod entry;
+mod event;
 pub mod message;
 pub mod result;
 pub mod session;

@@ -106,6 +106,8 @@ fn is_answer_event(line: &Json<'_>) -> bool {
 #[derive(Debug, Default)]
 pub struct Wire {
     runs: HashSet<Key>,
+    /// The answer that the next frame will tell again, longer.
+    held: Option<Entry>,
 }
 
 impl Wire {
@@ -117,6 +119,7 @@ impl Wire {
         {
             return Some(fate);
         }
+        self.give_out(out);
         let entry = match frame {
             Frame::Request => request(json, out),
             Frame::Response => response(json, out),
@@ -150,8 +153,18 @@ impl Wire {
         let mut entry = out.new_entry(key.clone(), Role::Assistant, message.get("timestamp").moment());
         entry.marks.open = is_open;
         entry.blocks.extend(block::text(&text, out));
-        out.entry(entry);
+        if self.held.as_ref().is_some_and(|held| held.key != key) {
+            self.give_out(out);
+        }
+        self.held = Some(entry);
         Some(if self.runs.insert(key) { Fate::Shown } else { Fate::Merged })
+    }
+
+    /// Gives out the answer that was held back.
+    pub fn give_out(&mut self, out: &mut Batch) {
+        if let Some(entry) = self.held.take() {
+            out.entry(entry);
+        }
     }
 }
 

@@ -224,12 +224,7 @@ impl OpencodeDecoder {
                 part.close();
             }
             entry.blocks = part.blocks;
-            let summary = part.is_compaction.then(|| self.summary_of(&key)).flatten();
             out.entry(entry);
-            // The message that asked for the compaction shows the line, so its answer need not.
-            if let Some(of) = summary {
-                out.push(Edit::RetirePiece { of, piece: COMPACTION });
-            }
         } else {
             let session = Text::clean(json.get("sessionID").str_or_empty());
             self.held.push((key, session, part));
@@ -248,6 +243,11 @@ impl OpencodeDecoder {
         let facts = self.facts.entry(key.clone()).or_default();
         facts.is_own |= part.is_own;
         facts.is_compaction |= part.is_compaction;
+        // The message that asked for the compaction shows the line, so its answer need not.
+        if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
+            out.push(Edit::RetirePiece { of, piece: COMPACTION });
+        }
+        let facts = self.facts.entry(key.clone()).or_default();
         let Some(call) = part.call() else { return };
         if call.state.is_open() {
             facts.open_calls.insert(part.piece, call.key.clone());

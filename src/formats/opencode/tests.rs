@@ -1,1 +1,210 @@
+//! The same session as a folder, as an export and as a stream of events.
 
+use std::path::Path;
+
+use super::Opencode;
+use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::json::{Json, parse};
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::record::{Origin, Record};
+use crate::model::tool::{ToolCall, ToolState};
+use crate::model::transcript::Transcript;
+
+static EXPORT: &str = include_str!("../../../tests/fixtures/opencode/export.json");
+static EVENTS: &str = include_str!("../../../tests/fixtures/opencode/events.jsonl");
+
+#[derive(Default)]
+struct Reader {
+    out: Batch,
+    at: u64,
+}
+
+impl Reader {
+    fn tell(&mut self, decoder: &mut dyn Decoder, json: &str, place: Place<'_>) {
+        self.at += 1;
+        let origin = Origin { at: self.at, ..Origin::default() };
+        feed(decoder, Record { origin, bytes: json.as_bytes() }, place, &mut self.out);
+    }
+
+    fn transcript(self) -> Transcript {
+        let mut transcript = Transcript::new();
+        transcript.apply(self.out);
+        transcript.settle();
+        transcript
+    }
+}
+
+fn export() -> Transcript {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let json = parse(EXPORT).unwrap();
+    let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
+    reader.tell(&mut *decoder, &header.to_source(), Place::Header);
+    for message in json.get("messages").items() {
+        reader.tell(&mut *decoder, &message.to_source(), Place::Element);
+    }
+    decoder.finish(&mut reader.out);
+    reader.transcript()
+}
+
+/// The records of the export as files: parts before their messages if `is_hostile`.
+fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let json = parse(EXPORT).unwrap();
+    let place = Place::File(Path::new("x.json"));
+    let mut records = vec![json.get("info").to_source()];
+    for message in json.get("messages").items() {
+        let parts = message.get("parts").items().iter().map(Json::to_source);
+        records.extend(std::iter::once(message.get("info").to_source()).chain(parts));
+    }
+    if is_hostile {
+        records.reverse();
+    }
+    for record in &records {
+        reader.tell(&mut *decoder, record, place);
+    }
+    decoder.finish(&mut reader.out);
+    let wanted = reader.out.wanted.iter().map(ToString::to_string).collect();
+    (reader.transcript(), wanted)
+}
+
+fn events() -> Transcript {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    for line in EVENTS.lines() {
+        reader.tell(&mut *decoder, line, Place::Line);
+    }
+    decoder.finish(&mut reader.out);
+    reader.transcript()
+}
+
+fn calls(transcript: &Transcript) -> Vec<&ToolCall> {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    blocks
+        .filter_map(|block| match &block.kind {
+            BlockKind::Call(call) => Some(&**call),
+            _ => None,
+        })
+        .collect()
+}
+
+fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
+    transcript.get(transcript.find(key).unwrap()).unwrap()
+}
+
+#[test]
+fn calls_say_how_they_ended() {
+    let transcript = export();
+    let told: Vec<_> =
+        calls(&transcript).iter().map(|call| (call.name.to_string(), call.state.word())).collect();
+    let expected = [
+        ("bash", "failed"),
+        ("task", "done"),
+        ("edit", "done"),
+        ("invalid", "failed"),
+        ("webfetch", "refused"),
+        ("bash", "done"),
+        ("bash", "lost"),
+    ];
+    assert_eq!(told, expected.map(|(name, word)| (name.to_owned(), word)));
+    let result = |at: usize| calls(&transcript)[at].state.result().unwrap();
+    assert_eq!(result(0).facts.as_str(), "exit 1");
+    assert!(result(2).patch.is_some());
+    assert_eq!(result(5).images.len(), 1);
+    assert_eq!(result(5).duration_ms, Some(10));
+}
+
+#[test]
+fn a_call_id_that_comes_twice_names_two_calls() {
+    let transcript = export();
+    let keys: Vec<_> = calls(&transcript).iter().map(|call| call.key.clone()).collect();
+    assert_eq!(keys[0].as_str(), "call_1");
+    assert_ne!(keys[5], keys[0]);
+}
+
+#[test]
+fn roles_and_marks_follow_what_was_said() {
+    let transcript = export();
+    let first = entry(&transcript, "msg_01");
+    assert!(first.role == Role::User && first.marks.prompt);
+    assert!(matches!(first.blocks[1].kind, BlockKind::Raw(_)), "what opencode added is not the user's");
+    let asks = entry(&transcript, "msg_03");
+    assert_eq!(asks.role, Role::Harness);
+    assert!(matches!(asks.blocks[0].kind, BlockKind::Break(Break::Compaction { .. })));
+    assert!(!entry(&transcript, "msg_04").marks.undone);
+    assert!(entry(&transcript, "msg_05").marks.undone && entry(&transcript, "msg_06").marks.undone);
+    assert_eq!(transcript.turns().len(), 2);
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Oil the third gear");
+}
+
+fn compactions(transcript: &Transcript) -> usize {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    blocks.filter(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { .. }))).count()
+}
+
+#[test]
+fn the_order_of_the_files_does_not_matter() {
+    let export = export();
+    for is_hostile in [false, true] {
+        let (folder, wanted) = folder(is_hostile);
+        for entry in export.entries() {
+            let other = folder.get(folder.find(&entry.key).unwrap()).unwrap();
+            assert_eq!((other.role, other.marks), (entry.role, entry.marks), "{} {is_hostile}", entry.key);
+            assert_eq!(other.blocks.len(), entry.blocks.len(), "{} {is_hostile}", entry.key);
+            assert_eq!(other.usage, entry.usage);
+        }
+        assert_eq!(compactions(&folder), 1);
+        assert!(wanted.iter().any(|wanted| wanted == "part/msg_02"));
+        assert!(wanted.iter().any(|wanted| wanted == "session/ses_0fixtchild1"));
+        assert_eq!(calls(&folder).iter().filter(|call| call.state == ToolState::Lost).count(), 1);
+    }
+}
+
+#[test]
+fn events_end_in_what_the_session_is() {
+    let transcript = events();
+    let answer = entry(&transcript, "msg_22");
+    let texts: Vec<_> = answer
+        .blocks
+        .iter()
+        .filter_map(|block| match &block.kind {
+            BlockKind::Text(body) => body.text().map(ToString::to_string),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["I oil it."]);
+    assert_eq!(answer.blocks.len(), 2, "a part that was removed is gone, output so far too");
+    assert!(!answer.marks.open);
+    assert_eq!(calls(&transcript)[0].state.word(), "done");
+    assert_eq!(transcript.find("msg_23"), None);
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Oil");
+    let last = transcript.entries().last().unwrap();
+    assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Error(_))));
+    assert_eq!(transcript.tally().reasons.get("event session.idle"), Some(&1));
+    assert!(transcript.tally().unknown.is_empty());
+}
+
+#[test]
+fn child_sessions_are_lanes_of_their_calls() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let json = parse(EXPORT).unwrap();
+    let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
+    reader.tell(&mut *decoder, &header.to_source(), Place::Header);
+    reader.tell(&mut *decoder, &json.get("messages").items()[1].to_source(), Place::Element);
+    let child = r#"{"id":"msg_11","sessionID":"ses_0fixtchild1","role":"user","time":{"created":1}}"#;
+    reader.tell(&mut *decoder, child, Place::File(Path::new("msg_11.json")));
+    let transcript = reader.transcript();
+    let lane = &transcript.lanes()[0];
+    assert_eq!((lane.name.as_str(), lane.label.as_str()), ("ses_0fixtchild1", "explore: Count cans"));
+    assert_eq!(lane.call.as_deref(), Some("call_2"));
+    assert_eq!(lane.entries.len(), 1);
+}
+
+#[test]
+fn a_part_without_its_message_is_shown_in_the_end() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let line = r#"{"type":"text","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","messageID":"msg_1","sessionID":"ses_1","type":"text","text":"hi"}}"#;
+    reader.tell(&mut *decoder, line, Place::Line);
+    assert!(reader.out.edits.is_empty());
+    decoder.finish(&mut reader.out);
+    assert_eq!(reader.transcript().entries().count(), 1);
+}

@@ -6,9 +6,10 @@
 use std::collections::HashSet;
 
 use crate::formats::json::Json;
-use crate::model::edit::Batch;
-use crate::model::entry::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Entry, Key};
 use crate::model::text::Text;
+use crate::model::tool::ToolResult;
 
 /// Where an event stream stands.
 #[derive(Debug, Default)]
@@ -93,5 +94,42 @@ impl Stream {
     /// Whether an entry holds this call.
     pub fn knows_call(&self, call: &Key) -> bool {
         self.calls.contains(call)
+    }
+}
+
+/// What a stream tells again in a moment. Only the last telling of a reading is given out: earlier
+/// ones would be outdated before anybody sees them.
+#[derive(Default)]
+pub struct Held {
+    entry: Option<Box<Entry>>,
+    results: Vec<(Key, Edit)>,
+}
+
+impl Held {
+    /// Holds an entry, in place of the one that was told before.
+    pub fn entry(&mut self, entry: Box<Entry>) {
+        self.entry = Some(entry);
+    }
+
+    /// Holds a result.
+    pub fn result(&mut self, call: Key, result: Box<ToolResult>) {
+        self.forget_result(&result.key);
+        self.results.push((result.key.clone(), Edit::Result { call, result, lane: None }));
+    }
+
+    /// Lets go of a result that was told in full.
+    pub fn forget_result(&mut self, key: &Key) {
+        self.results.retain(|(held, _)| held != key);
+    }
+
+    /// Gives out the entry.
+    pub fn give_out_entry(&mut self, out: &mut Batch) {
+        out.edits.extend(self.entry.take().map(Edit::Entry));
+    }
+
+    /// Gives out all.
+    pub fn give_out(&mut self, out: &mut Batch) {
+        self.give_out_entry(out);
+        out.edits.extend(self.results.drain(..).map(|(_, edit)| edit));
     }
 }

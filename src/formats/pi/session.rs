@@ -3,7 +3,8 @@
 //! Invariant: every line with an id stays a link of the tree, also when it makes no entry.
 
 use super::block;
-use super::event::{Step, Stream};
+use super::entry;
+use super::event::{Held, Step, Stream};
 use super::message::{self, Line, ReadPrompt, Told};
 use super::result;
 use crate::formats::decoder::{Decoder, Input, show_raw};
@@ -19,6 +20,7 @@ use crate::model::tool::{ToolState, Verdict};
 pub struct SessionDecoder {
     read_prompt: ReadPrompt,
     stream: Stream,
+    held: Held,
     is_headed: bool,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
@@ -27,7 +29,13 @@ pub struct SessionDecoder {
 impl SessionDecoder {
     /// A decoder that takes prompts apart in the given way.
     pub fn new(read_prompt: ReadPrompt) -> Self {
-        Self { read_prompt, stream: Stream::default(), is_headed: false, nameless: (Key::default(), 0) }
+        Self {
+            read_prompt,
+            stream: Stream::default(),
+            held: Held::default(),
+            is_headed: false,
+            nameless: (Key::default(), 0),
+        }
     }
 
     /// Shows a message that stands alone on its line.
@@ -62,6 +70,10 @@ impl Decoder for SessionDecoder {
             }
         }
     }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.held.give_out(out);
+    }
 }
 
 impl SessionDecoder {
@@ -83,7 +95,10 @@ impl SessionDecoder {
             };
         };
         match self.stream.step(json, out) {
-            Step::Other => self.entry_line(kind, json, lane, out),
+            Step::Other => {
+                self.held.give_out(out);
+                self.entry_line(kind, json, lane, out)
+            }
             step => self.event(json, step, out),
         }
     }
@@ -95,19 +110,19 @@ impl SessionDecoder {
         let line = Line { lane, ..self.line(json, out) };
         match kind {
             "message" => self.tell(&line, json.get("message"), out),
-            "compaction" => shown(message::compaction(&line, json, out), out),
-            "branch_summary" => shown(message::branch_summary(&line, json, out), out),
-            "custom_message" => shown(message::custom(&line, json, out), out),
-            "custom" => custom_state(&line, json, out),
+            "compaction" => entry::shown(message::compaction(&line, json, out), out),
+            "branch_summary" => entry::shown(message::branch_summary(&line, json, out), out),
+            "custom_message" => entry::shown(message::custom(&line, json, out), out),
+            "custom" => entry::custom_state(&line, json, out),
             "session_info" => {
                 let title = Text::clean(json.get("name").str_or_empty());
                 let told = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
                 out.meta(MetaEdit::Title { rank: 3, title });
-                setting(&line, &told, out)
+                entry::setting(&line, &told, out)
             }
-            "model_change" => model_change(&line, json, out),
-            _ => match setting_of(kind, json) {
-                Some(told) => setting(&line, &told, out),
+            "model_change" => entry::model_change(&line, json, out),
+            _ => match entry::setting_of(kind, json) {
+                Some(told) => entry::setting(&line, &told, out),
                 None => self.unnamed(json, &format!("type {kind}"), out),
             },
         }
@@ -134,7 +149,7 @@ impl SessionDecoder {
         };
         let at = json.get("timestamp").moment().or_else(|| json.get("createdAt").moment());
         let line = Line { key: self.nameless_key(out), parent: None, at, lane: None };
-        across(&line, Break::Resumed(Text::clean(&told)), out)
+        entry::across(&line, Break::Resumed(Text::clean(&told)), out)
     }
 
     /// Shows a line of a type that is not named here. It stays a link of the tree.
@@ -143,7 +158,7 @@ impl SessionDecoder {
         let line = self.line(json, out);
         let mut entry = line.entry(Role::Harness, out);
         entry.blocks.push(block::tree(what, json, out));
-        shown(entry, out)
+        entry::shown(entry, out)
     }
 
     // === messages ===
@@ -153,10 +168,10 @@ impl SessionDecoder {
         match message::decode(&line, message, self.read_prompt, out) {
             Told::Entry(entry) => {
                 self.see(&entry, out);
-                shown(*entry, out)
+                entry::shown(*entry, out)
             }
             result @ Told::Result { .. } => {
-                tell_result(&line, result, out);
+                entry::tell_result(&line, result, out);
                 Fate::Merged
             }
         }
@@ -181,10 +196,22 @@ impl SessionDecoder {
                 let fates: Vec<Fate> = messages.into_iter().map(|one| self.bare_message(one, out)).collect();
                 if fates.contains(&Fate::Shown) { Fate::Shown } else { Fate::Merged }
             }
-            Step::Running => self.running(json, out),
-            Step::Ended => self.ended(json, out),
-            Step::Repeated => Fate::Merged,
-            Step::Border(what) => Fate::Passed(what),
+            Step::Running => {
+                self.held.give_out_entry(out);
+                self.running(json, out)
+            }
+            Step::Ended => {
+                self.held.give_out_entry(out);
+                self.ended(json, out)
+            }
+            Step::Repeated => {
+                self.held.give_out(out);
+                Fate::Merged
+            }
+            Step::Border(what) => {
+                self.held.give_out(out);
+                Fate::Passed(what)
+            }
             Step::Other => self.unnamed(json, "event", out),
         }
     }
@@ -201,13 +228,21 @@ impl SessionDecoder {
             Told::Entry(mut entry) => {
                 entry.marks.open = is_open;
                 self.see(&entry, out);
-                out.push(Edit::Entry(entry));
+                self.held.entry(entry);
+                if !is_open {
+                    self.held.give_out_entry(out);
+                }
                 if is_new { Fate::Shown } else { Fate::Merged }
             }
             Told::Result { call, mut result, child, usage } => {
-                // The execution event told the same result before.
-                result.key = result_key(&call);
-                tell_result(line, Told::Result { call, result, child, usage }, out);
+                // The execution of the tool told the same result before.
+                result.key = entry::result_key(&call);
+                if is_open {
+                    self.held.result(call, result);
+                } else {
+                    self.held.forget_result(&result.key);
+                    entry::tell_result(line, Told::Result { call, result, child, usage }, out);
+                }
                 Fate::Merged
             }
         }
@@ -226,19 +261,19 @@ impl SessionDecoder {
         entry
             .blocks
             .push(Batch::block(Piece(0), BlockKind::Call(Box::new(block::execution(json, call, out)))));
-        shown(entry, out)
+        entry::shown(entry, out)
     }
 
     fn ended(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let call = result::call_key(json.get("toolCallId"));
         // First, so that its bodies have the same numbers whether or not the call was told before.
         let mut told =
-            result::read(result_key(&call), json.get("result"), json.get("timestamp").moment(), out);
+            result::read(entry::result_key(&call), json.get("result"), json.get("timestamp").moment(), out);
         if json.get("isError").is_true() && told.verdict == Verdict::Done {
             told.verdict = Verdict::Failed;
         }
         let fate = self.running(json, out);
-        out.push(Edit::Result { call, result: Box::new(told), lane: None });
+        self.held.result(call, Box::new(told));
         fate
     }
 
@@ -256,101 +291,17 @@ impl SessionDecoder {
                 let fact = if json.get("fact").is_object() { json.get("fact") } else { json };
                 if let Some(name) = fact.get("name").text() {
                     out.meta(MetaEdit::Title { rank: 3, title: name.clone() });
-                    return setting(&line, &format!("title: {name}"), out);
+                    return entry::setting(&line, &format!("title: {name}"), out);
                 }
-                harness(&line, "fact", json, out)
+                entry::harness(&line, "fact", json, out)
             }
             "record" | "lane" => {
                 let line = self.line(json, out);
                 let record = if json.get("record").is_object() { json.get("record") } else { json };
                 let title = record.get("type").filled().unwrap_or(kind).to_owned();
-                harness(&line, &title, json, out)
+                entry::harness(&line, &title, json, out)
             }
             other => self.unnamed(json, &format!("kind {other}"), out),
         }
     }
-}
-
-fn shown(entry: Entry, out: &mut Batch) -> Fate {
-    out.entry(entry);
-    Fate::Shown
-}
-
-fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(Role::Harness, out);
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(at)));
-    shown(entry, out)
-}
-
-fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
-    across(line, Break::Setting(Text::clean(told)), out)
-}
-
-fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(Role::Harness, out);
-    entry.marks.quiet = true;
-    entry.blocks.push(block::tree(title, json, out));
-    shown(entry, out)
-}
-
-fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
-    // Oh My Pi joins provider and model, and names the role that the model plays.
-    let model = json.get("modelId").text().or_else(|| json.get("model").text()).unwrap_or_default();
-    let is_main = json.get("role").filled().is_none_or(|role| role == "default");
-    if is_main {
-        out.meta(MetaEdit::Model(model.clone()));
-    }
-    across(line, Break::ModelChange(model), out)
-}
-
-/// State that an extension keeps in the file; the model does not see it.
-fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
-    let kind = json.get("customType").str_or_empty();
-    let data = json.get("data");
-    let mut entry = line.entry(Role::Harness, out);
-    if kind == "openclaw:prompt-error" {
-        let told = data.get("error").filled().unwrap_or("the prompt failed");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));
-    } else {
-        entry.marks.quiet = true;
-    }
-    entry.blocks.push(block::tree(kind, data, out));
-    shown(entry, out)
-}
-
-/// What a line says that only changes how the session goes on.
-fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
-    let word = |name: &str| json.get(name).filled().map(str::to_owned);
-    Some(match kind {
-        "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")?),
-        "mode_change" => format!("mode: {}", word("mode")?),
-        "label" => match word("label") {
-            Some(label) => format!("label of {}: {label}", json.get("targetId").str_or_empty()),
-            None => format!("label of {} cleared", json.get("targetId").str_or_empty()),
-        },
-        "active_tools_change" => {
-            let (_, tools) = json.members().iter().find(|(_, value)| !value.items().is_empty())?;
-            let name = |tool: &Json<'_>| tool.str().or_else(|| tool.get("name").str()).map(str::to_owned);
-            format!("tools: {}", tools.items().iter().filter_map(name).collect::<Vec<_>>().join(", "))
-        }
-        _ => return None,
-    })
-}
-
-fn tell_result(line: &Line, told: Told, out: &mut Batch) {
-    let Told::Result { call, result, child, usage } = told else { return };
-    let (key, parent) = (line.key.clone(), line.parent.clone());
-    if let Some(usage) = usage {
-        out.push(Edit::Usage { of: result_key(&key), usage, model: None });
-    }
-    if let Some(name) = child {
-        out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
-    }
-    out.push(Edit::Result { call, result, lane: line.lane.clone() });
-    out.push(Edit::Link { key, parent });
-}
-
-/// What the result of a call is known by beside the record that holds it.
-fn result_key(of: &Key) -> Key {
-    Text::clean(&format!("result of {of}"))
 }

@@ -1,0 +1,93 @@
+//! Entries that say how a session goes on: settings, state of extensions, results of tools.
+
+use super::block;
+use super::message::{Line, Told};
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+pub fn shown(entry: Entry, out: &mut Batch) -> Fate {
+    out.entry(entry);
+    Fate::Shown
+}
+
+pub fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(Role::Harness, out);
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(at)));
+    shown(entry, out)
+}
+
+pub fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
+    across(line, Break::Setting(Text::clean(told)), out)
+}
+
+pub fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(Role::Harness, out);
+    entry.marks.quiet = true;
+    entry.blocks.push(block::tree(title, json, out));
+    shown(entry, out)
+}
+
+pub fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+    // Oh My Pi joins provider and model, and names the role that the model plays.
+    let model = json.get("modelId").text().or_else(|| json.get("model").text()).unwrap_or_default();
+    let is_main = json.get("role").filled().is_none_or(|role| role == "default");
+    if is_main {
+        out.meta(MetaEdit::Model(model.clone()));
+    }
+    across(line, Break::ModelChange(model), out)
+}
+
+/// State that an extension keeps in the file; the model does not see it.
+pub fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+    let kind = json.get("customType").str_or_empty();
+    let data = json.get("data");
+    let mut entry = line.entry(Role::Harness, out);
+    if kind == "openclaw:prompt-error" {
+        let told = data.get("error").filled().unwrap_or("the prompt failed");
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));
+    } else {
+        entry.marks.quiet = true;
+    }
+    entry.blocks.push(block::tree(kind, data, out));
+    shown(entry, out)
+}
+
+/// What a line says that only changes how the session goes on.
+pub fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
+    let word = |name: &str| json.get(name).filled().map(str::to_owned);
+    Some(match kind {
+        "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")?),
+        "mode_change" => format!("mode: {}", word("mode")?),
+        "label" => match word("label") {
+            Some(label) => format!("label of {}: {label}", json.get("targetId").str_or_empty()),
+            None => format!("label of {} cleared", json.get("targetId").str_or_empty()),
+        },
+        "active_tools_change" => {
+            let (_, tools) = json.members().iter().find(|(_, value)| !value.items().is_empty())?;
+            let name = |tool: &Json<'_>| tool.str().or_else(|| tool.get("name").str()).map(str::to_owned);
+            format!("tools: {}", tools.items().iter().filter_map(name).collect::<Vec<_>>().join(", "))
+        }
+        _ => return None,
+    })
+}
+
+pub fn tell_result(line: &Line, told: Told, out: &mut Batch) {
+    let Told::Result { call, result, child, usage } = told else { return };
+    let (key, parent) = (line.key.clone(), line.parent.clone());
+    if let Some(usage) = usage {
+        out.push(Edit::Usage { of: result_key(&key), usage, model: None });
+    }
+    if let Some(name) = child {
+        out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+    }
+    out.push(Edit::Result { call, result, lane: line.lane.clone() });
+    out.push(Edit::Link { key, parent });
+}
+
+/// What the result of a call is known by beside the record that holds it.
+pub fn result_key(of: &Key) -> Key {
+    Text::clean(&format!("result of {of}"))
+}
