@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
 use tv::formats::json::{self, Json};
 use tv::formats::{Detection, REGISTRY, detect};
-use tv::model::edit::{Batch, saturating_u32};
-use tv::model::entry::{BlockKind, Role};
+use tv::model::edit::{Batch, Edit, saturating_u32};
+use tv::model::entry::{Block, BlockKind, Body, Piece, Role, StrayResult};
 use tv::model::record::{FileId, Origin, Record, Shape};
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
@@ -113,23 +113,23 @@ impl<'t> Cut<'t> {
         })
     }
 
+    /// Its records, with their numbers as offsets.
+    pub(crate) fn records(&self, shape: Shape) -> Vec<(Origin, String, Place<'static>)> {
+        let mut records = Vec::new();
+        if shape == Shape::Document {
+            records.extend(self.header.iter().map(|header| (header.to_source(), Place::Header)));
+            records.extend(self.elements.iter().map(|element| (element.to_source(), Place::Element)));
+        } else {
+            records.extend(self.text.lines().map(|line| (line.to_owned(), Place::Line)));
+        }
+        let origin = |at, len| Origin { file: FileId(0), at, len: saturating_u32(len), line: 0 };
+        (0..).zip(records).map(|(at, (text, place))| (origin(at, text.len()), text, place)).collect()
+    }
+
     /// Feeds all records to a decoder.
     pub(crate) fn feed(&self, shape: Shape, decoder: &mut dyn Decoder, out: &mut Batch) {
-        let mut at = 0;
-        let mut tell = |bytes: &[u8], place: Place<'_>| {
-            let origin = Origin { file: FileId(0), at, len: saturating_u32(bytes.len()), line: 0 };
-            at += bytes.len() as u64 + 1;
-            feed(decoder, Record { origin, bytes }, place, out);
-        };
-        if shape == Shape::Document {
-            if let Some(header) = &self.header {
-                tell(header.to_source().as_bytes(), Place::Header);
-            }
-            for element in &self.elements {
-                tell(element.to_source().as_bytes(), Place::Element);
-            }
-        } else {
-            self.text.lines().for_each(|line| tell(line.as_bytes(), Place::Line));
+        for (origin, text, place) in self.records(shape) {
+            feed(decoder, Record { origin, bytes: text.as_bytes() }, place, out);
         }
         decoder.finish(out);
     }
@@ -274,4 +274,42 @@ fn storage_folders_tell_the_same_as_their_event_streams() {
         compared += usize::from(!sessions.is_empty());
     }
     assert!(compared > 0);
+}
+
+/// The bodies that an edit brings.
+fn bodies(edit: Edit) -> Vec<Body> {
+    let mut blocks = match edit {
+        Edit::Entry(entry) => entry.blocks,
+        Edit::Result { call, result, .. } => {
+            let stray = StrayResult { call, result: *result, duplicate: false };
+            vec![Block { piece: Piece::default(), kind: BlockKind::Result(Box::new(stray)) }]
+        }
+        _ => Vec::new(),
+    };
+    blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).map(|body| body.clone()).collect()
+}
+
+#[test]
+fn bodies_come_again_from_their_records_alone() {
+    let Some(corpus) = folder() else { return };
+    for path in ["cline", "opencode", "roo-code"].iter().flat_map(|name| files(&corpus.join(name))) {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let cut = Cut::new(&text);
+        let found = cut.detect(&path);
+        let mut decoder = found.format.decoder();
+        let mut out = Batch::default();
+        cut.feed(found.verdict.shape, &mut *decoder, &mut out);
+        let whole: Vec<Body> = out.edits.into_iter().flat_map(bodies).collect();
+        for (origin, text, place) in cut.records(found.verdict.shape) {
+            let mut decoder = found.format.decoder();
+            let mut out = Batch::default();
+            feed(&mut *decoder, Record { origin, bytes: text.as_bytes() }, place, &mut out);
+            decoder.finish(&mut out);
+            let alone: Vec<Body> = out.edits.into_iter().flat_map(bodies).collect();
+            for body in whole.iter().filter(|body| body.from.at == origin.at) {
+                let same = alone.iter().any(|other| other.slot == body.slot && other == body);
+                assert!(same, "{} record {} slot {}", path.display(), origin.at, body.slot);
+            }
+        }
+    }
 }
