@@ -41,7 +41,7 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     let mut records = lines.records();
     match damage {
         Damage::Dropped => drop(records.remove(n)),
-        Damage::Doubled => records.push(Record { origin: lines.end(), bytes }),
+        Damage::Doubled => records.insert(n + 1, Record { origin: lines.end(), bytes }),
         Damage::Cut | Damage::Garbled => records[n].bytes = &broken,
     }
     let damaged = read(lines, &records);
