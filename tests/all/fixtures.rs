@@ -23,16 +23,24 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// All sessions among the fixtures: files and folders one level below the formats' folders.
+/// All sessions among the fixtures: the files and folders in the formats' folders. A folder that is no
+/// session by itself only keeps files together.
 pub(crate) fn all() -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = children(&root())
-        .iter()
-        .filter(|folder| folder.is_dir())
-        .flat_map(|folder| children(folder))
-        .collect();
-    paths.retain(|path| is_session(path));
-    paths.sort();
-    paths
+    let formats = children(&root()).into_iter().filter(|folder| folder.is_dir());
+    let (folders, mut sessions): (Vec<PathBuf>, Vec<PathBuf>) = formats
+        .flat_map(|folder| children(&folder))
+        .filter(|path| is_session(path))
+        .partition(|p| p.is_dir());
+    for folder in folders {
+        let target = Target { path: folder.clone(), session: None };
+        if ingest::sessions(&target).is_ok_and(|ids| !ids.is_empty()) {
+            sessions.push(folder);
+        } else {
+            sessions.extend(children(&folder).into_iter().filter(|path| path.is_file() && is_session(path)));
+        }
+    }
+    sessions.sort();
+    sessions
 }
 
 /// Fixtures that hold one JSON value a line.
@@ -42,7 +50,7 @@ pub(crate) fn line_files() -> Vec<PathBuf> {
 }
 
 /// Whether a fixture is a session of its own, not a note or a companion of its neighbour.
-pub(crate) fn is_session(path: &Path) -> bool {
+fn is_session(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_note = name == "ORIGIN.md" || name.starts_with('.');
     let is_companion = path.is_dir() && path.with_file_name(format!("{name}.jsonl")).exists();
@@ -128,10 +136,10 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Reads a line file and finds its format.
+    /// Reads a line file of the format that its folder is named after.
     pub(crate) fn of(path: &Path) -> Self {
-        let opened = open(&Target { path: path.to_owned(), session: None }).opened;
-        let format = REGISTRY.iter().find(|format| format.name() == opened.format).unwrap();
+        let is_its = |format: &&&dyn Format| path.starts_with(root().join(format.name()));
+        let format = REGISTRY.iter().find(is_its).unwrap();
         let bytes = fs::read(path).unwrap();
         let mut origins = Vec::new();
         let mut at = 0;

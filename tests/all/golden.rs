@@ -10,8 +10,9 @@ fn fixtures_read_as_reviewed() {
     settings.set_allow_empty_glob(true);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        insta::glob!("../fixtures", "*/*", |path| {
-            if fixtures::is_session(path) {
+        let sessions = fixtures::all();
+        insta::glob!("../fixtures", "**/*", |path| {
+            if sessions.iter().any(|session| session == &path.canonicalize().unwrap()) {
                 insta::assert_snapshot!("fixture", written_down(path));
             }
         });
