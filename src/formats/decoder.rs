@@ -188,7 +188,11 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let fates = feed_text(decoder, trimmed, record.origin, place, out);
+    let mut fates = feed_text(decoder, trimmed, record.origin, place, out);
+    if place == Place::Header {
+        // The records of a document are its messages; what surrounds them counts only if it is broken.
+        fates.retain(|fate| *fate == Fate::Faulty);
+    }
     for fate in &fates {
         out.tally.count(*fate);
     }
