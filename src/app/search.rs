@@ -92,7 +92,7 @@ pub fn pieces_of(entry: &Entry) -> Vec<(usize, Piece)> {
                 add(piece_of(&raw.body));
             }
             BlockKind::Image(image) => {
-                image.source.iter().for_each(|source| add(Piece::Here(source.clone())))
+                image.source.iter().for_each(|source| add(Piece::Here(source.clone())));
             }
             BlockKind::Break(what) => add(Piece::Here(words_of(what))),
         }

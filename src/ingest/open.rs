@@ -48,7 +48,7 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
             path.display()
         )));
     }
-    let session = target.session.clone().or_else(|| stem(path)).unwrap_or_default();
+    let session = target.session.clone().or_else(|| session_of(path, &head)).unwrap_or_default();
     Ok(Plan::new(path, session, detection))
 }
 
@@ -66,6 +66,13 @@ pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
         return Ok(vec![String::new()]);
     }
     Ok(session_files(detection.format, &target.path).iter().filter_map(|path| stem(path)).collect())
+}
+
+/// The session that one file of a folder belongs to.
+fn session_of(path: &Path, head: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(head);
+    let named = json::parse(&text).ok().and_then(|file| file.get("sessionID").str().map(str::to_owned));
+    named.or_else(|| stem(path))
 }
 
 /// A pipe shows what it is when something comes out of it.

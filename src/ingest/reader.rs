@@ -423,7 +423,8 @@ impl<'o> Reader<'o> {
     }
 
     fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
-        if path == self.plan.path || self.small_at.contains_key(path) {
+        let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
+        if is_main || self.small_at.contains_key(path) {
             return None;
         }
         let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };

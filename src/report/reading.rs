@@ -62,7 +62,7 @@ impl Reading {
         Self {
             target: target.clone(),
             opened: session.opened.clone(),
-            verdicts: session.verdicts.clone(),
+            verdicts: session.verdicts(),
             transcript: Transcript::new(),
             files: BTreeMap::new(),
             fault: None,

@@ -322,8 +322,7 @@ impl Viewer {
         if let Some(follower) = self.follower.take() {
             follower.stop.store(true, Ordering::SeqCst);
             self.feed = crossbeam_channel::never();
-            // It may be waiting in the kernel for a pipe; it holds nothing that must be put in order.
-            drop(follower.thread);
+            follower.thread.thread().unpark();
         }
     }
 
