@@ -175,8 +175,9 @@ impl Transcript {
     // === entries ===
 
     fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
-        // A record without a link, such as a damaged line, says nothing of where the branch ends.
-        if self.is_linked_tree && new.lane.is_none() && new.parent.is_some() {
+        // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
+        // nothing of where the branch ends.
+        if self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy {
             self.leaf = Some(new.key.clone());
         }
         if let Some(id) = self.index.get(&new.key).copied() {
