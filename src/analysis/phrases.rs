@@ -1,36 +1,13 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
 use super::cost::{self, Cost, CostSource};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::figures::{count, duration, tokens};
+use crate::model::pairing::calls_of;
 use crate::model::text::Name;
+use crate::model::transcript::{LaneFacts, Transcript};
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
-
-/// Tokens in at most five columns: `402`, `9.8k`, `118k`, `1.2M`.
-pub fn tokens(n: u64) -> String {
-    let n_float = n as f64;
-    match n {
-        0..=999 => n.to_string(),
-        1_000..=9_949 => format!("{:.1}k", n_float / 1e3),
-        9_950..=999_499 => format!("{:.0}k", n_float / 1e3),
-        1_000_000_000.. => format!("{:.1}G", n_float / 1e9),
-        _ => format!("{:.1}M", n_float / 1e6),
-    }
-}
-
-/// A duration: `8ms`, `41.2s`, `1m52s`, `2h05m`, `3d04h`.
-pub fn duration(ms: u64) -> String {
-    let seconds = ms / 1000;
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match ms {
-        0..=999 => format!("{ms}ms"),
-        1_000..=59_949 => format!("{:.1}s", ms as f64 / 1e3),
-        59_950..=3_599_999 => {
-            format!("{}m{:02}s", minutes.max(1), if minutes == 0 { 0 } else { seconds % 60 })
-        }
-        3_600_000..=86_399_999 => format!("{hours}h{:02}m", minutes % 60),
-        _ => format!("{days}d{:02}h", hours % 24),
-    }
-}
 
 /// Money: `$1.84`, `$0.031`, `$0.0004`.
 pub fn usd(amount: f64) -> String {
@@ -56,11 +33,7 @@ pub fn cost(cost: &Cost) -> Option<String> {
 
 /// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. Empty if nothing happened in it.
 pub fn turn(facts: &TurnFacts, ascii: bool) -> String {
-    let calls = match facts.calls {
-        0 => None,
-        1 => Some("1 call".to_owned()),
-        n => Some(format!("{n} calls")),
-    };
+    let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
     let errors = (facts.errors > 0).then(|| format!("{}{mark}", facts.errors));
     let work: Vec<String> = calls.into_iter().chain(errors).collect();
@@ -86,6 +59,28 @@ pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     format!("{up}{}{cached}{output}{price}", tokens(prompt))
 }
 
+/// A sub-agent: what it did, what that cost and what it did last: `14 calls · $0.09 · grep recv_timeout`.
+pub fn lane(lane: &LaneFacts, transcript: &Transcript, ascii: bool) -> String {
+    let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
+    let facts = TurnFacts::of(entries());
+    let work = match facts.calls {
+        0 => format!("{} entries", lane.entries.len()),
+        calls => count(u64::from(calls), "call"),
+    };
+    let last = entries().rev().find_map(last_sign);
+    joined([Some(work), cost(&cost::of(&facts.totals)), last], ascii)
+}
+
+fn last_sign(entry: &Entry) -> Option<String> {
+    let call = calls_of(entry).last().map(|call| format!("{} {}", call.name, call.headline));
+    call.or_else(|| {
+        entry.blocks.iter().rev().find_map(|block| match &block.kind {
+            BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
+            _ => None,
+        })
+    })
+}
+
 /// Facts in a row: `14 calls · $0.09`.
 pub fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
@@ -94,20 +89,14 @@ pub fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, spent, tokens, turn, usd};
+    use super::{spent, turn, usd};
     use crate::model::moment::Moment;
     use crate::model::text::Text;
     use crate::model::turn::TurnFacts;
     use crate::model::usage::Usage;
 
     #[test]
-    fn figures_stay_short() {
-        let shown: Vec<String> =
-            [0, 999, 1_000, 9_949, 9_950, 118_400, 999_600, 1_240_000].map(tokens).into();
-        assert_eq!(shown, ["0", "999", "1.0k", "9.9k", "10k", "118k", "1.0M", "1.2M"]);
-        let shown: Vec<String> =
-            [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration).into();
-        assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
+    fn money_stays_short() {
         let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004].map(usd).into();
         assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004"]);
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::analysis::{cost, phrases};
 use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -68,7 +69,7 @@ impl Outline {
             number: turn + 1,
             title: title_of(transcript.get(prompt)?),
             cost: phrases::cost(&cost::of(&facts.totals)).unwrap_or_default(),
-            duration: facts.duration_ms().filter(|ms| *ms > 0).map(phrases::duration).unwrap_or_default(),
+            duration: facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration).unwrap_or_default(),
             errors: facts.errors,
             is_abandoned: transcript.branches().abandoned.contains(&prompt),
         };

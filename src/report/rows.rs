@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
 use crate::render::row::{Gutter, Row};
+use crate::render::theme::Glyphs;
 
 /// Columns that the gutter takes in front of each row.
 pub const GUTTER: u16 = 2;
@@ -25,8 +26,8 @@ impl Paper {
     /// The row as a line without its end.
     pub fn line(&self, row: &Row) -> String {
         let mut line = Line { text: String::new(), columns: 0, colour: self.colour };
-        let gutter = gutter(row.gutter, self.ascii);
-        line.push(gutter, Style::new());
+        let glyphs = if self.ascii { &Glyphs::ASCII } else { &Glyphs::UNICODE };
+        line.push(gutter(row.gutter, glyphs), Style::new());
         line.push(" ", Style::new());
         for span in &row.line.spans {
             line.push(&span.content, row.line.style.patch(span.style));
@@ -65,19 +66,14 @@ impl Line {
     }
 }
 
-fn gutter(gutter: Gutter, ascii: bool) -> &'static str {
-    match (gutter, ascii) {
-        (Gutter::None, _) => " ",
-        (Gutter::Opens, false) => "╭",
-        (Gutter::Opens, true) => ",",
-        (Gutter::Within, false) => "│",
-        (Gutter::Within, true) => "|",
-        (Gutter::Closes, false) => "╰",
-        (Gutter::Closes, true) => "`",
-        (Gutter::Single, false) => "─",
-        (Gutter::Single, true) => "-",
-        (Gutter::Open, false) => "╎",
-        (Gutter::Open, true) => ":",
+fn gutter(gutter: Gutter, glyphs: &Glyphs) -> &'static str {
+    match gutter {
+        Gutter::None => " ",
+        Gutter::Opens => glyphs.lane_opens,
+        Gutter::Within => glyphs.lane,
+        Gutter::Closes => glyphs.lane_closes,
+        Gutter::Single => glyphs.lane_single,
+        Gutter::Open => glyphs.lane_waits,
     }
 }
 
@@ -155,7 +151,7 @@ mod tests {
     #[test]
     fn only_our_own_sequences_are_written() {
         let line = Paper { width: 40, colour: true, ascii: true }.line(&row());
-        assert_eq!(line, ", \u{1b}[33mbash\u{1b}[0m cargo [2Jtest               41.2s");
+        assert_eq!(line, ". \u{1b}[33mbash\u{1b}[0m cargo [2Jtest               41.2s");
     }
 
     #[test]

@@ -10,12 +10,11 @@ use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::phrases;
 use crate::ingest::{Target, WatchMode};
-use crate::model::entry::{Entry, EntryId};
+use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::{LaneFacts, Transcript};
-use crate::model::turn::TurnFacts;
 use crate::render::code::Colours;
 use crate::render::lay_out;
 use crate::render::row::{Item, LaneLine, Level, Look};
@@ -69,8 +68,18 @@ pub struct Printer<'a> {
 impl<'a> Printer<'a> {
     /// For these options.
     pub fn new(options: &'a Options) -> Self {
-        let theme = Theme { ascii: options.paper.ascii, has_colour: options.paper.colour, ..Theme::dark() };
-        Self { options, theme, colours: Colours::default(), printed: HashSet::new(), turns: HashMap::new() }
+        let (theme, colours) = if options.paper.colour {
+            (Theme::dark(), Colours::now())
+        } else {
+            (Theme::mono(), Colours::never())
+        };
+        Self {
+            options,
+            theme: theme.with_ascii(options.paper.ascii),
+            colours,
+            printed: HashSet::new(),
+            turns: HashMap::new(),
+        }
     }
 
     /// Whether the entry has been written.
@@ -167,6 +176,7 @@ impl<'a> Printer<'a> {
         let spent = entry
             .usage
             .as_deref()
+            .filter(|_| entry.role == Role::Assistant)
             .map(|usage| phrases::spent(usage, entry.model.as_ref(), paper.ascii))
             .filter(|facts| !facts.is_empty());
         let item = Item {
@@ -207,7 +217,7 @@ impl<'a> Printer<'a> {
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),
-            facts: lane_facts(lane, transcript, self.options.paper.ascii),
+            facts: phrases::lane(lane, transcript, self.options.paper.ascii),
             is_open: self.opens_lanes(),
         };
         lanes.map(line).collect()
@@ -219,11 +229,6 @@ fn has_caller(lane: &Name, transcript: &Transcript) -> bool {
     let facts = transcript.lanes().iter().find(|facts| facts.name == *lane);
     let call = facts.and_then(|facts| facts.call.as_ref());
     call.is_some_and(|call| !transcript.entries_with_call(call).is_empty())
-}
-
-fn lane_facts(lane: &LaneFacts, transcript: &Transcript, ascii: bool) -> String {
-    let entries = lane.entries.iter().filter_map(|id| transcript.get(*id));
-    phrases::turn(&TurnFacts::of(entries), ascii)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::outcome::{Outcome, Trouble};
 use super::reading;
 use crate::analysis::phrases;
 use crate::ingest::{OpenError, Target};
+use crate::model::figures::{duration, tokens};
 use crate::model::moment::Moment;
 
 /// What to report.
@@ -128,7 +129,7 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
 fn span(session: &figures::SessionFigures) -> Option<String> {
     let (started, ended) = (session.started.as_ref()?, session.ended.as_ref()?);
     let lasted = Moment::parse(ended)?.since(Moment::parse(started)?);
-    Some(format!("{started} to {ended}, {}", phrases::duration(lasted)))
+    Some(format!("{started} to {ended}, {}", duration(lasted)))
 }
 
 fn records_line(records: &RecordFigures) -> String {
@@ -151,7 +152,7 @@ fn calls_line(pairing: &PairingFigures) -> String {
 }
 
 fn tokens_line(usage: &UsageFigures) -> String {
-    let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), phrases::tokens);
+    let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), tokens);
     let mut line = format!(
         "{} input, {} output, {} cache read, {} cache write in {}",
         figure(usage.input),
@@ -161,7 +162,7 @@ fn tokens_line(usage: &UsageFigures) -> String {
         plural(usage.requests, "request", "requests")
     );
     if let Some(reasoning) = usage.reasoning {
-        line.push_str(&format!("; {} of the output is reasoning", phrases::tokens(reasoning)));
+        line.push_str(&format!("; {} of the output is reasoning", tokens(reasoning)));
     }
     line
 }
