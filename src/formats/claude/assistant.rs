@@ -5,7 +5,7 @@ use super::line::Line;
 use super::session::Session;
 use crate::formats::anthropic::{self, Content, Site};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Break, Key, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Key, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -17,10 +17,17 @@ pub const SYNTHETIC: &str = "<synthetic>";
 
 /// An assistant line.
 pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let entry = read(line, session, out);
+    tell(entry, session, out)
+}
+
+/// The part of an answer that a line brings.
+pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     let message = line.json.get("message");
     let model = message.get("model").text();
     let is_synthetic = model.as_deref() == Some(SYNTHETIC);
-    let is_error = line.json.get("isApiErrorMessage").is_true();
+    // Streams name the kind of error beside the message; on disk a flag marks its text as one.
+    let is_error = line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some();
     let mut entry = line.entry(answer_key(message.get("id").str(), &line.id), Role::Assistant, out);
     entry.blocks = if is_error {
         let text = anthropic::output_text(message.get("content"));
@@ -33,13 +40,18 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         entry.model = model;
         entry.usage = usage(line, out).map(Box::new);
     }
+    entry
+}
+
+/// Tells a part of an answer; the first one makes the entry.
+pub fn tell(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
     let fate = if session.begins_answer(&entry.key) { Fate::Shown } else { Fate::Merged };
     out.entry(entry);
     fate
 }
 
 /// Lines of one answer share the id of its message.
-pub fn answer_key(message: Option<&str>, line: &Key) -> Key {
+fn answer_key(message: Option<&str>, line: &Key) -> Key {
     message.filter(|id| identifies(id)).map_or_else(|| line.clone(), Text::clean)
 }
 

@@ -4,12 +4,12 @@
 
 pub mod assistant;
 mod attachment;
-mod lanes;
-mod line;
+pub mod lanes;
+pub mod line;
 mod notes;
 pub mod outcome;
 mod progress;
-mod session;
+pub mod session;
 mod sniff;
 pub mod system;
 pub mod user;

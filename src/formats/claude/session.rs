@@ -13,13 +13,24 @@ use crate::model::text::{Name, Text};
 /// Characters of a title made from a prompt.
 const TITLE_CHARS: usize = 120;
 
+/// Members of an envelope that are facts about the session, in the spelling of disk and stream.
+const FACTS: [Fact; 5] = [
+    ("sessionId", MetaEdit::Id),
+    ("session_id", MetaEdit::Id),
+    ("cwd", MetaEdit::Cwd),
+    ("version", MetaEdit::Version),
+    ("claude_code_version", MetaEdit::Version),
+];
+
+type Fact = (&'static str, fn(Text) -> MetaEdit);
+
 /// The memory of a decoder.
 #[derive(Debug, Default)]
 pub struct Session {
     /// Sub-agents.
     pub lanes: Lanes,
-    /// The sub-agent whose own file was opened. `None` until the first chain line decides.
-    home: Option<Option<Name>>,
+    home: Option<Name>,
+    is_home_settled: bool,
     /// The entry of a compaction whose summary is still to come.
     pub boundary: Option<Key>,
     seen: HashMap<Piece, usize>,
@@ -33,18 +44,19 @@ pub struct Session {
 impl Session {
     /// The sub-agent whose own file was opened.
     pub fn home(&self) -> Option<&Name> {
-        self.home.as_ref().and_then(Option::as_ref)
+        self.home.as_ref()
     }
 
     /// Whether the first chain line of the opened file is still to come.
     pub fn needs_home(&self) -> bool {
-        self.home.is_none()
+        !self.is_home_settled
     }
 
     /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
     pub fn settle_home(&mut self, line: &Line<'_>) {
         let agent = line.json.get("agentId").text().filter(|_| line.json.get("isSidechain").is_true());
-        self.home = Some(agent);
+        self.home = agent;
+        self.is_home_settled = true;
     }
 
     /// Notes a chain line. Resumed sessions and compactions tell lines again: `true` for these. A line
@@ -85,9 +97,7 @@ impl Session {
 
     /// Tells the facts of an envelope that changed.
     pub fn tell_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
-        let members: [(&'static str, fn(Text) -> MetaEdit); 3] =
-            [("sessionId", MetaEdit::Id), ("cwd", MetaEdit::Cwd), ("version", MetaEdit::Version)];
-        for (name, edit) in members {
+        for (name, edit) in FACTS {
             if let Some(value) = json.get(name).filled().filter(|value| identifies(value))
                 && self.changes(name, value)
             {

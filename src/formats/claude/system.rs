@@ -23,7 +23,11 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         "microcompact_boundary" => {
             show_break(line, partial_compaction(json.get("microcompactMetadata")), false, out)
         }
-        "api_error" => show_break(line, Break::Error(api_error(json)), false, out),
+        "api_error" => {
+            let (attempt, most) = (json.get("retryAttempt").int(), json.get("maxRetries").int());
+            let is_retried = attempt.zip(most).is_some_and(|(attempt, most)| attempt < most);
+            show_break(line, Break::Error(api_error(json)), is_retried, out)
+        }
         "turn_duration" => match json.get("durationMs").count() {
             Some(ms) => setting(line, &format!("turn took {}", seconds(ms)), true, out),
             None => show_raw(line.input, "system/turn_duration", out),
@@ -69,15 +73,33 @@ fn partial_compaction(told: &Json<'_>) -> Break {
 
 fn api_error(json: &Json<'_>) -> Text {
     let error = json.get("error");
-    let mut words = vec!["API error".to_owned()];
-    words.extend(error.get("status").int().map(|status| status.to_string()));
     let kinds = [error.at(&["error", "error", "type"]), error.at(&["cause", "code"]), error.get("message")];
-    words.extend(kinds.iter().find_map(|kind| kind.filled()).map(|kind| kind.replace('_', " ")));
-    let mut text = words.join(" ");
-    if let (Some(attempt), Some(most)) = (json.get("retryAttempt").int(), json.get("maxRetries").int()) {
+    retry(
+        error.get("status").int(),
+        kinds.iter().find_map(|kind| kind.filled()),
+        json.get("retryAttempt").int().zip(json.get("maxRetries").int()),
+        json.get("retryInMs").count(),
+    )
+}
+
+/// `API error 529 overloaded error, retry 1 of 10 in 0.5 s`.
+pub fn retry(
+    status: Option<i64>,
+    kind: Option<&str>,
+    attempt: Option<(i64, i64)>,
+    wait: Option<u64>,
+) -> Text {
+    let mut text = "API error".to_owned();
+    if let Some(status) = status {
+        text.push_str(&format!(" {status}"));
+    }
+    if let Some(kind) = kind {
+        text.push_str(&format!(" {}", kind.replace('_', " ")));
+    }
+    if let Some((attempt, most)) = attempt {
         text.push_str(&format!(", retry {attempt} of {most}"));
     }
-    if let Some(ms) = json.get("retryInMs").count() {
+    if let Some(ms) = wait {
         text.push_str(&format!(" in {}", seconds(ms)));
     }
     Text::clean(&text)

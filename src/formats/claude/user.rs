@@ -106,8 +106,10 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     if content.is_null() {
         return show_raw(line.input, "user", out);
     }
-    let by_program = ["isMeta", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
-    let told = json.get("toolUseResult");
+    let by_program =
+        ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
+    let told =
+        if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
     let heard = hear(content, site, by_program, told, out);
     if let [(call, _)] = heard.results.as_slice() {

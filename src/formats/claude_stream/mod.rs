@@ -1,8 +1,26 @@
-//! claude-stream-json (to be filled).
+//! claude-stream-json: what `claude -p --output-format stream-json` prints, as lines or as one array.
+//! Messages have the shape of the sessions on disk; the envelope differs, and runs have an end.
 
-use super::decoder::{Decoder, Format, Input, Probe, Verdict, show_raw};
+mod control;
+mod partial;
+mod run;
+mod sniff;
+mod system;
+
+#[cfg(test)]
+mod tests;
+
+use super::claude::lanes::Trust;
+use super::claude::line::Line;
+use super::claude::session::Session;
+use super::claude::{assistant, user};
+use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use crate::model::edit::Batch;
+use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
+use crate::model::text::Text;
+use partial::Partials;
+use run::Run;
 
 /// The format.
 pub struct ClaudeStream;
@@ -12,19 +30,106 @@ impl Format for ClaudeStream {
         "claude-stream-json"
     }
 
-    fn sniff(&self, _probe: &Probe<'_>) -> Verdict {
-        Verdict::no("not written yet")
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ClaudeStreamDecoder)
+        Box::new(ClaudeStreamDecoder::default())
     }
 }
 
-struct ClaudeStreamDecoder;
+/// Decodes one stream.
+#[derive(Default)]
+struct ClaudeStreamDecoder {
+    session: Session,
+    partials: Partials,
+    run: Run,
+}
 
 impl Decoder for ClaudeStreamDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        show_raw(input, "record", out)
+        if input.place == Place::Header {
+            return Fate::Passed("frame of the document");
+        }
+        let line = envelope(input, out);
+        if self.session.tells_again(&line, out) {
+            return Fate::Merged;
+        }
+        if line.lane.is_none() {
+            self.session.tell_facts(input.json, out);
+        }
+        if let Some(lane) = &line.lane {
+            self.session.lanes.link(lane, lane, Trust::Result, out);
+            self.session.lanes.enter(lane, out);
+        }
+        self.dispatch(&line, out)
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.partials.tell(out);
+    }
+}
+
+impl ClaudeStreamDecoder {
+    fn dispatch(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+        let json = line.json;
+        match line.kind() {
+            "assistant" => self.answer(line, out),
+            "user" => user::decode(line, &mut self.session, out),
+            "system" if json.get("subtype").str() == Some("init") => self.run.begin(line, out),
+            "system" => system::decode(line, &mut self.session, out),
+            "result" => {
+                self.partials.close_all(out);
+                self.run.end(line, &mut self.session, out)
+            }
+            "stream_event" => {
+                let kind = json.at(&["event", "type"]).str().or_else(|| json.get("event_type").str());
+                self.event(line, kind.unwrap_or(""), out)
+            }
+            "" if sniff::is_bare_event(json) => self.event(line, json.get("event_type").str_or_empty(), out),
+            kind => control::decode(line, out).unwrap_or_else(|| {
+                let kind = if kind.is_empty() { "record without type" } else { kind };
+                out.unknown(&format!("type/{kind}"));
+                show_raw(line.input, kind, out)
+            }),
+        }
+    }
+
+    fn answer(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+        let mut entry = assistant::read(line, &mut self.session, out);
+        let has_id = line.json.at(&["message", "id"]).str().is_some_and(identifies);
+        self.partials.complete(line.lane.as_ref(), has_id, &mut entry);
+        if line.lane.is_none() {
+            for block in &entry.blocks {
+                self.run.hear(&block.kind);
+            }
+        }
+        assistant::tell(entry, &mut self.session, out)
+    }
+
+    fn event(&mut self, line: &Line<'_>, kind: &str, out: &mut Batch) -> Fate {
+        let json = line.json;
+        let event = if json.has("event") { json.get("event") } else { json.get("data") };
+        self.partials.take(line.lane.as_ref(), kind, event, out).unwrap_or_else(|| {
+            out.unknown(&format!("stream_event/{kind}"));
+            show_raw(line.input, &format!("stream_event/{kind}"), out)
+        })
+    }
+}
+
+/// The envelope of a stream: no parents; a sub-agent's lane is named by the call that started it.
+fn envelope<'a>(input: Input<'a>, out: &Batch) -> Line<'a> {
+    let json = input.json;
+    let uuid = json.get("uuid").str().filter(|id| identifies(id));
+    let caller = json.get("parent_tool_use_id").str().filter(|id| identifies(id));
+    Line {
+        json,
+        input,
+        id: uuid.map_or_else(|| out.origin_key(), Text::clean),
+        has_uuid: uuid.is_some(),
+        parent: None,
+        lane: caller.map(Text::clean),
+        at: json.get("timestamp").moment(),
     }
 }

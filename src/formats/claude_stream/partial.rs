@@ -1,0 +1,209 @@
+//! Partial messages (`stream_event`): the raw events of the API, followed by the full message. While
+//! an answer is being written its entry is open; each full block takes the place of its partial one.
+//!
+//! Invariant: no record holds the text of a partial block, so it is held in its stub and never left on
+//! disk. Blocks pair by their order among those of the same kind, for full lines carry no index.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, saturating_u32};
+use crate::model::entry::{BlockKind, Body, Entry, Held, Key, Piece, Raw, Role};
+use crate::model::pairing::identifies;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+
+/// Answers that are being written, one for each lane.
+#[derive(Debug, Default)]
+pub struct Partials {
+    open: HashMap<Option<Name>, Partial>,
+}
+
+#[derive(Debug, Default)]
+struct Partial {
+    key: Key,
+    model: Option<Name>,
+    blocks: BTreeMap<u64, Live>,
+    is_changed: bool,
+    is_told: bool,
+}
+
+#[derive(Debug)]
+struct Live {
+    kind: Kind,
+    text: String,
+    is_full: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Thinking,
+    Call(String),
+}
+
+impl Partials {
+    /// Takes an event; `None` if its type is unknown.
+    pub fn take(
+        &mut self,
+        lane: Option<&Name>,
+        kind: &str,
+        event: &Json<'_>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
+        match kind {
+            "message_start" => {
+                self.close(lane, out);
+                let message = event.get("message");
+                let id = message.get("id").str().or_else(|| event.get("message_id").str());
+                let key = id.filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean);
+                let partial = Partial { key, model: message.get("model").text(), ..Partial::default() };
+                self.open.insert(lane.cloned(), partial);
+                Some(Fate::Merged)
+            }
+            "content_block_start" => {
+                let block = event.get("content_block");
+                let kind = match block.get("type").str_or_empty() {
+                    "thinking" | "redacted_thinking" => Kind::Thinking,
+                    other if other.ends_with("tool_use") => {
+                        Kind::Call(block.get("name").str_or_empty().to_owned())
+                    }
+                    _ => Kind::Text,
+                };
+                let text = block.get("text").str_or_empty();
+                self.grow(lane, event, kind, text, out);
+                Some(Fate::Merged)
+            }
+            "content_block_delta" => {
+                let (kind, text) = delta(event);
+                self.grow(lane, event, kind, text, out);
+                Some(Fate::Merged)
+            }
+            "content_block_stop" | "message_delta" | "message_stop" => Some(Fate::Merged),
+            "ping" => Some(Fate::Passed("ping")),
+            _ => None,
+        }
+    }
+
+    fn grow(&mut self, lane: Option<&Name>, event: &Json<'_>, kind: Kind, text: &str, out: &Batch) {
+        let index = event.get("index").count().unwrap_or(0);
+        let partial = self
+            .open
+            .entry(lane.cloned())
+            .or_insert_with(|| Partial { key: out.origin_key(), ..Partial::default() });
+        let live = partial.blocks.entry(index).or_insert(Live { kind, text: String::new(), is_full: false });
+        if !live.is_full {
+            live.text.push_str(text);
+            partial.is_changed |= !text.is_empty();
+        }
+    }
+
+    /// Gives a full line the key and pieces of the partial answer that it completes.
+    pub fn complete(&mut self, lane: Option<&Name>, has_id: bool, entry: &mut Entry) {
+        let Some(partial) = self.open.get_mut(&lane.cloned()) else { return };
+        if has_id && partial.key != entry.key {
+            return;
+        }
+        if partial.blocks.values().any(|live| !live.is_full) {
+            entry.key = partial.key.clone();
+        }
+        for block in &mut entry.blocks {
+            let waiting =
+                partial.blocks.iter_mut().find(|(_, live)| !live.is_full && fits(&live.kind, &block.kind));
+            if let Some((index, live)) = waiting {
+                block.piece = Piece(*index);
+                live.is_full = true;
+                live.text.clear();
+            }
+        }
+        entry.marks.open = partial.is_told && partial.blocks.values().any(Live::is_waiting);
+    }
+
+    /// The answer of a lane will not go on: what is there of it stays.
+    pub fn close(&mut self, lane: Option<&Name>, out: &mut Batch) {
+        let Some(partial) = self.open.remove(&lane.cloned()) else { return };
+        if partial.blocks.values().any(Live::is_waiting) {
+            out.entry(partial.entry(lane, false, out));
+        }
+    }
+
+    /// The answers of all lanes will not go on.
+    pub fn close_all(&mut self, out: &mut Batch) {
+        let lanes: Vec<Option<Name>> = self.open.keys().cloned().collect();
+        for lane in lanes {
+            self.close(lane.as_ref(), out);
+        }
+    }
+
+    /// Tells what grew since the last reading.
+    pub fn tell(&mut self, out: &mut Batch) {
+        for (lane, partial) in &mut self.open {
+            let is_due =
+                std::mem::take(&mut partial.is_changed) && partial.blocks.values().any(Live::is_waiting);
+            if is_due {
+                partial.is_told = true;
+                out.entry(partial.entry(lane.as_ref(), true, out));
+            }
+        }
+    }
+}
+
+impl Partial {
+    fn entry(&self, lane: Option<&Name>, is_open: bool, out: &Batch) -> Entry {
+        let mut entry = out.new_entry(self.key.clone(), Role::Assistant, None);
+        entry.lane = lane.cloned();
+        entry.model.clone_from(&self.model);
+        entry.marks.open = is_open;
+        for (index, live) in self.blocks.iter().filter(|(_, live)| live.is_waiting()) {
+            let body = whole(&live.text, out);
+            let kind = match &live.kind {
+                Kind::Text => BlockKind::Text(body),
+                Kind::Thinking => BlockKind::Thinking(body),
+                // A call is one only when its input is complete.
+                Kind::Call(name) => BlockKind::Raw(Raw { title: Text::stub(name, 80), body }),
+            };
+            entry.blocks.push(Batch::block(Piece(*index), kind));
+        }
+        entry
+    }
+}
+
+impl Live {
+    fn is_waiting(&self) -> bool {
+        !self.is_full && !self.text.trim().is_empty()
+    }
+}
+
+/// A body that no record holds: its stub is the whole.
+fn whole(text: &str, out: &Batch) -> Body {
+    Body {
+        stub: Text::clean(text),
+        bytes: saturating_u32(text.len()),
+        lines: saturating_u32(text.lines().count()),
+        from: out.origin(),
+        slot: 0,
+        held: Held::Stub,
+    }
+}
+
+fn fits(kind: &Kind, block: &BlockKind) -> bool {
+    match block {
+        BlockKind::Text(_) => *kind == Kind::Text,
+        BlockKind::Thinking(_) => *kind == Kind::Thinking,
+        BlockKind::Call(_) => matches!(kind, Kind::Call(_)),
+        BlockKind::Result(_) | BlockKind::Image(_) | BlockKind::Break(_) | BlockKind::Raw(_) => false,
+    }
+}
+
+/// What a delta adds. Signatures and citations add nothing to read.
+fn delta<'j>(event: &'j Json<'_>) -> (Kind, &'j str) {
+    let delta = event.get("delta");
+    if let Some(text) = delta.get("thinking").str() {
+        return (Kind::Thinking, text);
+    }
+    if let Some(json) = delta.get("partial_json").str() {
+        return (Kind::Call(String::new()), json);
+    }
+    let kind = if delta.get("type").str() == Some("signature_delta") { Kind::Thinking } else { Kind::Text };
+    (kind, delta.get("text").str().or_else(|| event.get("text").str()).unwrap_or(""))
+}

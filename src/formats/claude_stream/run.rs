@@ -1,0 +1,158 @@
+//! A run: `system/init` begins it, `result` ends it and knows best what it cost.
+
+use crate::formats::anthropic;
+use crate::formats::claude::line::Line;
+use crate::formats::claude::session::Session;
+use crate::formats::claude::system::{seconds, setting};
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::usage::{Scope, Usage};
+
+/// What a run is made of.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// The model named at its beginning.
+    model: Option<Name>,
+    /// The last words of the model, as its result repeats them.
+    last_words: Option<Text>,
+}
+
+impl Run {
+    /// `system/init`.
+    pub fn begin(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+        let json = line.json;
+        self.model = json.get("model").text();
+        self.last_words = None;
+        if let Some(model) = &self.model {
+            out.meta(MetaEdit::Model(model.clone()));
+        }
+        out.meta(MetaEdit::Live(Some(true)));
+        let mut facts = vec!["session begins".to_owned()];
+        facts.extend(json.get("model").filled().map(str::to_owned));
+        facts.extend(json.get("permissionMode").filled().map(|mode| format!("permissions {mode}")));
+        let tools = json.get("tools").items().len();
+        facts.extend((tools > 0).then(|| format!("{tools} tools")));
+        let servers = json.get("mcp_servers").items().len();
+        facts.extend((servers > 0).then(|| format!("{servers} MCP servers")));
+        facts.extend(json.get("claude_code_version").filled().map(|version| format!("version {version}")));
+        setting(line, &facts.join(" · "), true, out)
+    }
+
+    /// The model said something.
+    pub fn hear(&mut self, block: &BlockKind) {
+        if let BlockKind::Text(body) = block {
+            self.last_words = Some(body.stub.clone());
+        }
+    }
+
+    /// `result`.
+    pub fn end(&mut self, line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+        let json = line.json;
+        tell_usage(line, self.model.as_ref(), out);
+        let subtype = json.get("subtype").str_or_empty();
+        if subtype == "input_required" {
+            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+            let waiting = Break::Waiting(Text::clean("input is required"));
+            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(waiting)));
+            out.entry(entry);
+            return Fate::Shown;
+        }
+        out.meta(MetaEdit::Live(Some(false)));
+        session.boundary = None;
+        let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+        if let Some(error) = error_of(json) {
+            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(Break::Error(error))));
+        }
+        let ended = Break::Ended(Text::clean(&facts(json).join(" · ")));
+        entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(ended)));
+        if !json.get("structured_output").is_null() {
+            let block = anthropic::raw(json.get("structured_output"), "structured output", out);
+            entry.blocks.push(Batch::block(line.piece(), block));
+        }
+        out.entry(entry);
+        self.tell_answer(line, out);
+        Fate::Shown
+    }
+
+    /// The result repeats the last words of the model, unless there are none in the stream.
+    fn tell_answer(&mut self, line: &Line<'_>, out: &mut Batch) {
+        let Some(answer) = line.json.get("result").filled().filter(|_| error_of(line.json).is_none()) else {
+            return;
+        };
+        let body = out.prose(answer);
+        let mut entry = line.entry(line.sub_key("answer"), Role::Harness, out);
+        let is_copy = self.last_words.take().is_some_and(|words| words == body.stub);
+        entry.marks.copy = is_copy;
+        entry.marks.quiet = is_copy;
+        entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+        out.entry(entry);
+    }
+}
+
+/// `is_error` may come with `success`: then the text of the result is the error.
+fn error_of(json: &Json<'_>) -> Option<Text> {
+    let subtype = json.get("subtype").str_or_empty();
+    if !subtype.starts_with("error") && !json.get("is_error").is_true() {
+        return None;
+    }
+    let mut words = vec![subtype.trim_start_matches("error").trim_matches('_').replace('_', " ")];
+    words.extend(json.get("error").filled().map(str::to_owned));
+    words.extend(json.get("error_code").filled().map(|code| format!("({code})")));
+    words.extend(json.get("exit_code").int().map(|code| format!("exit {code}")));
+    words.extend(json.get("api_error_status").int().map(|status| format!("status {status}")));
+    words.extend(json.get("errors").items().iter().filter_map(Json::filled).map(str::to_owned));
+    words.extend(json.get("result").filled().map(str::to_owned));
+    words.retain(|word| !word.is_empty() && word != "success");
+    Some(Text::clean(&words.join(" ")))
+}
+
+fn facts(json: &Json<'_>) -> Vec<String> {
+    let subtype = json.get("subtype").filled().unwrap_or("success");
+    let mut facts =
+        vec![if error_of(json).is_some() { "failed".to_owned() } else { subtype.replace('_', " ") }];
+    facts.extend(
+        json.get("num_turns")
+            .count()
+            .map(|turns| format!("{turns} turn{}", if turns == 1 { "" } else { "s" })),
+    );
+    facts.extend(json.get("duration_ms").count().map(seconds));
+    facts.extend(json.get("total_cost_usd").number().map(|usd| format!("${usd:.4}")));
+    let denials = json.get("permission_denials").items().len();
+    facts.extend((denials > 0).then(|| format!("{denials} calls not allowed")));
+    facts.extend(
+        json.get("terminal_reason").filled().filter(|reason| *reason != "completed").map(str::to_owned),
+    );
+    facts
+}
+
+/// Messages carry early snapshots of usage, and `usage` of a result leaves out sub-agents and all but
+/// the last leg after a stop hook. `modelUsage` knows all. The cost is told once, beside them.
+fn tell_usage(line: &Line<'_>, model: Option<&Name>, out: &mut Batch) {
+    let json = line.json;
+    for (name, spent) in json.get("modelUsage").members() {
+        let usage = Usage {
+            scope: Scope::Run,
+            input: anthropic::tokens(spent, "inputTokens", out),
+            output: anthropic::tokens(spent, "outputTokens", out),
+            cache_read: anthropic::tokens(spent, "cacheReadInputTokens", out),
+            cache_write: anthropic::tokens(spent, "cacheCreationInputTokens", out),
+            ..Usage::default()
+        };
+        let of = line.sub_key(&format!("usage:{name}"));
+        out.push(Edit::Usage { of, usage: Box::new(usage), model: Some(Text::clean(name)) });
+        if let Some(window) = spent.get("contextWindow").count().filter(|tokens| *tokens > 0)
+            && model.is_none_or(|model| model.as_str() == &**name)
+        {
+            out.meta(MetaEdit::Window(window));
+        }
+    }
+    let cost = json.get("total_cost_usd").number().filter(|usd| *usd > 0.0);
+    let usage = anthropic::usage(json.get("usage"), out).unwrap_or_default();
+    let usage = Usage { scope: Scope::Fallback, cost, ..usage };
+    if cost.is_some() || usage != (Usage { scope: Scope::Fallback, ..Usage::default() }) {
+        out.push(Edit::Usage { of: line.sub_key("usage"), usage: Box::new(usage), model: model.cloned() });
+    }
+}

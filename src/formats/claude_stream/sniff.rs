@@ -1,0 +1,97 @@
+//! Whether a file is a stream of Claude Code: lines, or the same messages as one array.
+
+use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::json::Json;
+use crate::model::record::Shape;
+
+/// Types of messages.
+const TYPES: [&str; 16] = [
+    "system",
+    "assistant",
+    "user",
+    "result",
+    "stream_event",
+    "rate_limit_event",
+    "control_request",
+    "control_response",
+    "control_cancel_request",
+    "mcp_message",
+    "tool_progress",
+    "conversation_reset",
+    "keep_alive",
+    "tool_use_summary",
+    "prompt_suggestion",
+    "auth_status",
+];
+
+/// Decides by the first messages.
+pub fn sniff(probe: &Probe<'_>) -> Verdict {
+    let (messages, shape) =
+        if probe.is_document { (probe.elements, Shape::Document) } else { (probe.lines, Shape::Lines) };
+    if probe.is_document && probe.header.is_some_and(Json::is_object) {
+        return Verdict::no("the file is one JSON object");
+    }
+    if messages.is_empty() {
+        let more = Verdict::yes(Confidence::NeedMore, shape, "no message yet");
+        return if probe.is_whole && !probe.is_document { more } else { Verdict::no("no message") };
+    }
+    if let Some(reason) = messages.iter().find_map(foreign) {
+        return Verdict::no(reason);
+    }
+    if messages.iter().any(is_init) {
+        return Verdict::yes(Confidence::Certain, shape, "a system message of subtype init");
+    }
+    let known = messages.iter().filter(|message| is_known(message)).count();
+    let has_session = messages.iter().any(|message| is_known(message) && message.has("session_id"));
+    if has_session && known * 2 > messages.len() {
+        return Verdict::yes(Confidence::Certain, shape, "messages with session_id");
+    }
+    if known == messages.len() && messages.iter().any(has_shape) {
+        return Verdict::yes(Confidence::Likely, shape, "all messages have types of the stream");
+    }
+    Verdict::no("no message with session_id, and types that the stream does not have")
+}
+
+/// Streams and files that share types with this one.
+fn foreign(message: &Json<'_>) -> Option<&'static str> {
+    let kind = message.get("type").str_or_empty();
+    let is_chain = message.has("parentUuid") || message.has("isSidechain");
+    let is_qwen = message.get("message").has("parts") || message.has("systemPayload");
+    let is_payload = message.get("payload").is_object();
+    match kind {
+        "thinking" | "tool_call" => Some("thinking or tool_call messages, as Cursor streams them"),
+        "message" => Some("messages of type message, as other agents write them"),
+        _ if is_chain => Some("lines have parentUuid: a session on disk"),
+        _ if is_qwen => Some("messages have parts, as Qwen Code writes them"),
+        _ if is_payload => Some("lines with payload, as Codex writes them"),
+        _ => None,
+    }
+}
+
+fn is_init(message: &Json<'_>) -> bool {
+    message.get("type").str() == Some("system") && message.get("subtype").str() == Some("init")
+}
+
+fn is_known(message: &Json<'_>) -> bool {
+    TYPES.contains(&message.get("type").str_or_empty()) || is_bare_event(message)
+}
+
+/// `{event_type, data}`: an event without the line around it.
+pub fn is_bare_event(message: &Json<'_>) -> bool {
+    !message.has("type") && message.get("event_type").str().is_some() && message.has("data")
+}
+
+/// A type alone proves little: a message must also look like one.
+fn has_shape(message: &Json<'_>) -> bool {
+    match message.get("type").str_or_empty() {
+        "assistant" | "user" => message.get("message").has("content"),
+        "stream_event" => message.has("event") || message.has("event_type"),
+        "mcp_message" | "conversation_reset" => true,
+        "control_request" | "control_response" | "control_cancel_request" => {
+            message.has("request_id") || message.has("response")
+        }
+        "tool_progress" => message.has("tool_use_id"),
+        "rate_limit_event" => message.has("rate_limit_info"),
+        _ => message.has("subtype") || is_bare_event(message),
+    }
+}
