@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
 use tv::formats::json::{self, Json};
 use tv::formats::{Detection, REGISTRY, detect};
-use tv::model::edit::{Batch, saturating_u32};
-use tv::model::entry::{BlockKind, Role};
+use tv::model::edit::{Batch, Edit, saturating_u32};
+use tv::model::entry::{Block, BlockKind, Body, Piece, Role, StrayResult};
 use tv::model::record::{FileId, Origin, Record, Shape};
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
@@ -18,9 +18,14 @@ pub(crate) fn folder() -> Option<PathBuf> {
     let places = home.ancestors().skip(1).map(|above| above.join("shared/corpus"));
     let found = places.into_iter().find(|place| place.is_dir());
     if found.is_none() {
-        println!("skipped: no folder shared/corpus above {}", home.display());
+        say(&format!("skipped: no folder shared/corpus above {}", home.display()));
     }
     found
+}
+
+#[expect(clippy::print_stdout, reason = "the reason of a skipped test is for who runs it")]
+fn say(what: &str) {
+    println!("{what}");
 }
 
 /// All files under a folder, in the order of their names.
@@ -108,23 +113,23 @@ impl<'t> Cut<'t> {
         })
     }
 
+    /// Its records, with their numbers as offsets.
+    pub(crate) fn records(&self, shape: Shape) -> Vec<(Origin, String, Place<'static>)> {
+        let mut records = Vec::new();
+        if shape == Shape::Document {
+            records.extend(self.header.iter().map(|header| (header.to_source(), Place::Header)));
+            records.extend(self.elements.iter().map(|element| (element.to_source(), Place::Element)));
+        } else {
+            records.extend(self.text.lines().map(|line| (line.to_owned(), Place::Line)));
+        }
+        let origin = |at, len| Origin { file: FileId(0), at, len: saturating_u32(len), line: 0 };
+        (0..).zip(records).map(|(at, (text, place))| (origin(at, text.len()), text, place)).collect()
+    }
+
     /// Feeds all records to a decoder.
     pub(crate) fn feed(&self, shape: Shape, decoder: &mut dyn Decoder, out: &mut Batch) {
-        let mut at = 0;
-        let mut tell = |bytes: &[u8], place: Place<'_>| {
-            let origin = Origin { file: FileId(0), at, len: saturating_u32(bytes.len()), line: 0 };
-            at += bytes.len() as u64 + 1;
-            feed(decoder, Record { origin, bytes }, place, out);
-        };
-        if shape == Shape::Document {
-            if let Some(header) = &self.header {
-                tell(header.to_source().as_bytes(), Place::Header);
-            }
-            for element in &self.elements {
-                tell(element.to_source().as_bytes(), Place::Element);
-            }
-        } else {
-            self.text.lines().for_each(|line| tell(line.as_bytes(), Place::Line));
+        for (origin, text, place) in self.records(shape) {
+            feed(decoder, Record { origin, bytes: text.as_bytes() }, place, out);
         }
         decoder.finish(out);
     }
@@ -149,9 +154,13 @@ pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Tr
             if seen.contains(&file) {
                 continue;
             }
-            let bytes = fs::read(&file).unwrap();
-            let id = FileId(u32::try_from(seen.len()).unwrap());
-            let origin = Origin { file: id, at: 0, len: saturating_u32(bytes.len()), line: 0 };
+            let Ok(bytes) = fs::read(&file) else { continue };
+            let origin = Origin {
+                file: FileId(saturating_u32(seen.len())),
+                at: 0,
+                len: saturating_u32(bytes.len()),
+                line: 0,
+            };
             feed(&mut *decoder, Record { origin, bytes: &bytes }, Place::File(&file), &mut out);
             seen.push(file);
         }
@@ -162,8 +171,9 @@ pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Tr
     transcript(out)
 }
 
-/// The figures of a transcript on one line.
-fn figures(transcript: &Transcript) -> String {
+/// Entries of users, of assistants and of the harness, calls, results, failures, stray results, images,
+/// thoughts.
+fn entry_figures(transcript: &Transcript) -> [u32; 9] {
     let mut counts = [0; 9];
     for entry in transcript.entries() {
         counts[0] += u32::from(entry.role == Role::User);
@@ -184,7 +194,13 @@ fn figures(transcript: &Transcript) -> String {
             }
         }
     }
-    let [user, assistant, harness, calls, results, failed, strays, images, thinking] = counts;
+    counts
+}
+
+/// The figures of a transcript on one line.
+fn figures(transcript: &Transcript) -> String {
+    let [user, assistant, harness, calls, results, failed, strays, images, thinking] =
+        entry_figures(transcript);
     let tally = transcript.tally();
     let [mut input, mut output, mut read, mut write, mut requests] = [0; 5];
     let mut cost = 0.0;
@@ -215,10 +231,9 @@ fn every_record_of_real_files_is_accounted_for() {
     let Some(corpus) = folder() else { return };
     for name in ["cline", "opencode", "roo-code", "lookalikes"] {
         for path in files(&corpus.join(name)) {
+            let is_in_tree = path.components().any(|part| part.as_os_str() == "storage");
             let Ok(text) = fs::read_to_string(&path) else { continue };
-            if text.contains("derived_storage")
-                || path.starts_with(corpus.join("opencode/derived_storage_tree_from_events"))
-            {
+            if is_in_tree {
                 continue;
             }
             let cut = Cut::new(&text);
@@ -234,20 +249,67 @@ fn every_record_of_real_files_is_accounted_for() {
 }
 
 #[test]
-fn storage_folders_are_read_with_their_parts() {
+fn storage_folders_tell_the_same_as_their_event_streams() {
     let Some(corpus) = folder() else { return };
     let opencode = REGISTRY.iter().find(|format| format.name() == "opencode").unwrap();
-    let mut sessions = 0;
     let trees = fs::read_dir(corpus.join("opencode/derived_storage_tree_from_events")).unwrap();
-    let mut trees: Vec<PathBuf> = trees.flatten().map(|entry| entry.path()).collect();
-    trees.sort();
-    for tree in trees {
-        for file in opencode.sessions(&tree).iter().flat_map(matching) {
-            let session = file.file_stem().unwrap().to_str().unwrap();
-            let transcript = read_folder(*opencode, &tree, session);
+    let mut compared = 0;
+    for tree in trees.flatten().map(|entry| entry.path()) {
+        let name = tree.file_name().unwrap().to_string_lossy().into_owned();
+        let stream = corpus.join(format!("opencode/sudo-tee__opencode.nvim__events_{name}.json"));
+        let Ok(text) = fs::read_to_string(&stream) else { continue };
+        let mut decoder = opencode.decoder();
+        let mut out = Batch::default();
+        Cut::new(&text).feed(Shape::Document, &mut *decoder, &mut out);
+        let told = entry_figures(&transcript(out));
+        let sessions = opencode.sessions(&tree);
+        let sessions = sessions.iter().flat_map(matching).filter_map(|file| {
+            let session = file.file_stem()?.to_str()?.to_owned();
+            let transcript = read_folder(*opencode, &tree, &session);
             println!("{}#{session} {}", tree.display(), figures(&transcript));
-            sessions += 1;
+            Some(entry_figures(&transcript))
+        });
+        let sessions: Vec<_> = sessions.collect();
+        assert!(sessions.is_empty() || sessions.contains(&told), "{name}: {told:?} and {sessions:?}");
+        compared += usize::from(!sessions.is_empty());
+    }
+    assert!(compared > 0);
+}
+
+/// The bodies that an edit brings.
+fn bodies(edit: Edit) -> Vec<Body> {
+    let mut blocks = match edit {
+        Edit::Entry(entry) => entry.blocks,
+        Edit::Result { call, result, .. } => {
+            let stray = StrayResult { call, result: *result, duplicate: false };
+            vec![Block { piece: Piece::default(), kind: BlockKind::Result(Box::new(stray)) }]
+        }
+        _ => Vec::new(),
+    };
+    blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).map(|body| body.clone()).collect()
+}
+
+#[test]
+fn bodies_come_again_from_their_records_alone() {
+    let Some(corpus) = folder() else { return };
+    for path in ["cline", "opencode", "roo-code"].iter().flat_map(|name| files(&corpus.join(name))) {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let cut = Cut::new(&text);
+        let found = cut.detect(&path);
+        let mut decoder = found.format.decoder();
+        let mut out = Batch::default();
+        cut.feed(found.verdict.shape, &mut *decoder, &mut out);
+        let whole: Vec<Body> = out.edits.into_iter().flat_map(bodies).collect();
+        for (origin, text, place) in cut.records(found.verdict.shape) {
+            let mut decoder = found.format.decoder();
+            let mut out = Batch::default();
+            feed(&mut *decoder, Record { origin, bytes: text.as_bytes() }, place, &mut out);
+            decoder.finish(&mut out);
+            let alone: Vec<Body> = out.edits.into_iter().flat_map(bodies).collect();
+            for body in whole.iter().filter(|body| body.from.at == origin.at) {
+                let same = alone.iter().any(|other| other.slot == body.slot && other == body);
+                assert!(same, "{} record {} slot {}", path.display(), origin.at, body.slot);
+            }
         }
     }
-    assert!(sessions > 0);
 }

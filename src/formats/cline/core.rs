@@ -5,7 +5,7 @@ use super::{ClineDecoder, metrics, raw, raw_tree, result};
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Key, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Key, Piece, Raw, Role};
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
@@ -153,7 +153,7 @@ impl ClineDecoder {
         let body = out.output(text.trim_start_matches('\n'));
         let Some(call) = self.text_results.pop_front() else {
             let title = Text::clean(&format!("result of {title}"));
-            content.kinds.push(BlockKind::Raw(crate::model::entry::Raw { title, body }));
+            content.kinds.push(BlockKind::Raw(Raw { title, body }));
             return;
         };
         let key = Text::clean(&format!("{}:{}", frame.key, content.results.len()));

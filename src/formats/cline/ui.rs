@@ -7,7 +7,7 @@ use super::{metrics, raw, raw_tree};
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Image, Key, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Image, Key, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -116,7 +116,7 @@ impl Screen {
         }
         let title =
             Text::clean(if kind == "command_output" { "command output" } else { "answer of the server" });
-        let shown = BlockKind::Raw(crate::model::entry::Raw { title, body });
+        let shown = BlockKind::Raw(Raw { title, body });
         entry.blocks.push(Batch::block(Piece::default(), shown));
         out.entry(entry);
         Fate::Shown
