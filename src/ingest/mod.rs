@@ -1,44 +1,41 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
+//!
+//! `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
+//! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
-use std::fmt;
-use std::path::PathBuf;
+mod files;
+mod live;
+mod open;
+mod pager;
+mod piped;
+mod plan;
+mod preview;
+mod probe;
+mod reader;
+mod strand;
+mod target;
+mod teller;
+mod whole;
+
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
-use crate::model::edit::{Feed, Opened};
-use crate::model::entry::Held;
-use crate::model::record::Origin;
+pub use self::pager::Pager;
+pub use self::target::{OpenError, Target};
 
-/// What to open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// A file, a folder, or `-` for standard input.
-    pub path: PathBuf,
-    /// The session within a folder or database (`path#session`).
-    pub session: Option<String>,
-}
-
-impl Target {
-    /// Reads `path` or `path#session`; an existing path that contains `#` is taken as a path.
-    pub fn parse(argument: &str) -> Self {
-        Self { path: PathBuf::from(argument), session: None }
-    }
-}
-
-/// Why something cannot be opened: one sentence that says what was found and what would help.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenError(pub String);
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for OpenError {}
+use self::files::Files;
+use self::plan::Plan;
+use self::reader::{Bodies, Reader};
+use self::teller::{Outlet, Teller};
+use crate::formats::decoder::Verdict;
+use crate::model::edit::{Feed, Opened, Stage};
+use crate::model::record::{FileId, Shape};
+use crate::model::text::Text;
 
 /// How changes of files are noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,32 +51,61 @@ pub enum WatchMode {
 pub struct Session {
     /// What was found.
     pub opened: Opened,
+    plan: Plan,
+    files: Files,
 }
 
 /// Ids of the sessions in a folder, newest first; one empty id for a plain file.
 pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
-    let _ = target;
-    Ok(Vec::new())
+    open::sessions(target)
 }
 
 /// Opens a session: finds out its format and shape, reads nothing else.
 pub fn open(target: &Target) -> Result<Session, OpenError> {
-    Err(OpenError(format!("{}: not yet", target.path.display())))
+    let plan = open::plan(target)?;
+    let files = Files::default();
+    files.number(&plan.path, files::Kind::Lines);
+    files.set_format(plan.format);
+    Ok(Session { opened: plan.opened.clone(), plan, files })
 }
 
 impl Session {
+    /// What each format says of the file, in the order of the registry.
+    pub fn verdicts(&self) -> &[(&'static str, Verdict)] {
+        &self.plan.verdicts
+    }
+
+    /// How the session lies on disk.
+    pub fn shape(&self) -> Shape {
+        self.plan.shape
+    }
+
     /// Reads all that is there now, companions included, and ends with [`Feed::CaughtUp`].
     pub fn read_whole(self, stubs_only: bool, sink: &mut dyn FnMut(Feed)) {
-        let _ = (stubs_only, sink);
+        let sink = RefCell::new(sink);
+        let outlet = |feed: Feed| {
+            (sink.borrow_mut())(feed);
+            true
+        };
+        let outlet: Outlet<'_> = &outlet;
+        live::guarded(outlet, || {
+            if self.plan.shape == Shape::Stream {
+                piped::run(self.plan, outlet, &AtomicBool::new(false));
+            } else {
+                let bodies = if stubs_only { Bodies::Away } else { Bodies::Kept };
+                read_files(&self.plan, &self.files, bodies, outlet);
+            }
+        });
     }
 
     /// A reader of bodies that are away.
     pub fn pager(&self) -> Pager {
-        Pager {}
+        Pager::new(self.files.clone())
     }
 
     /// Reads and follows on a thread of its own until `stop` is set or the receiver is gone.
-    /// `wake` is called after each message.
+    /// `wake` is called after each message. The thread looks at `stop` twice a second, and at once
+    /// when it is unparked.
     pub fn follow(
         self,
         feed: Sender<Feed>,
@@ -87,24 +113,32 @@ impl Session {
         stop: Arc<AtomicBool>,
         wake: Box<dyn Fn() + Send>,
     ) -> JoinHandle<()> {
-        let _ = (feed, mode, stop, wake);
-        std::thread::spawn(|| {})
+        std::thread::spawn(move || {
+            let outlet = |message: Feed| live::send(message, &feed, &stop, &*wake);
+            let outlet: Outlet<'_> = &outlet;
+            live::guarded(outlet, || {
+                if self.plan.shape == Shape::Stream {
+                    piped::run(self.plan, outlet, &stop);
+                } else {
+                    live::follow(self.plan, &self.files, outlet, mode == WatchMode::Native, &stop);
+                }
+            });
+        })
     }
 }
 
-/// Reads records again, by their origin. Has file handles of its own; several may work side by side.
-pub struct Pager {}
-
-impl Pager {
-    /// The contents of all bodies of a record in slot order; nothing if the record is gone.
-    pub fn read(&mut self, origin: Origin) -> Vec<Held> {
-        let _ = origin;
-        Vec::new()
-    }
-
-    /// The bytes of a record.
-    pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
-        let _ = origin;
-        None
+fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
+    outlet(Feed::Opened(Box::new(plan.opened.clone())));
+    outlet(Feed::File { id: FileId(0), path: plan.path.clone() });
+    let teller = Teller::new(plan.format.decoder(), Stage::Whole, outlet);
+    match Reader::new(plan, files, bodies, teller, Instant::now()) {
+        Ok(mut reader) => {
+            while reader.step(Instant::now()) || reader.rest(Instant::now(), true) {}
+            outlet(Feed::CaughtUp);
+        }
+        Err(error) => {
+            let what = format!("{}: cannot be read ({error})", plan.path.display());
+            outlet(Feed::Fault(Text::clean(&what)));
+        }
     }
 }

@@ -112,8 +112,10 @@ impl Rewritten {
             self.retry = (!self.is_settled).then(|| now + RETRY);
             return Ok(Look::Quiet);
         }
-        self.retry = Some(now + RETRY);
-        if is_complete(&bytes) {
+        let is_complete = is_complete(&bytes);
+        let is_first = told.is_none() && broken_since.is_none();
+        self.retry = (!is_first || !is_complete).then(|| now + RETRY);
+        if is_complete {
             return Ok(Look::Content(bytes));
         }
         let since = broken_since.filter(|_| !is_touched).unwrap_or(now);

@@ -1,0 +1,234 @@
+//! The thread that follows a session: preview, whole, and then every change as it comes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{SendTimeoutError, Sender};
+
+use super::files::Files;
+use super::plan::Plan;
+use super::preview::Preview;
+use super::reader::{Bodies, Reader, Seen};
+use super::teller::{Outlet, Teller};
+use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::record::{FileId, Shape};
+use crate::model::text::Text;
+use crate::source::watch::Watcher;
+
+/// Time between two figures of progress.
+const PROGRESS: Duration = Duration::from_millis(30);
+/// Changes that follow each other faster are taken together.
+const GATHER: Duration = Duration::from_millis(4);
+/// How often a sender that waits for room looks whether it should stop.
+const SEND: Duration = Duration::from_millis(50);
+/// How long to wait before opening is tried again.
+const REOPEN: Duration = Duration::from_millis(250);
+
+/// Sends a feed, unless asked to stop or nobody listens.
+pub fn send(feed: Feed, sender: &Sender<Feed>, stop: &AtomicBool, wake: &dyn Fn()) -> bool {
+    let mut feed = feed;
+    while !stop.load(Ordering::Relaxed) {
+        match sender.send_timeout(feed, SEND) {
+            Ok(()) => {
+                wake();
+                return true;
+            }
+            Err(SendTimeoutError::Timeout(back)) => feed = back,
+            Err(SendTimeoutError::Disconnected(_)) => return false,
+        }
+    }
+    false
+}
+
+/// Runs something that decodes; a panic becomes a fault and is the end of the reading.
+pub fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        let what = panic.downcast_ref::<String>().map(String::as_str);
+        let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        let fault = format!("reading stopped because of an error in tv: {what}");
+        outlet(Feed::Fault(Text::clean(&fault)));
+    }
+}
+
+/// Follows a session of files until asked to stop.
+pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+    let mut follow = Follow {
+        plan,
+        files,
+        outlet,
+        stop,
+        watcher: Watcher::new(native),
+        is_caught_up: false,
+        reread: None,
+        has_told: false,
+    };
+    outlet(Feed::Opened(Box::new(follow.plan.opened.clone())));
+    outlet(Feed::File { id: FileId(0), path: follow.plan.path.clone() });
+    follow.run();
+}
+
+struct Follow<'f> {
+    plan: Plan,
+    files: &'f Files,
+    outlet: Outlet<'f>,
+    stop: &'f AtomicBool,
+    watcher: Watcher,
+    is_caught_up: bool,
+    /// Why everything is read anew, to be said when that is done.
+    reread: Option<String>,
+    has_told: bool,
+}
+
+/// Why a reader is given up.
+enum End {
+    Stopped,
+    /// Its file turned out to be of another format.
+    OtherPlan,
+}
+
+impl<'f> Follow<'f> {
+    fn run(&mut self) {
+        while let Some(mut reader) = self.open() {
+            self.watcher.watch(reader.watched(), true);
+            if let Some(trouble) = self.watcher.take_trouble() {
+                reader.teller.notice(FileId(0), &trouble);
+            }
+            if matches!(self.read_and_wait(&mut reader), End::Stopped) {
+                return;
+            }
+            self.has_told = true;
+        }
+    }
+
+    /// Opens the files, however long it takes until they can be.
+    fn open(&mut self) -> Option<Reader<'f>> {
+        let mut last = String::new();
+        while !self.stop.load(Ordering::Relaxed) {
+            let mut teller = Teller::new(self.plan.format.decoder(), Stage::Whole, self.outlet);
+            if self.has_told {
+                teller.replace();
+            }
+            match Reader::new(&self.plan, self.files, Bodies::Recent, teller, Instant::now()) {
+                Ok(reader) => return Some(reader),
+                Err(error) if error.to_string() == last => {}
+                Err(error) => {
+                    last = error.to_string();
+                    (self.outlet)(Feed::Link(LinkState::Unreadable(Text::clean(&last))));
+                }
+            }
+            self.watcher.wait(Some(REOPEN));
+        }
+        None
+    }
+
+    fn read_and_wait(&mut self, reader: &mut Reader<'f>) -> End {
+        let mut preview = self.open_preview();
+        loop {
+            self.read(reader, preview.as_mut());
+            preview = None;
+            if self.is_stopped(reader) {
+                return End::Stopped;
+            }
+            self.tell_state(reader);
+            let read = Instant::now();
+            if let Some(end) = self.wait(reader) {
+                return end;
+            }
+            let too_soon = GATHER.saturating_sub(read.elapsed());
+            if !too_soon.is_zero() {
+                std::thread::sleep(too_soon);
+            }
+        }
+    }
+
+    fn open_preview(&self) -> Option<Preview<'f>> {
+        if self.is_caught_up || self.plan.shape != Shape::Lines {
+            return None;
+        }
+        let now = Instant::now();
+        let mut preview = Preview::open(&self.plan, self.files, self.outlet, now).ok()??;
+        preview.update(now).then_some(preview)
+    }
+
+    /// Reads all that is there now.
+    fn read(&self, reader: &mut Reader<'f>, mut preview: Option<&mut Preview<'f>>) {
+        let mut told = Instant::now();
+        loop {
+            let now = Instant::now();
+            if self.is_stopped(reader) {
+                return;
+            }
+            if let Some(shown) = preview.take() {
+                preview = shown.update(now).then_some(shown);
+            }
+            if now.duration_since(told) >= PROGRESS {
+                told = now;
+                let (done, total) = reader.progress();
+                reader.teller.flush(false);
+                reader.teller.send(Feed::Progress { done, total });
+            }
+            if !reader.step(now) && !reader.rest(now, false) {
+                return;
+            }
+        }
+    }
+
+    /// Says that everything is there, and whether it was read anew.
+    fn tell_state(&mut self, reader: &mut Reader<'f>) {
+        if !std::mem::replace(&mut self.is_caught_up, true) {
+            reader.teller.send(Feed::CaughtUp);
+            reader.teller.send(Feed::Link(LinkState::Live));
+        }
+        if let Some(why) = self.reread.take() {
+            reader.teller.send(Feed::Link(LinkState::Reread(Text::clean(&why))));
+        }
+    }
+
+    /// Waits for something to read.
+    fn wait(&mut self, reader: &mut Reader<'f>) -> Option<End> {
+        loop {
+            if self.is_stopped(reader) {
+                return Some(End::Stopped);
+            }
+            let now = Instant::now();
+            let seen = reader.poll(&self.watcher.take(), now);
+            if let Some(end) = self.take_in(seen, reader) {
+                return Some(end);
+            }
+            if reader.has_more() || reader.is_overdue(now) {
+                return None;
+            }
+            self.watcher.watch(reader.watched(), false);
+            self.watcher.wait(reader.due().map(|due| due.saturating_duration_since(now)));
+        }
+    }
+
+    fn take_in(&mut self, seen: Seen, reader: &mut Reader<'f>) -> Option<End> {
+        for link in seen.links {
+            reader.teller.send(Feed::Link(link));
+        }
+        let is_anew = seen.anew.is_some();
+        if is_anew {
+            self.reread = seen.anew;
+            self.watcher.watch(reader.watched(), true);
+        }
+        let is_clear = !(self.plan.is_provisional && seen.has_grown);
+        if !is_anew && is_clear {
+            return None;
+        }
+        let plan = self.plan.again()?;
+        let is_same = plan.reads_like(&self.plan);
+        let is_clearer = plan.opened.confidence != self.plan.opened.confidence
+            || plan.opened.reason != self.plan.opened.reason;
+        self.plan = plan;
+        if !is_same || is_clearer {
+            reader.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+        }
+        (!is_same).then_some(End::OtherPlan)
+    }
+
+    fn is_stopped(&self, reader: &Reader<'f>) -> bool {
+        self.stop.load(Ordering::Relaxed) || !reader.teller.is_open()
+    }
+}

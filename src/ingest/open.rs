@@ -1,0 +1,256 @@
+//! From a path to a plan: what lies there, which format reads it, which session is meant.
+
+use std::collections::HashSet;
+use std::fs::{self, FileType};
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::plan::{Plan, read_head};
+use super::probe;
+use super::target::{OpenError, Target};
+use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
+use crate::formats::generic::Generic;
+use crate::formats::{Detection, json};
+use crate::model::record::Shape;
+use crate::source::pattern::{expand, matches};
+use crate::source::stamp::Stamp;
+
+/// How deep a folder is searched for session files.
+const DEEPEST: usize = 3;
+/// How many of its newest files are tried.
+const TRIED: usize = 200;
+
+/// Finds out what a target is.
+pub fn plan(target: &Target) -> Result<Plan, OpenError> {
+    let path = &target.path;
+    if target.is_stdin() {
+        return Ok(piped(path));
+    }
+    let kind = fs::metadata(path).map_err(|error| cannot_open(path, &error))?.file_type();
+    if kind.is_dir() {
+        return plan_folder(target);
+    }
+    if kind.is_fifo() || kind.is_char_device() {
+        return Ok(piped(path));
+    }
+    if !kind.is_file() {
+        return Err(OpenError(format!("{}: {}, not a session file", path.display(), describe(kind))));
+    }
+    let (head, is_whole) = read_head(path).map_err(|error| cannot_open(path, &error))?;
+    if let Some(what) = probe::foreign(&head) {
+        return Err(OpenError(format!("{}: {what}", path.display())));
+    }
+    let detection = probe::detect_file(path, &head, is_whole);
+    if probe::is_unclaimed(&detection) {
+        return Err(OpenError(format!(
+            "{}: no session format is recognised in it; `tv doctor` says what each format missed",
+            path.display()
+        )));
+    }
+    let session = target.session.clone().or_else(|| session_of(path, &head)).unwrap_or_default();
+    Ok(Plan::new(path, session, detection))
+}
+
+/// Ids of the sessions in a folder, newest first; one empty id for a plain file.
+pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
+    if target.is_stdin() {
+        return Ok(vec![String::new()]);
+    }
+    let metadata = fs::metadata(&target.path).map_err(|error| cannot_open(&target.path, &error))?;
+    if !metadata.is_dir() {
+        return Ok(vec![String::new()]);
+    }
+    let detection = detect_folder(&target.path)?;
+    if !is_folder_of_sessions(&detection) {
+        return Ok(vec![String::new()]);
+    }
+    Ok(session_files(detection.format, &target.path).iter().filter_map(|path| stem(path)).collect())
+}
+
+/// The session that one file of a folder belongs to.
+fn session_of(path: &Path, head: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(head);
+    let named = json::parse(&text).ok().and_then(|file| file.get("sessionID").str().map(str::to_owned));
+    named.or_else(|| stem(path))
+}
+
+/// A pipe shows what it is when something comes out of it.
+fn piped(path: &Path) -> Plan {
+    let verdict = Verdict::yes(Confidence::Maybe, Shape::Stream, "waiting for the first records");
+    let detection = Detection { format: &Generic, verdict, others: Vec::new(), is_provisional: true };
+    Plan::new(path, String::new(), detection)
+}
+
+fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
+    let path = &target.path;
+    let detection = detect_folder(path)?;
+    if is_folder_of_sessions(&detection) {
+        let session = match &target.session {
+            Some(session) => session.clone(),
+            None => newest_session(detection.format, path)
+                .ok_or_else(|| OpenError(format!("{}: no session in this folder", path.display())))?,
+        };
+        return Ok(Plan::new(path, session, detection));
+    }
+    let file = newest_session_file(path).ok_or_else(|| {
+        let what = "no session file in this folder or up to three folders below; name a file, or `tv list`";
+        OpenError(format!("{}: {what} shows where agents keep theirs", path.display()))
+    })?;
+    plan(&Target { path: file, session: target.session.clone() })
+}
+
+fn detect_folder(path: &Path) -> Result<Detection, OpenError> {
+    let entries = fs::read_dir(path).map_err(|error| cannot_open(path, &error))?;
+    let mut names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(probe::detect_folder(path, &names))
+}
+
+fn is_folder_of_sessions(detection: &Detection) -> bool {
+    probe::is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
+}
+
+/// The session files of a folder, newest first.
+fn session_files(format: &dyn Format, path: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        format.sessions(path).iter().flat_map(|Pattern(pattern)| expand(pattern).files).collect();
+    files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
+    files
+}
+
+/// The newest session that no other session started.
+fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
+    let files = session_files(format, path);
+    let is_main = |file: &&PathBuf| {
+        let text =
+            fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        json::parse(&text).is_ok_and(|session| session.get("parentID").is_null())
+    };
+    files.iter().find(is_main).or_else(|| files.first()).and_then(|file| stem(file))
+}
+
+/// The newest file under a folder that an agent wrote; of a session and its companions the session.
+fn newest_session_file(folder: &Path) -> Option<PathBuf> {
+    let mut files = Vec::new();
+    collect_files(folder, DEEPEST, &mut files);
+    files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
+    files.truncate(TRIED);
+    let (newest, format) = files.iter().find_map(|file| {
+        let (head, is_whole) = read_head(file).ok()?;
+        let detection = probe::detect_file(file, &head, is_whole);
+        let is_session = probe::is_certain_of_agent(&detection) && probe::foreign(&head).is_none();
+        is_session.then_some((file, detection.format))
+    })?;
+    let is_owner = |other: &&PathBuf| {
+        *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
+    };
+    Some(files.iter().find(is_owner).unwrap_or(newest).clone())
+}
+
+fn collect_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut seen = HashSet::new();
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if kind.is_dir() && depth > 0 && !is_hidden && seen.insert(path.clone()) {
+            collect_files(&path, depth - 1, files);
+        } else if kind.is_file() && may_hold_a_session(&path) {
+            files.push(path);
+        }
+    }
+}
+
+/// Session files are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
+fn may_hold_a_session(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.contains(".json") || name.ends_with(".ndjson")
+}
+
+fn modified(path: &Path) -> Option<(i64, i64)> {
+    Stamp::of(path).ok().map(|stamp| stamp.modified())
+}
+
+fn stem(path: &Path) -> Option<String> {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+}
+
+fn describe(kind: FileType) -> &'static str {
+    if kind.is_socket() {
+        "a socket"
+    } else if kind.is_block_device() {
+        "a disk"
+    } else {
+        "a special file"
+    }
+}
+
+fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
+    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
+    let what = match error.kind() {
+        io::ErrorKind::NotFound if is_link => "a link to a file that does not exist".to_owned(),
+        io::ErrorKind::NotFound => "no such file; `tv list` shows the sessions of this machine".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ if is_link && error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            "a link that leads back to itself".to_owned()
+        }
+        _ => format!("cannot be opened ({error})"),
+    };
+    OpenError(format!("{}: {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::plan;
+    use crate::ingest::target::Target;
+
+    fn refusal(path: PathBuf) -> String {
+        plan(&Target { path, session: None }).err().map(|error| error.0).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_no_session_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path("a.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
+        fs::write(path("a.zst"), [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
+        fs::write(path("a.db"), b"SQLite format 3\0").unwrap();
+        fs::write(path("a.txt"), b"\xff\xfe{\0").unwrap();
+        fs::write(path("a.bin"), [7, 0, 0, 1, 9]).unwrap();
+        std::os::unix::fs::symlink(path("nowhere"), path("dangling")).unwrap();
+        std::os::unix::fs::symlink(path("loop"), path("loop")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        fs::create_dir(path("empty")).unwrap();
+        for (name, words) in [
+            ("a.gz", "gzip"),
+            ("a.zst", "zstd"),
+            ("a.db", "opencode export"),
+            ("a.txt", "UTF-16"),
+            ("a.bin", "binary"),
+            ("dangling", "does not exist"),
+            ("loop", "back to itself"),
+            ("socket", "a socket"),
+            ("missing", "no such file"),
+            ("empty", "no session file"),
+        ] {
+            let refusal = refusal(path(name));
+            assert!(refusal.contains(words), "{name}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_session_in_a_folder_is_named_after_a_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let odd = dir.path().join("odd#name");
+        fs::write(&odd, "").unwrap();
+        assert_eq!(Target::parse(odd.to_str().unwrap()).session, None);
+        let target = Target::parse("storage#ses_1");
+        assert_eq!((target.path, target.session.as_deref()), (PathBuf::from("storage"), Some("ses_1")));
+        assert!(Target::parse("-").is_stdin());
+    }
+}

@@ -1,0 +1,95 @@
+//! Bodies that were left on disk, read again by their origin.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::files::{Files, Kind};
+use crate::formats::decoder::feed;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Body, Held};
+use crate::model::record::{Origin, Record};
+use crate::source::document::split;
+use crate::source::stamp::{Stamp, read_range};
+
+/// Reads records again, by their origin. Has file handles of its own; several may work side by side.
+pub struct Pager {
+    files: Files,
+    /// The file that was read last: the next record is mostly in the same one.
+    open: Option<(PathBuf, File, Stamp)>,
+}
+
+impl Pager {
+    /// A pager for the files of a session.
+    pub(super) fn new(files: Files) -> Self {
+        Self { files, open: None }
+    }
+
+    /// The contents of all bodies of a record in slot order; nothing if the record is gone.
+    pub fn read(&mut self, origin: Origin) -> Vec<Held> {
+        let Some((path, kind)) = self.files.get(origin.file) else { return Vec::new() };
+        let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Vec::new() };
+        let mut batch = Batch::default();
+        let mut decoder = self.files.format().decoder();
+        feed(&mut *decoder, Record { origin, bytes: &bytes }, kind.place(&path, origin.line), &mut batch);
+        decoder.finish(&mut batch);
+        bodies(&batch)
+    }
+
+    /// The bytes of a record.
+    pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
+        let (path, kind) = self.files.get(origin.file)?;
+        self.bytes_of(origin, &path, kind)
+    }
+
+    fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {
+        let file = self.file(path).ok()?;
+        if kind == Kind::Document && origin.line == 0 {
+            // The header is what is left of the document when its messages are taken out.
+            let all = read_range(file, 0, usize::MAX).ok()?;
+            return split(&all)?.header;
+        }
+        let len = usize::try_from(origin.len).ok()?;
+        let bytes = read_range(file, origin.at, len).ok()?;
+        (bytes.len() == len).then_some(bytes)
+    }
+
+    fn file(&mut self, path: &Path) -> io::Result<&File> {
+        let stamp = Stamp::of(path)?;
+        let is_open =
+            self.open.as_ref().is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
+        if !is_open {
+            self.open = Some((path.to_owned(), File::open(path)?, stamp));
+        }
+        let open = self.open.as_ref().map(|(_, file, _)| file);
+        open.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+}
+
+/// The contents of all bodies, by slot.
+fn bodies(batch: &Batch) -> Vec<Held> {
+    let mut held = Vec::new();
+    let mut put = |body: &Body| {
+        let slot = usize::from(body.slot);
+        if held.len() <= slot {
+            held.resize(slot + 1, Held::Stub);
+        }
+        if let Some(place) = held.get_mut(slot) {
+            *place = body.held.clone();
+        }
+    };
+    for edit in &batch.edits {
+        match edit {
+            Edit::Entry(entry) => {
+                entry.blocks.iter().flat_map(|block| block.kind.bodies()).for_each(&mut put);
+            }
+            Edit::Result { result, .. } => {
+                put(&result.body);
+                result.patch.iter().for_each(&mut put);
+            }
+            Edit::State { .. } | Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) | Edit::Retire(_) => {
+            }
+        }
+    }
+    held
+}

@@ -1,0 +1,168 @@
+//! A session that comes through a pipe. It cannot be read again, so all bodies are kept.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, TryRecvError};
+
+use super::files::Kind;
+use super::plan::Plan;
+use super::probe::{self, HEAD};
+use super::reader::Bodies;
+use super::teller::{Outlet, Teller};
+use super::whole::{is_whole_value, tell_document};
+use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::record::{FileId, Shape};
+use crate::source::lines::{Line, LineBuffer};
+use crate::source::stream::{Piece, Pipe, start};
+
+/// A pipe that was silent for so long is taken for what it said until then.
+const SILENCE: Duration = Duration::from_millis(200);
+/// How often to look whether to stop.
+const CALM: Duration = Duration::from_millis(500);
+
+/// Reads a pipe to its end, or until asked to stop.
+pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
+    let teller = Teller::new(plan.format.decoder(), Stage::Whole, outlet);
+    let reader = thread::current();
+    let pipe = if plan.path.as_os_str() == "-" { Pipe::Stdin } else { Pipe::Named(plan.path.clone()) };
+    let pieces = start(pipe, move || reader.unpark());
+    let mut piped = Piped {
+        plan,
+        teller,
+        head: Vec::new(),
+        is_decided: false,
+        buffer: LineBuffer::new(FileId(0)),
+        is_shown: false,
+        is_caught_up: false,
+    };
+    piped.teller.send(Feed::Opened(Box::new(piped.plan.opened.clone())));
+    piped.teller.send(Feed::File { id: FileId(0), path: piped.plan.path.clone() });
+    piped.run(&pieces, stop);
+}
+
+struct Piped<'o> {
+    plan: Plan,
+    teller: Teller<'o>,
+    /// What came until it is clear what it is; a document to its end.
+    head: Vec<u8>,
+    is_decided: bool,
+    buffer: LineBuffer,
+    /// Whether the unfinished line was told.
+    is_shown: bool,
+    is_caught_up: bool,
+}
+
+impl Piped<'_> {
+    fn run(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) {
+        let mut last = Instant::now();
+        while self.teller.is_open() && !stop.load(Ordering::Relaxed) {
+            match pieces.try_recv() {
+                Ok(Piece::Bytes(bytes)) => {
+                    last = Instant::now();
+                    self.take(&bytes);
+                }
+                Ok(Piece::End(why)) => return self.end(why),
+                Err(TryRecvError::Disconnected) => return self.end(None),
+                Err(TryRecvError::Empty) => thread::park_timeout(self.pause(last.elapsed())),
+            }
+        }
+    }
+
+    /// The pipe is silent. Returns how long it may be.
+    fn pause(&mut self, silence: Duration) -> Duration {
+        if self.is_decided || (silence >= SILENCE && !self.head.is_empty()) {
+            self.rest();
+            return CALM;
+        }
+        if self.head.is_empty() { CALM } else { SILENCE.saturating_sub(silence) }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if self.is_decided && self.plan.shape != Shape::Document {
+            return self.tell_lines(bytes);
+        }
+        self.head.extend_from_slice(bytes);
+        if !self.is_decided && self.head.len() >= HEAD {
+            self.decide(false);
+        }
+    }
+
+    /// Settles what the stream is. Lines are told from here on as they come, a document at its end.
+    fn decide(&mut self, is_whole: bool) {
+        let beginning = self.head.get(..HEAD).unwrap_or(&self.head);
+        let detection = probe::detect_file(&self.plan.path, beginning, is_whole && self.head.len() <= HEAD);
+        if !probe::is_unclaimed(&detection) {
+            let path = self.plan.opened.path.clone();
+            self.plan = Plan::new(&path, String::new(), detection);
+            self.teller.restart(self.plan.format.decoder());
+            self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+        }
+        self.is_decided = true;
+        if self.plan.shape != Shape::Document {
+            let head = std::mem::take(&mut self.head);
+            self.tell_lines(&head);
+        }
+    }
+
+    fn tell_lines(&mut self, bytes: &[u8]) {
+        let (teller, is_shown) = (&mut self.teller, &mut self.is_shown);
+        self.buffer.feed(bytes, |line| {
+            if !std::mem::take(is_shown) {
+                tell(line, teller);
+            }
+        });
+    }
+
+    /// Tells all that came so far.
+    fn rest(&mut self) {
+        if !self.is_decided {
+            self.decide(false);
+        }
+        if let Some(Line::Whole(record)) = self.buffer.unfinished()
+            && !self.is_shown
+            && is_whole_value(record.bytes)
+        {
+            self.is_shown = true;
+            tell(Line::Whole(record), &mut self.teller);
+        }
+        self.teller.finish();
+        self.teller.flush(true);
+        if self.plan.shape != Shape::Document {
+            self.catch_up();
+        }
+    }
+
+    fn end(&mut self, why: Option<String>) {
+        if !self.is_decided {
+            self.decide(true);
+        }
+        if self.plan.shape == Shape::Document {
+            tell_document(&mut self.teller, FileId(0), &self.head, Bodies::Kept);
+        } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
+            tell(line, &mut self.teller);
+        }
+        if let Some(why) = why {
+            self.teller.notice(FileId(0), &format!("the pipe broke: {why}"));
+        }
+        self.teller.finish();
+        self.teller.flush(true);
+        self.catch_up();
+        self.teller.send(Feed::Link(LinkState::Closed));
+    }
+
+    fn catch_up(&mut self) {
+        if !std::mem::replace(&mut self.is_caught_up, true) {
+            self.teller.send(Feed::CaughtUp);
+        }
+    }
+}
+
+fn tell(line: Line<'_>, teller: &mut Teller<'_>) {
+    match line {
+        Line::Whole(record) => teller.tell(record, Kind::Lines.place(Path::new("-"), record.origin.line)),
+        Line::TooLong(record) => teller.fault(record, "a line is too long to be a record"),
+    }
+}

@@ -1,0 +1,142 @@
+//! What a file is, by its beginning.
+
+use std::path::Path;
+
+use crate::formats::decoder::{Confidence, Format, Probe, Verdict};
+use crate::formats::generic::Generic;
+use crate::formats::json::{self, Json};
+use crate::formats::{Detection, detect};
+use crate::model::record::Shape;
+use crate::source::document::{Split, split};
+use crate::source::rows;
+
+/// How much of a file is looked at.
+pub const HEAD: usize = 256 << 10;
+/// How many records are looked at.
+const RECORDS: usize = 50;
+
+/// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
+pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start_matches('\u{feff}');
+    let split = split(text.as_bytes());
+    let lines = parsed_lines(text, is_whole);
+    let is_document = split.as_ref().is_some_and(|split| is_document(text, split, &lines));
+    let split = split.filter(|split| is_document || is_alone(text, split));
+    let header_text = split.as_ref().and_then(|split| split.header.as_deref()).map(String::from_utf8_lossy);
+    let header = header_text.as_ref().and_then(|text| json::parse(text).ok());
+    let ranges = split.iter().flat_map(|split| &split.elements).take(RECORDS);
+    let elements: Vec<Json<'_>> =
+        ranges.filter_map(|range| json::parse(text.get(range.clone())?).ok()).collect();
+    let mut detection = detect(&Probe {
+        path,
+        children: &[],
+        lines: if is_document { &[] } else { &lines },
+        header: header.as_ref(),
+        elements: &elements,
+        is_document,
+        is_whole,
+    });
+    let is_cut_document = is_document && !split.is_some_and(|split| split.is_complete());
+    let is_short = !is_document && lines.len() < RECORDS && head.len() < HEAD;
+    detection.is_provisional = (detection.is_provisional && is_short) || is_cut_document && head.len() < HEAD;
+    if text.trim().is_empty() && is_unclaimed(&detection) {
+        detection.is_provisional = true;
+        detection.format = &Generic;
+        detection.verdict = Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
+    }
+    detection
+}
+
+/// Detects the format of a folder by the names in it.
+pub fn detect_folder(path: &Path, children: &[String]) -> Detection {
+    detect(&Probe {
+        path,
+        children,
+        lines: &[],
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole: true,
+    })
+}
+
+/// Whether no format reads the file.
+pub fn is_unclaimed(detection: &Detection) -> bool {
+    detection.verdict.confidence < Confidence::Maybe
+}
+
+/// Whether a format that knows its agent reads the file.
+pub fn is_certain_of_agent(detection: &Detection) -> bool {
+    !is_unclaimed(detection) && detection.format.name() != Generic.name()
+}
+
+/// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
+pub fn foreign(head: &[u8]) -> Option<&'static str> {
+    let is = |magic: &[u8]| head.starts_with(magic);
+    if rows::is_database(head) {
+        return Some(rows::ADVICE);
+    }
+    if is(&[0x1f, 0x8b]) {
+        return Some("compressed with gzip; try `gzip -dc FILE | tv -`");
+    }
+    if is(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        return Some("compressed with zstd; try `zstd -dc FILE | tv -`");
+    }
+    if is(&[0xff, 0xfe]) || is(&[0xfe, 0xff]) {
+        return Some("UTF-16 text; try `iconv -f UTF-16 -t UTF-8 FILE | tv -`");
+    }
+    if is(b"PK\x03\x04") || is(b"BZh") || is(&[0xfd, b'7', b'z', b'X', b'Z']) {
+        return Some("an archive; unpack it and open the session file in it");
+    }
+    let is_binary = head.contains(&0) && !head.contains(&b'{');
+    is_binary.then_some("a binary file, not a session")
+}
+
+/// The first objects of a text read as lines. Some lines hold several, some are cut or no JSON.
+fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
+    let mut objects = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if objects.len() >= RECORDS {
+            break;
+        }
+        let is_ended = is_whole || line.ends_with('\n');
+        let line = line.trim();
+        if !line.starts_with('{') {
+            continue;
+        }
+        match json::parse(line) {
+            Ok(object) => objects.push(object),
+            Err(damage) if damage.trailing && is_ended => {
+                let parts = json::split(line).into_iter().filter_map(|range| line.get(range));
+                objects.extend(parts.filter_map(|part| json::parse(part).ok()));
+            }
+            Err(_) => {}
+        }
+    }
+    objects
+}
+
+/// Whether a text is one value over several lines, or an array. A line that breaks off makes the next
+/// ones look like parts of its value, so lines that are records by themselves weigh against it.
+fn is_document(text: &str, split: &Split, lines: &[Json<'_>]) -> bool {
+    let root = text.get(split.root.clone()).unwrap_or_default();
+    if root.starts_with('[') {
+        return true;
+    }
+    let inner = root.lines().count();
+    inner > 1 && (split.is_complete() && lines.is_empty() || lines.len() * 4 < inner)
+}
+
+/// Whether a text is nothing but one value on one line: a line file with one record, or a document.
+fn is_alone(text: &str, split: &Split) -> bool {
+    text.get(split.root.end..).is_some_and(|rest| rest.trim().is_empty())
+}
+
+/// The format with this name's way to say why it reads a file, for the header.
+pub fn reason(detection: &Detection) -> String {
+    match detection.verdict.reason.as_str() {
+        "" => format!("read as {}", Format::name(detection.format)),
+        reason => reason.to_owned(),
+    }
+}

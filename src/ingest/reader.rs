@@ -1,0 +1,460 @@
+//! All of one session through one decoder: the main file, the files beside it, and those that its
+//! records ask for. Reads step by step, so that its caller can do other things in between.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::files::{Files, Kind};
+use super::plan::Plan;
+use super::strand::Strand;
+use super::teller::Teller;
+use super::whole::{Small, is_whole_document, is_whole_value, tell_document};
+use crate::formats::decoder::Pattern;
+use crate::model::edit::{Feed, LinkState};
+use crate::model::record::{FileId, Shape};
+use crate::model::text::Text;
+use crate::source::folder::Folder;
+use crate::source::follow::Change;
+use crate::source::rewritten::{Look, Rewritten};
+use crate::source::watch::Hints;
+
+/// How much of a line file is read at once.
+pub const CHUNK: usize = 1 << 20;
+/// Of longer files only the last part keeps its bodies.
+const LONG: u64 = 4 << 20;
+/// The part that does.
+const RECENT: u64 = 2 << 20;
+/// Small files beyond this sum leave their bodies on disk.
+const SMALL_SUM: u64 = 32 << 20;
+
+/// Which bodies are kept in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies {
+    /// None.
+    Away,
+    /// All.
+    Kept,
+    /// Those at the end of long files, all of others. So reads a viewer, who also waits for what is
+    /// half written.
+    Recent,
+}
+
+impl Bodies {
+    /// Whether what is half written will be looked at again.
+    pub fn is_live(self) -> bool {
+        self == Self::Recent
+    }
+
+    /// Whether a record at a place of a file leaves its bodies on disk.
+    pub fn away_at(self, at: u64, len: u64) -> bool {
+        match self {
+            Self::Away => true,
+            Self::Kept => false,
+            Self::Recent => len > LONG && at + RECENT < len,
+        }
+    }
+}
+
+/// What a look at the files showed.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// How the opened file fares, in order.
+    pub links: Vec<LinkState>,
+    /// The opened file has new bytes.
+    pub has_grown: bool,
+    /// It is another text now, and why.
+    pub anew: Option<String>,
+}
+
+/// Reads one session.
+pub struct Reader<'o> {
+    plan: Plan,
+    files: Files,
+    bodies: Bodies,
+    /// Who tells what is read.
+    pub teller: Teller<'o>,
+    main: Main,
+    strands: Vec<Strand>,
+    smalls: Vec<Small>,
+    small_at: HashMap<PathBuf, usize>,
+    small_sum: u64,
+    folder: Folder,
+    asked: HashSet<Text>,
+    queue: VecDeque<Todo>,
+    chunk: Vec<u8>,
+}
+
+/// The opened file.
+enum Main {
+    Lines { strand: Box<Strand>, has_more: bool },
+    Document { file: Rewritten, id: FileId, content: Option<Vec<u8>> },
+    Folder,
+}
+
+/// What waits to be read.
+enum Todo {
+    Strand(usize),
+    Small(usize, Option<Vec<u8>>),
+}
+
+impl<'o> Reader<'o> {
+    /// Gets ready to read a session. Fails if its file cannot be opened.
+    pub fn new(
+        plan: &Plan,
+        files: &Files,
+        bodies: Bodies,
+        teller: Teller<'o>,
+        now: Instant,
+    ) -> std::io::Result<Self> {
+        files.set_format(plan.format);
+        let main = match plan.shape {
+            Shape::Document => {
+                let mut file = Rewritten::new(&plan.path);
+                let mut content = Some(file.read()?);
+                if bodies.is_live() && !content.as_deref().is_some_and(is_whole_document) {
+                    (file, content) = (Rewritten::new(&plan.path), None);
+                }
+                Main::Document { id: files.number(&plan.path, Kind::Document).0, file, content }
+            }
+            Shape::Folder => Main::Folder,
+            Shape::Lines | Shape::Rows | Shape::Stream => {
+                let strand = Strand::open(&plan.path, Kind::Lines, files, now)?;
+                Main::Lines { strand: Box::new(strand), has_more: true }
+            }
+        };
+        let mut reader = Self {
+            plan: plan.clone(),
+            files: files.clone(),
+            bodies,
+            teller,
+            main,
+            strands: Vec::new(),
+            smalls: Vec::new(),
+            small_at: HashMap::new(),
+            small_sum: 0,
+            folder: Folder::default(),
+            asked: HashSet::new(),
+            queue: VecDeque::new(),
+            chunk: vec![0; CHUNK],
+        };
+        reader.find_files(now);
+        Ok(reader)
+    }
+
+    /// Reads on a little. Answers whether there is more to read.
+    pub fn step(&mut self, now: Instant) -> bool {
+        let is_reading = self.step_main(now);
+        if !is_reading {
+            match self.queue.pop_front() {
+                Some(Todo::Strand(index)) => self.read_strand(index, now),
+                Some(Todo::Small(index, content)) => self.read_small(index, content, now),
+                None => return false,
+            }
+        }
+        self.follow_up(now);
+        true
+    }
+
+    /// How far the opened file is read: bytes done, and all.
+    pub fn progress(&self) -> (u64, u64) {
+        match &self.main {
+            Main::Lines { strand, .. } => (strand.follower.offset(), strand.follower.len()),
+            Main::Document { .. } => (0, 0),
+            Main::Folder => {
+                (self.smalls.len().saturating_sub(self.queue.len()) as u64, self.smalls.len() as u64)
+            }
+        }
+    }
+
+    /// The end of a reading: last lines, what the decoder held back, the last batch. Answers whether
+    /// more is to be read after all.
+    pub fn rest(&mut self, now: Instant, is_final: bool) -> bool {
+        if let Main::Lines { strand, .. } = &mut self.main {
+            strand.rest(&mut self.teller, now, is_final);
+        }
+        for strand in &mut self.strands {
+            strand.rest(&mut self.teller, now, is_final);
+        }
+        self.teller.finish();
+        self.follow_up(now);
+        let has_more = !self.queue.is_empty();
+        if !has_more {
+            self.teller.flush(true);
+        }
+        has_more
+    }
+
+    /// Whether something waits to be read.
+    pub fn has_more(&self) -> bool {
+        let main = match &self.main {
+            Main::Lines { has_more, .. } => *has_more,
+            Main::Document { content, .. } => content.is_some(),
+            Main::Folder => false,
+        };
+        main || !self.queue.is_empty()
+    }
+
+    /// When to look again without any event.
+    pub fn due(&self) -> Option<Instant> {
+        let main = match &self.main {
+            Main::Lines { strand, .. } => strand.due().into_iter().chain(strand.follower.retry_at()).min(),
+            Main::Document { file, .. } => file.retry_at(),
+            Main::Folder => None,
+        };
+        let strands = self.strands.iter().filter_map(Strand::due);
+        let smalls = self.smalls.iter().filter_map(|small| small.file.retry_at());
+        main.into_iter().chain(strands).chain(smalls).min()
+    }
+
+    /// Whether the time of the next look has come.
+    pub fn is_overdue(&self, now: Instant) -> bool {
+        self.due().is_some_and(|due| due <= now)
+    }
+
+    /// The paths to be watched, the most important ones first.
+    pub fn watched(&self) -> impl Iterator<Item = &Path> {
+        let main = Some(self.plan.path.as_path());
+        main.into_iter().chain(self.plan.path.parent()).chain(self.folder.directories())
+    }
+
+    /// Looks for changes of all files; what it finds is read in the next steps.
+    pub fn poll(&mut self, hints: &Hints, now: Instant) -> Seen {
+        let mut seen = Seen::default();
+        self.poll_main(now, &mut seen);
+        let census = self.folder.poll(hints);
+        if self.plan.shape == Shape::Folder && !census.gone.is_empty() {
+            seen.anew = Some("files were removed".to_owned());
+        }
+        for (index, strand) in self.strands.iter_mut().enumerate() {
+            match strand.follower.poll(now) {
+                Change::Grown => self.queue.push_back(Todo::Strand(index)),
+                Change::Anew(why) => seen.anew = Some(format!("{}: {why}", strand.follower.path().display())),
+                Change::Quiet | Change::Gone | Change::Back | Change::Unreadable(_) => {}
+            }
+        }
+        if seen.anew.is_some() {
+            self.restart(now);
+            return seen;
+        }
+        self.poll_smalls(&census.due, now);
+        self.add_files(census.new, false, now);
+        seen
+    }
+
+    fn poll_smalls(&mut self, due: &[PathBuf], now: Instant) {
+        let waiting = self.smalls.iter().enumerate();
+        let waiting = waiting.filter(|(_, small)| small.file.retry_at().is_some_and(|retry| retry <= now));
+        let mut indices: Vec<usize> = waiting.map(|(index, _)| index).collect();
+        indices.extend(due.iter().filter_map(|path| self.small_at.get(path)));
+        for index in indices {
+            let Some(small) = self.smalls.get_mut(index) else { continue };
+            if let Look::Content(bytes) | Look::Broken(bytes) = small.file.poll(now, is_whole_value) {
+                self.folder.touch(small.file.path());
+                self.queue.push_back(Todo::Small(index, Some(bytes)));
+            }
+        }
+    }
+
+    fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
+        match &mut self.main {
+            Main::Lines { strand, has_more } => loop {
+                match strand.follower.poll(now) {
+                    Change::Quiet => return,
+                    Change::Grown => {
+                        seen.has_grown = true;
+                        *has_more = true;
+                        return;
+                    }
+                    Change::Anew(why) => {
+                        seen.anew = Some(why.to_owned());
+                        return;
+                    }
+                    Change::Gone => seen.links.push(LinkState::Gone),
+                    Change::Back => seen.links.push(LinkState::Live),
+                    Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
+                }
+            },
+            Main::Document { file, content, .. } => match file.poll(now, is_whole_document) {
+                Look::Quiet => {}
+                Look::Content(bytes) | Look::Broken(bytes) => {
+                    seen.anew = Some("rewritten".to_owned());
+                    *content = Some(bytes);
+                }
+                Look::Gone => seen.links.push(LinkState::Gone),
+                Look::Back => seen.links.push(LinkState::Live),
+                Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
+            },
+            Main::Folder => {}
+        }
+    }
+
+    /// Begins a new telling: everything is read again from its beginning.
+    fn restart(&mut self, now: Instant) {
+        self.teller.restart(self.plan.format.decoder());
+        self.strands.clear();
+        self.smalls.clear();
+        self.small_at.clear();
+        self.small_sum = 0;
+        self.asked.clear();
+        self.queue.clear();
+        self.folder.restart();
+        match &mut self.main {
+            Main::Lines { strand, has_more } => {
+                if strand.follower.offset() > 0 && strand.follower.seek(0).is_err() {
+                    // The next look finds out why.
+                    self.teller.notice(FileId(0), "the file could not be read again from its beginning");
+                }
+                strand.restart();
+                *has_more = true;
+            }
+            Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
+            Main::Folder => {}
+        }
+        self.find_files(now);
+    }
+
+    fn step_main(&mut self, now: Instant) -> bool {
+        match &mut self.main {
+            Main::Lines { strand, has_more: has_more @ true } => {
+                let follower = &strand.follower;
+                self.teller.leave_bodies(self.bodies.away_at(follower.offset(), follower.len()));
+                match strand.read(&mut self.teller, &mut self.chunk, now) {
+                    Ok(read) => *has_more = read > 0,
+                    Err(error) => {
+                        *has_more = false;
+                        if let Change::Unreadable(why) = strand.follower.failed(&error, now) {
+                            self.teller.send(Feed::Link(LinkState::Unreadable(Text::clean(&why))));
+                        }
+                    }
+                }
+                true
+            }
+            Main::Document { id, content, .. } => {
+                let Some(bytes) = content.take() else { return false };
+                tell_document(&mut self.teller, *id, &bytes, self.bodies);
+                true
+            }
+            Main::Lines { .. } | Main::Folder => false,
+        }
+    }
+
+    fn read_strand(&mut self, index: usize, now: Instant) {
+        let Some(strand) = self.strands.get_mut(index) else { return };
+        let follower = &strand.follower;
+        self.teller.leave_bodies(self.bodies.away_at(follower.offset(), follower.len()));
+        match strand.read(&mut self.teller, &mut self.chunk, now) {
+            Ok(0) => strand.follower.rest(),
+            Ok(_) => self.queue.push_front(Todo::Strand(index)),
+            Err(error) => {
+                if let Change::Unreadable(why) = strand.follower.failed(&error, now) {
+                    let what = format!("{} cannot be read: {why}", strand.follower.path().display());
+                    self.teller.notice(strand.id(), &what);
+                }
+            }
+        }
+    }
+
+    fn read_small(&mut self, index: usize, content: Option<Vec<u8>>, now: Instant) {
+        let Some(small) = self.smalls.get_mut(index) else { return };
+        let read = match content {
+            Some(bytes) => Ok(bytes),
+            None if !self.bodies.is_live() => small.file.read().map_err(|error| error.to_string()),
+            None => match small.file.poll(now, is_whole_value) {
+                Look::Content(bytes) | Look::Broken(bytes) => Ok(bytes),
+                Look::Unreadable(why) => Err(why),
+                Look::Quiet | Look::Gone | Look::Back => return,
+            },
+        };
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                let what = format!("{} cannot be read: {why}", small.file.path().display());
+                return self.teller.notice(small.id(), &what);
+            }
+        };
+        self.small_sum += bytes.len() as u64;
+        let away =
+            self.bodies == Bodies::Away || (self.bodies == Bodies::Recent && self.small_sum > SMALL_SUM);
+        self.teller.leave_bodies(away);
+        small.tell(&mut self.teller, &bytes);
+    }
+
+    // === which files ===
+
+    fn find_files(&mut self, now: Instant) {
+        let plan = &self.plan;
+        let mut patterns = match plan.shape {
+            Shape::Folder => plan.format.files(&plan.path, &plan.session),
+            Shape::Lines | Shape::Document | Shape::Rows | Shape::Stream => Vec::new(),
+        };
+        patterns.extend(plan.format.companions(&plan.path));
+        self.add_patterns(patterns, false, now);
+    }
+
+    /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
+    /// message follow it.
+    fn follow_up(&mut self, now: Instant) {
+        for wanted in self.teller.take_wanted() {
+            if self.asked.insert(wanted.clone()) {
+                let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
+                self.add_patterns(patterns, self.plan.shape == Shape::Folder, now);
+            }
+        }
+    }
+
+    fn add_patterns(&mut self, patterns: Vec<Pattern>, are_next: bool, now: Instant) {
+        let mut found = Vec::new();
+        for Pattern(pattern) in patterns {
+            found.extend(self.folder.add(&pattern));
+        }
+        self.add_files(found, are_next, now);
+    }
+
+    fn add_files(&mut self, paths: Vec<PathBuf>, are_next: bool, now: Instant) {
+        let mut todo: Vec<Todo> = paths.iter().filter_map(|path| self.add_file(path, now)).collect();
+        if are_next {
+            while let Some(last) = todo.pop() {
+                self.queue.push_front(last);
+            }
+        } else {
+            self.queue.extend(todo);
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
+        let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
+        if is_main || self.small_at.contains_key(path) {
+            return None;
+        }
+        let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };
+        let (id, is_new) = self.files.number(path, kind);
+        if is_new {
+            self.teller.send(Feed::File { id, path: path.to_owned() });
+        }
+        if kind == Kind::Small {
+            self.small_at.insert(path.to_owned(), self.smalls.len());
+            self.smalls.push(Small::new(path, id));
+            return Some(Todo::Small(self.smalls.len() - 1, None));
+        }
+        if self.strands.iter().any(|strand| strand.id() == id) {
+            return None;
+        }
+        match Strand::open(path, kind, &self.files, now) {
+            Ok(mut strand) => {
+                strand.follower.rest();
+                self.strands.push(strand);
+                Some(Todo::Strand(self.strands.len() - 1))
+            }
+            Err(error) => {
+                self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                None
+            }
+        }
+    }
+}
+
+/// Whether a file beside the session holds a record a line, rather than one JSON value.
+fn holds_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension != "json")
+}

@@ -1,0 +1,144 @@
+//! One line file that is read on: its follower, its unfinished line, and what was told of that.
+//!
+//! Invariant: a line counts once, however often it was shown while it was unfinished.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::files::{Files, Kind};
+use super::teller::Teller;
+use crate::formats::json;
+use crate::model::record::{FileId, Origin};
+use crate::model::tally::Tally;
+use crate::source::follow::Follower;
+use crate::source::lines::{Line, LineBuffer};
+
+/// An unfinished last line that stays so for this long is shown as it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A line file that is read.
+pub struct Strand {
+    id: FileId,
+    kind: Kind,
+    /// Where it is read.
+    pub follower: Follower,
+    buffer: LineBuffer,
+    shown: Option<Shown>,
+    last_bytes: Instant,
+}
+
+/// The unfinished line as it was shown.
+struct Shown {
+    origin: Origin,
+    tally: Tally,
+    is_damaged: bool,
+}
+
+impl Strand {
+    /// Begins to read a file from its beginning.
+    pub fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
+        let follower = Follower::open(path)?;
+        let (id, _) = files.number(path, kind);
+        Ok(Self { id, kind, follower, buffer: LineBuffer::new(id), shown: None, last_bytes: now })
+    }
+
+    /// Begins at a line in the middle.
+    pub fn seek(&mut self, at: u64) -> io::Result<()> {
+        self.follower.seek(at)?;
+        self.buffer = LineBuffer::in_the_middle(self.id, at);
+        Ok(())
+    }
+
+    /// Begins again at the beginning; the follower is there already.
+    pub fn restart(&mut self) {
+        self.buffer = LineBuffer::new(self.id);
+        self.shown = None;
+    }
+
+    /// The file's number.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Reads a chunk and tells its lines. Returns how many bytes it read.
+    pub fn read(&mut self, teller: &mut Teller<'_>, chunk: &mut [u8], now: Instant) -> io::Result<usize> {
+        let read = self.follower.read(chunk)?;
+        if read > 0 {
+            self.last_bytes = now;
+        }
+        let (kind, path, shown) = (self.kind, self.follower.path(), &mut self.shown);
+        self.buffer.feed(chunk.get(..read).unwrap_or_default(), |line| {
+            if shown.as_ref().is_none_or(|shown| take_back(shown, line, teller)) {
+                tell(line, kind, path, teller);
+            }
+            *shown = None;
+        });
+        Ok(read)
+    }
+
+    /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its
+    /// newline, or if nothing more can be expected.
+    pub fn rest(&mut self, teller: &mut Teller<'_>, now: Instant, is_final: bool) {
+        let Some(line) = self.buffer.unfinished() else { return };
+        let origin = origin_of(line);
+        if self.shown.as_ref().is_some_and(|shown| shown.origin == origin) {
+            return;
+        }
+        let is_whole = is_whole(line);
+        if !is_whole && !is_final && now.duration_since(self.last_bytes) < PATIENCE {
+            return;
+        }
+        if let Some(shown) = self.shown.take() {
+            take_back(&shown, line, teller);
+        }
+        let tally = match line {
+            Line::Whole(record) => {
+                teller.tell_apart(record, self.kind.place(self.follower.path(), origin.line))
+            }
+            Line::TooLong(record) => teller.fault_apart(record, &too_long(record.origin)),
+        };
+        self.shown = Some(Shown { origin, tally, is_damaged: !is_whole });
+    }
+
+    /// When the unfinished line will have waited long enough.
+    pub fn due(&self) -> Option<Instant> {
+        let line = self.buffer.unfinished()?;
+        let is_shown = self.shown.as_ref().is_some_and(|shown| shown.origin == origin_of(line));
+        (!is_shown).then(|| self.last_bytes + PATIENCE)
+    }
+}
+
+/// Takes the shown form of a line back. Answers whether the line must be told.
+fn take_back(shown: &Shown, line: Line<'_>, teller: &mut Teller<'_>) -> bool {
+    let origin = origin_of(line);
+    if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {
+        return shown.origin.at != origin.at;
+    }
+    teller.take_back(&shown.tally, shown.origin);
+    true
+}
+
+fn tell(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_>) {
+    match line {
+        Line::Whole(record) => teller.tell(record, kind.place(path, record.origin.line)),
+        Line::TooLong(record) => teller.fault(record, &too_long(record.origin)),
+    }
+}
+
+fn too_long(origin: Origin) -> String {
+    format!("a line of {} MB is too long to be a record", origin.len / 1_000_000)
+}
+
+fn origin_of(line: Line<'_>) -> Origin {
+    match line {
+        Line::Whole(record) | Line::TooLong(record) => record.origin,
+    }
+}
+
+/// Whether a line without newline is a whole JSON object or array. A number or word could go on.
+fn is_whole(line: Line<'_>) -> bool {
+    let Line::Whole(record) = line else { return false };
+    let bytes = record.bytes.trim_ascii();
+    matches!(bytes.last(), Some(b'}' | b']')) && json::parse(&String::from_utf8_lossy(bytes)).is_ok()
+}

@@ -1,0 +1,46 @@
+//! What is to be opened, and why it cannot be.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// A file, a folder, or `-` for standard input.
+    pub path: PathBuf,
+    /// The session within a folder or database (`path#session`).
+    pub session: Option<String>,
+}
+
+impl Target {
+    /// Reads `path` or `path#session`; an existing path that contains `#` is taken as a path.
+    pub fn parse(argument: &str) -> Self {
+        let whole = Self { path: PathBuf::from(argument), session: None };
+        if whole.path.symlink_metadata().is_ok() {
+            return whole;
+        }
+        match argument.rsplit_once('#') {
+            Some((path, session)) if !path.is_empty() && !session.is_empty() => {
+                Self { path: PathBuf::from(path), session: Some(session.to_owned()) }
+            }
+            _ => whole,
+        }
+    }
+
+    /// Whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+}
+
+/// Why something cannot be opened: one sentence that says what was found and what would help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenError(pub String);
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for OpenError {}

@@ -1,0 +1,183 @@
+//! Records through a decoder into batches, and batches into the feed.
+//!
+//! Invariant: each batch carries the tally of all records so far; a new telling begins and ends with
+//! the batches that say so, however many there are.
+
+use crate::formats::decoder::{Decoder, Place, feed};
+use crate::model::edit::{Batch, Edit, Feed, Mode, Severity, Stage};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::tally::{Fate, Tally};
+use crate::model::text::Text;
+
+/// Where feeds go. Answers whether more is welcome.
+pub type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
+
+/// A batch is sent when it has so many edits.
+const EDITS: usize = 512;
+
+/// Whether what is told comes on top or takes the place of what was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Telling {
+    OnTop,
+    AnewFromHere,
+    Anew,
+}
+
+/// Tells one transcript.
+pub struct Teller<'o> {
+    decoder: Box<dyn Decoder>,
+    stage: Stage,
+    outlet: Outlet<'o>,
+    batch: Batch,
+    telling: Telling,
+    records_sent: u64,
+    is_open: bool,
+    has_told: bool,
+}
+
+impl<'o> Teller<'o> {
+    /// A teller of a new transcript.
+    pub fn new(decoder: Box<dyn Decoder>, stage: Stage, outlet: Outlet<'o>) -> Self {
+        Self {
+            decoder,
+            stage,
+            outlet,
+            batch: Batch::default(),
+            telling: Telling::OnTop,
+            records_sent: 0,
+            is_open: true,
+            has_told: false,
+        }
+    }
+
+    /// Begins a new telling of the whole session with a fresh decoder.
+    pub fn restart(&mut self, decoder: Box<dyn Decoder>) {
+        let stubs_only = self.batch.stubs_only;
+        self.decoder = decoder;
+        self.batch = Batch::default();
+        self.batch.stubs_only = stubs_only;
+        self.records_sent = 0;
+        if self.has_told {
+            self.telling = Telling::AnewFromHere;
+        }
+    }
+
+    /// What is told takes the place of what another teller told.
+    pub fn replace(&mut self) {
+        self.telling = Telling::AnewFromHere;
+        self.has_told = true;
+    }
+
+    /// Whether anybody still listens.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Whether the bodies of the next records stay on disk.
+    pub fn leave_bodies(&mut self, stubs_only: bool) {
+        self.batch.stubs_only = stubs_only;
+    }
+
+    /// Tells a record.
+    pub fn tell(&mut self, record: Record<'_>, place: Place<'_>) {
+        feed(&mut *self.decoder, record, place, &mut self.batch);
+        self.flush_if_full();
+    }
+
+    /// Tells a record that may be told again in another form. Returns what it counted, to be taken back.
+    pub fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+        self.apart(|teller| drop(feed(&mut *teller.decoder, record, place, &mut teller.batch)))
+    }
+
+    /// Shows bytes that are no record, and says why.
+    pub fn fault(&mut self, record: Record<'_>, what: &str) {
+        let batch = &mut self.batch;
+        batch.begin_record(record.origin);
+        let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
+        let body = batch.output(&String::from_utf8_lossy(record.bytes));
+        let title = Text::clean(what);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: title.clone(), body })));
+        batch.entry(entry);
+        batch.notice(Severity::Error, what);
+        batch.tally.note_fault(record.origin, title);
+        batch.tally.count(Fate::Faulty);
+    }
+
+    /// As [`Self::fault`], to be taken back.
+    pub fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
+        self.apart(|teller| teller.fault(record, what))
+    }
+
+    /// Takes back what a record counted. A fault's entry is retired: in its new form the record may
+    /// have another key.
+    pub fn take_back(&mut self, told: &Tally, origin: Origin) {
+        self.batch.tally.give_back(told);
+        if told.faulty > 0 {
+            self.batch.begin_record(origin);
+            let key = self.batch.origin_key();
+            self.batch.push(Edit::Retire(key));
+        }
+    }
+
+    /// Notes something odd about a file.
+    pub fn notice(&mut self, file: FileId, what: &str) {
+        self.batch.begin_record(Origin { file, ..Origin::default() });
+        self.batch.notice(Severity::Warning, what);
+    }
+
+    /// What decoders asked for since the last call.
+    pub fn take_wanted(&mut self) -> Vec<Text> {
+        std::mem::take(&mut self.batch.wanted)
+    }
+
+    /// Lets the decoder give out what it held back: the end of a reading.
+    pub fn finish(&mut self) {
+        self.decoder.finish(&mut self.batch);
+    }
+
+    /// Sends what is there. `is_end` ends a new telling.
+    pub fn flush(&mut self, is_end: bool) {
+        let (mode, next) = match (self.telling, is_end) {
+            (Telling::OnTop, _) => (Mode::Append, Telling::OnTop),
+            (Telling::AnewFromHere, false) => (Mode::ReplaceStart, Telling::Anew),
+            (Telling::AnewFromHere, true) => (Mode::Replace, Telling::OnTop),
+            (Telling::Anew, false) => (Mode::ReplaceMore, Telling::Anew),
+            (Telling::Anew, true) => (Mode::ReplaceEnd, Telling::OnTop),
+        };
+        self.batch.mode = mode;
+        let records = self.batch.tally.records();
+        if self.batch.is_empty() && records == self.records_sent {
+            return;
+        }
+        self.telling = next;
+        self.records_sent = records;
+        let mut rest = Batch::default();
+        rest.tally.clone_from(&self.batch.tally);
+        rest.wanted = std::mem::take(&mut self.batch.wanted);
+        rest.stubs_only = self.batch.stubs_only;
+        let batch = std::mem::replace(&mut self.batch, rest);
+        self.has_told = true;
+        self.send(Feed::Batch { stage: self.stage, batch: Box::new(batch) });
+    }
+
+    /// Sends something that is no batch.
+    pub fn send(&mut self, feed: Feed) {
+        self.is_open = self.is_open && (self.outlet)(feed);
+    }
+
+    fn apart(&mut self, tell: impl FnOnce(&mut Self)) -> Tally {
+        let before = std::mem::take(&mut self.batch.tally);
+        tell(self);
+        let told = std::mem::replace(&mut self.batch.tally, before);
+        self.batch.tally.absorb(&told);
+        self.flush_if_full();
+        told
+    }
+
+    fn flush_if_full(&mut self) {
+        if self.batch.edits.len() >= EDITS {
+            self.flush(false);
+        }
+    }
+}

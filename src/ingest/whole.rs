@@ -1,0 +1,97 @@
+//! Records of files that are rewritten whole: documents, and small files of one record.
+
+use std::path::Path;
+
+use super::files::Kind;
+use super::reader::Bodies;
+use super::teller::Teller;
+use crate::formats::json;
+use crate::model::edit::saturating_u32;
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::tally::Tally;
+use crate::source::document::{Split, split};
+use crate::source::lines::{Line, LineBuffer};
+use crate::source::rewritten::Rewritten;
+
+/// A file that is one record.
+pub struct Small {
+    id: FileId,
+    /// Where it is read.
+    pub file: Rewritten,
+    told: Option<(Origin, Tally)>,
+}
+
+impl Small {
+    /// A file that has not been read yet.
+    pub fn new(path: &Path, id: FileId) -> Self {
+        Self { id, file: Rewritten::new(path), told: None }
+    }
+
+    /// The file's number.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Tells its content, in place of what was told before.
+    pub fn tell(&mut self, teller: &mut Teller<'_>, bytes: &[u8]) {
+        if let Some((origin, tally)) = self.told.take() {
+            teller.take_back(&tally, origin);
+        }
+        let origin = Origin { file: self.id, at: 0, len: saturating_u32(bytes.len()), line: self.id.0 };
+        let place = Kind::Small.place(self.file.path(), origin.line);
+        self.told = Some((origin, teller.tell_apart(Record { origin, bytes }, place)));
+    }
+}
+
+/// Whether bytes are one JSON value, as far as its brackets tell.
+pub fn is_whole_value(bytes: &[u8]) -> bool {
+    match bytes.trim_ascii().last() {
+        Some(b'}' | b']') => json::parse(&String::from_utf8_lossy(bytes.trim_ascii())).is_ok(),
+        _ => false,
+    }
+}
+
+/// Whether bytes are a document with its closing bracket.
+pub fn is_whole_document(bytes: &[u8]) -> bool {
+    split(bytes).is_some_and(|split| split.is_complete())
+}
+
+/// Tells the records of a document. What is no part of it is told as faults, so that nothing is lost.
+pub fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+    let Some(split) = split(bytes) else { return tell_stray_lines(teller, id, bytes, 0, 1) };
+    let Split { root, header, elements, cut } = split;
+    tell_stray_lines(teller, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);
+    if let Some(header) = header {
+        let origin = Origin { file: id, at: root.start as u64, len: saturating_u32(header.len()), line: 0 };
+        teller.leave_bodies(bodies == Bodies::Away);
+        teller.tell(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
+    }
+    let mut number = 0;
+    for element in elements {
+        number += 1;
+        let (at, len) = (element.start as u64, saturating_u32(element.len()));
+        let origin = Origin { file: id, at, len, line: number };
+        teller.leave_bodies(bodies.away_at(at, bytes.len() as u64));
+        let bytes = bytes.get(element).unwrap_or_default();
+        teller.tell(Record { origin, bytes }, Kind::Document.place(Path::new(""), number));
+    }
+    if let Some(cut) = cut {
+        let origin =
+            Origin { file: id, at: cut.start as u64, len: saturating_u32(cut.len()), line: number + 1 };
+        let bytes = bytes.get(cut).unwrap_or_default();
+        teller.fault(Record { origin, bytes }, "the document breaks off here");
+    }
+    tell_stray_lines(teller, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
+}
+
+/// Lines before and after a document: messages of the program that wrote it, or another document.
+fn tell_stray_lines(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
+    let mut buffer = LineBuffer::in_the_middle(id, start as u64);
+    let mut tell = |line: Line<'_>| {
+        let (Line::Whole(record) | Line::TooLong(record)) = line;
+        let origin = Origin { line: number, ..record.origin };
+        teller.tell(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
+    };
+    buffer.feed(bytes, &mut tell);
+    buffer.unfinished().into_iter().for_each(tell);
+}
