@@ -125,3 +125,6 @@ impl Decoder for OpenclawDecoder {
         self.session.finish(out);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,6 +98,17 @@ pub fn container(lines: &[Json<'_>]) -> Option<Container> {
     } else if lines.iter().any(is_header) {
         Some(Container::Session)
     } else {
-        lines.iter().any(is_entry).then_some(Container::Headless)
+        let is_headless = lines.iter().any(is_entry) && !lines.iter().any(is_of_droid);
+        is_headless.then_some(Container::Headless)
     }
 }
+
+/// Factory Droid links messages with the same fields, under a header and with blocks of its own.
+fn is_of_droid(line: &Json<'_>) -> bool {
+    let is_foreign = |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));
+    line.get("type").str() == Some("session_start")
+        || line.at(&["message", "content"]).items().iter().any(is_foreign)
+}
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,7 @@ static NAMES: &[(ToolKind, &str)] = &[
     ),
     (
         ToolKind::Delegate,
-        "task agent subagent subagents sessionsspawn spawn spawnagent sendinput spawnsubagent \
+        "task agent agents subagent subagents sessionsspawn spawn spawnagent sendinput spawnsubagent \
          delegate delegatetask dispatchagent newtask startsubagent usesubagents runsubagent handoff \
          oracle",
     ),
@@ -144,10 +144,10 @@ fn path(input: &Json<'_>) -> Option<String> {
 /// The lines that are asked for: `:40-80`, `:40` if it is open, nothing for the whole file.
 fn range(input: &Json<'_>) -> String {
     let number = |names: &[&str]| names.iter().find_map(|name| input.get(name).int());
-    let start = number(&["offset", "start_line", "startLine", "line_start", "from"]);
+    let start = number(&["offset", "start_line", "startLine", "line_start", "from"]).map(|line| line.max(1));
     let limit = number(&["limit", "max_lines", "lines"]);
     let end = number(&["end_line", "endLine", "line_end"])
-        .or_else(|| limit.map(|limit| start.unwrap_or(1).max(1).saturating_add(limit).saturating_sub(1)));
+        .or_else(|| limit.map(|limit| start.unwrap_or(1).saturating_add(limit).saturating_sub(1)));
     match (start, end) {
         (None, None) => String::new(),
         (Some(start), None) => format!(":{start}"),
@@ -186,7 +186,12 @@ fn fetched(input: &Json<'_>) -> Option<String> {
 }
 
 fn delegated(input: &Json<'_>) -> Option<String> {
-    let what = first(input, &["description", "label", "title", "task", "prompt", "message", "objective"])?;
+    let names = ["description", "label", "title", "task", "prompt", "message", "objective"];
+    let Some(what) = first(input, &names) else {
+        let tasks = input.get("tasks").items().iter().filter_map(|task| first(task, &names));
+        let all = tasks.collect::<Vec<_>>().join(" ; ");
+        return (!all.is_empty()).then_some(all);
+    };
     let who = first(input, &["subagent_type", "agentId", "agent_type", "agent", "mode"]);
     Some(who.map_or_else(|| what.clone(), |who| format!("{who}: {what}")))
 }
@@ -210,6 +215,11 @@ fn plan(input: &Json<'_>) -> Option<String> {
 fn any_field(input: &Json<'_>) -> Option<String> {
     if let Some(raw) = input.filled() {
         return Some(raw.to_owned());
+    }
+    if let Some(asked) =
+        input.get("questions").items().first().and_then(|one| first(one, &["question", "header"]))
+    {
+        return Some(asked);
     }
     let action = first(input, &["action", "operation", "method"]);
     let object = command(input).or_else(|| path(input)).or_else(|| {

@@ -3,7 +3,7 @@
 //!
 //! Invariant: one entry a frame, but the frames of one answer of a run share an entry.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::turn;
 use crate::formats::decoder::Confidence;
@@ -11,6 +11,8 @@ use crate::formats::json::Json;
 use crate::formats::pi::{block, message};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -105,7 +107,8 @@ fn is_answer_event(line: &Json<'_>) -> bool {
 /// The answers that frames told of so far.
 #[derive(Debug, Default)]
 pub struct Wire {
-    runs: HashSet<Key>,
+    /// The frame that told of each first, and the first time that was told.
+    runs: HashMap<Key, (Origin, Option<Moment>)>,
     /// The answer that the next frame will tell again, longer.
     held: Option<Entry>,
 }
@@ -156,8 +159,12 @@ impl Wire {
         if self.held.as_ref().is_some_and(|held| held.key != key) {
             self.give_out(out);
         }
+        let is_new = !self.runs.contains_key(&key);
+        let (origin, at) = self.runs.entry(key).or_insert((entry.origin, entry.at));
+        *at = at.or(entry.at);
+        (entry.origin, entry.at) = (*origin, *at);
         self.held = Some(entry);
-        Some(if self.runs.insert(key) { Fate::Shown } else { Fate::Merged })
+        Some(if is_new { Fate::Shown } else { Fate::Merged })
     }
 
     /// Gives out the answer that was held back.

@@ -8,21 +8,25 @@ use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
+/// Adds an entry.
 pub fn shown(entry: Entry, out: &mut Batch) -> Fate {
     out.entry(entry);
     Fate::Shown
 }
 
+/// A line across the transcript.
 pub fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(at)));
     shown(entry, out)
 }
 
+/// A line that tells how the session goes on.
 pub fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
     across(line, Break::Setting(Text::clean(told)), out)
 }
 
+/// A quiet record of the program, as a tree.
 pub fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.quiet = true;
@@ -30,6 +34,7 @@ pub fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fa
     shown(entry, out)
 }
 
+/// Another model from here on.
 pub fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     // Oh My Pi joins provider and model, and names the role that the model plays.
     let model = json.get("modelId").text().or_else(|| json.get("model").text()).unwrap_or_default();
@@ -74,6 +79,7 @@ pub fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
     })
 }
 
+/// Joins a result to its call. The line that brings it stays a link of the tree.
 pub fn tell_result(line: &Line, told: Told, out: &mut Batch) {
     let Told::Result { call, result, child, usage } = told else { return };
     let (key, parent) = (line.key.clone(), line.parent.clone());

@@ -8,13 +8,15 @@ use std::collections::HashSet;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Entry, Key};
+use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::tool::ToolResult;
 
 /// Where an event stream stands.
 #[derive(Debug, Default)]
 pub struct Stream {
-    open: Option<Key>,
+    /// The message that is being told, and the line that told of it first.
+    open: Option<(Key, Origin)>,
     has_messages: bool,
     calls: HashSet<Key>,
 }
@@ -27,6 +29,8 @@ pub enum Step<'j, 'a> {
         key: Key,
         /// The message.
         message: &'j Json<'a>,
+        /// The line that told of it first.
+        first: Origin,
         /// More of it will come.
         is_open: bool,
         /// No line told of it before.
@@ -76,9 +80,10 @@ impl Stream {
         self.has_messages = true;
         let known = self.open.take();
         let is_new = known.is_none();
-        let key = known.unwrap_or_else(|| Text::clean(&format!("message{}", out.origin_key())));
-        self.open = is_open.then(|| key.clone());
-        Step::Message { key, message, is_open, is_new }
+        let (key, first) =
+            known.unwrap_or_else(|| (Text::clean(&format!("message{}", out.origin_key())), out.origin()));
+        self.open = is_open.then(|| (key.clone(), first));
+        Step::Message { key, message, first, is_open, is_new }
     }
 
     fn summing_up<'j, 'a: 'j>(&self, messages: impl Iterator<Item = &'j Json<'a>>) -> Step<'j, 'a> {

@@ -134,7 +134,9 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let provenance = message.get("provenance");
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
         voice = Voice::Program;
-        entry.blocks.push(block::tree("provenance", provenance, out));
+        let names = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
+        let source = names.iter().find_map(|name| provenance.get(name).filled()).unwrap_or("another session");
+        entry.blocks.push(block::tree(&format!("from {source}"), provenance, out));
     }
     let mut is_first_text = true;
     for part in message.get("content").blocks() {

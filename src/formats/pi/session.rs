@@ -12,6 +12,7 @@ use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
 use crate::model::pairing::calls_of;
+use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolState, Verdict};
@@ -87,10 +88,12 @@ impl SessionDecoder {
     }
 
     fn record(&mut self, json: &Json<'_>, lane: Option<Name>, out: &mut Batch) -> Fate {
+        if let Some(kind @ ("header" | "entry" | "record" | "lane" | "fact")) = json.get("kind").str() {
+            return self.version_4(kind, json, out);
+        }
         let Some(kind) = json.get("type").str() else {
-            return match json.get("kind").str() {
-                Some(kind) => self.version_4(kind, json, out),
-                None if json.get("role").str().is_some() => self.bare_message(json, out),
+            return match json.get("role").str() {
+                Some(_) => self.bare_message(json, out),
                 None => self.unnamed(json, "line without a type", out),
             };
         };
@@ -188,9 +191,10 @@ impl SessionDecoder {
 
     fn event(&mut self, json: &Json<'_>, step: Step<'_, '_>, out: &mut Batch) -> Fate {
         match step {
-            Step::Message { key, message, is_open, is_new } => {
+            Step::Message { key, message, first, is_open, is_new } => {
                 let line = Line { key, parent: None, at: message.get("timestamp").moment(), lane: None };
-                self.part(&line, message, is_open, is_new, out)
+                let told = self.part(&line, message, first, is_open, out);
+                if told && is_new { Fate::Shown } else { Fate::Merged }
             }
             Step::Messages(messages) => {
                 let fates: Vec<Fate> = messages.into_iter().map(|one| self.bare_message(one, out)).collect();
@@ -216,23 +220,25 @@ impl SessionDecoder {
         }
     }
 
+    /// Tells a message as far as it is. Whether it is an entry.
     fn part(
         &mut self,
         line: &Line,
         message: &Json<'_>,
+        first: Origin,
         is_open: bool,
-        is_new: bool,
         out: &mut Batch,
-    ) -> Fate {
+    ) -> bool {
         match message::decode(line, message, self.read_prompt, out) {
             Told::Entry(mut entry) => {
                 entry.marks.open = is_open;
+                entry.origin = first;
                 self.see(&entry, out);
                 self.held.entry(entry);
                 if !is_open {
                     self.held.give_out_entry(out);
                 }
-                if is_new { Fate::Shown } else { Fate::Merged }
+                true
             }
             Told::Result { call, mut result, child, usage } => {
                 // The execution of the tool told the same result before.
@@ -243,7 +249,7 @@ impl SessionDecoder {
                     self.held.forget_result(&result.key);
                     entry::tell_result(line, Told::Result { call, result, child, usage }, out);
                 }
-                Fate::Merged
+                false
             }
         }
     }
@@ -295,13 +301,12 @@ impl SessionDecoder {
                 }
                 entry::harness(&line, "fact", json, out)
             }
-            "record" | "lane" => {
+            _ => {
                 let line = self.line(json, out);
                 let record = if json.get("record").is_object() { json.get("record") } else { json };
                 let title = record.get("type").filled().unwrap_or(kind).to_owned();
                 entry::harness(&line, &title, json, out)
             }
-            other => self.unnamed(json, &format!("kind {other}"), out),
         }
     }
 }

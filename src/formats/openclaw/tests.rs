@@ -1,0 +1,188 @@
+//! What a reader of an OpenClaw session must be able to rely on, and what is taken for one.
+
+use std::path::Path;
+
+use super::Openclaw;
+use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+use crate::formats::json::{self, Json};
+use crate::formats::pi::Pi;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::pairing::calls_of;
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::transcript::Transcript;
+
+const SESSION: &str = include_str!("../../../tests/fixtures/openclaw/gateway-session.jsonl");
+const BROKEN: &str = include_str!("../../../tests/fixtures/openclaw/broken-chain.jsonl");
+const MESSAGES: &str = include_str!("../../../tests/fixtures/openclaw/agent-messages.jsonl");
+const TURNS: &str = include_str!("../../../tests/fixtures/openclaw/session-turns.jsonl");
+const ANSWER: &str = include_str!("../../../tests/fixtures/openclaw/answer-events.jsonl");
+const FRAMES: &str = include_str!("../../../tests/fixtures/openclaw/gateway-frames.jsonl");
+const CHANNELS: &str = include_str!("../../../tests/fixtures/openclaw/channel-messages.jsonl");
+const TRAJECTORY: &str = include_str!("../../../tests/fixtures/openclaw/run.trajectory.jsonl");
+const PI: &str = include_str!("../../../tests/fixtures/pi/version-3.jsonl");
+
+fn read(text: &str) -> Transcript {
+    let mut decoder = Openclaw.decoder();
+    let mut batch = Batch::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let len = u32::try_from(line.trim_end().len()).unwrap();
+        let origin = Origin { file: FileId(0), at, len, line: 0 };
+        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut batch);
+        at += line.len() as u64;
+    }
+    decoder.finish(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    transcript
+}
+
+/// How sure OpenClaw and pi are of a file with these lines.
+fn sniff(text: &str, path: &str) -> (Confidence, Confidence) {
+    let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();
+    let probe = Probe {
+        path: Path::new(path),
+        children: &[],
+        lines: &lines,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole: true,
+    };
+    (Openclaw.sniff(&probe).confidence, Pi.sniff(&probe).confidence)
+}
+
+fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
+    transcript.get(transcript.find(key).unwrap()).unwrap()
+}
+
+fn states(transcript: &Transcript) -> Vec<&str> {
+    transcript.entries().flat_map(calls_of).map(|call| call.state.word()).collect()
+}
+
+fn texts(transcript: &Transcript) -> Vec<(Role, &str)> {
+    let each =
+        transcript.entries().flat_map(|entry| entry.blocks.iter().map(move |block| (entry.role, block)));
+    each.filter_map(|(role, block)| match &block.kind {
+        BlockKind::Text(body) => Some((role, body.stub.as_str())),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn failures_are_found_where_is_error_is_false() {
+    let transcript = read(SESSION);
+    assert_eq!(states(&transcript), ["failed", "done", "done", "done", "refused"]);
+    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    let result = call.state.result().unwrap();
+    assert_eq!(
+        (call.key.as_str(), result.facts.as_str(), result.duration_ms),
+        ("call_1", "exit 3", Some(812))
+    );
+}
+
+#[test]
+fn prompts_read_clean_and_the_program_does_not_pass_for_a_person() {
+    let transcript = read(SESSION);
+    let said: Vec<_> = texts(&transcript).into_iter().filter(|(role, _)| *role == Role::User).collect();
+    assert_eq!(said, [(Role::User, "Is the door closed?"), (Role::User, "and now?")]);
+    assert_eq!(transcript.turns().len(), 2);
+    for key in ["b000000f", "b0000010", "b0000012", "b0000013"] {
+        assert_eq!(entry(&transcript, key).role, Role::Harness, "{key}");
+    }
+}
+
+#[test]
+fn mirrors_are_copies_that_cost_nothing_and_make_no_branch() {
+    let transcript = read(SESSION);
+    let mirror = entry(&transcript, "5d1e0000-aaaa-4bbb-8ccc-ddddeeeeffff");
+    assert!(mirror.marks.copy && mirror.usage.is_none() && mirror.model.is_none());
+    assert!(transcript.branches().abandoned.is_empty());
+    assert_eq!(transcript.totals().sum().requests, 4);
+}
+
+#[test]
+fn a_sub_agent_is_a_lane_of_the_call_that_started_it() {
+    let transcript = read(SESSION);
+    let lane = transcript.lane_of_call(&"call_3".into()).unwrap();
+    assert_eq!(lane.name.as_str(), "agent:walker:subagent:0001");
+}
+
+#[test]
+fn a_broken_chain_hides_nothing() {
+    let transcript = read(BROKEN);
+    assert!(transcript.branches().abandoned.is_empty());
+    assert_eq!(states(&transcript), ["done", "pending"]);
+    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    assert_eq!(call.headline.as_str(), "exec ls reports");
+    assert_eq!(call.state.result().unwrap().body.stub.as_str(), "may.md", "from details.aggregated");
+}
+
+#[test]
+fn turns_carry_call_and_result_beside_their_content() {
+    let transcript = read(TURNS);
+    assert_eq!(states(&transcript), ["done", "failed"]);
+    let roles: Vec<Role> = transcript.entries().map(|entry| entry.role).collect();
+    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Assistant, Role::Assistant]);
+    assert_eq!(transcript.entries().next().unwrap().at.unwrap().0, 1_234_567_800_000, "seconds");
+    let last = transcript.entries().last().unwrap();
+    assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Compaction { partial: true, .. })));
+}
+
+#[test]
+fn the_frames_of_an_answer_are_one_entry() {
+    let transcript = read(FRAMES);
+    assert_eq!(texts(&transcript), [(Role::User, "Hello!"), (Role::Assistant, "Hello, Ann!")]);
+    let transcript = read(ANSWER);
+    assert_eq!(texts(&transcript), [(Role::Assistant, "Good morning."), (Role::Assistant, "And then")]);
+}
+
+#[test]
+fn a_trajectory_is_shown_and_counts_nothing() {
+    let transcript = read(TRAJECTORY);
+    assert!(transcript.entries().all(|entry| entry.role == Role::Harness));
+    assert_eq!(transcript.entries().count(), 5);
+    assert_eq!(transcript.totals().sum().requests, 0);
+}
+
+#[test]
+fn each_form_is_recognised() {
+    for (text, sure) in [
+        (SESSION, Confidence::Certain),
+        (BROKEN, Confidence::Certain),
+        (MESSAGES, Confidence::Likely),
+        (TURNS, Confidence::Likely),
+        (ANSWER, Confidence::Likely),
+        (FRAMES, Confidence::Likely),
+        (CHANNELS, Confidence::Likely),
+        (TRAJECTORY, Confidence::Certain),
+    ] {
+        assert_eq!(sniff(text, "x.jsonl"), (sure, Confidence::No), "{}", text.lines().next().unwrap());
+    }
+}
+
+#[test]
+fn pi_keeps_its_sessions_unless_the_path_says_otherwise() {
+    assert_eq!(sniff(PI, "x.jsonl"), (Confidence::No, Confidence::Certain));
+    let path = "/home/ann/.openclaw/agents/main/sessions/x.jsonl";
+    assert_eq!(sniff(PI, path), (Confidence::Certain, Confidence::No));
+    let header = PI.lines().next().unwrap();
+    assert_eq!(sniff(header, "x.jsonl"), (Confidence::NeedMore, Confidence::Certain));
+}
+
+#[test]
+fn chat_lines_of_others_are_not_taken() {
+    for text in [
+        r#"{"role":"user","content":"hi"}"#,
+        r#"{"role":"tool","tool_call_id":"1","content":"x"}"#,
+        r#"{"role":"user","message":{"content":"hi"}}"#,
+        r#"{"type":"user","message":{"role":"user","content":"hi"},"uuid":"1","parentUuid":null}"#,
+        r#"{"text":"hi"}"#,
+        "{}",
+    ] {
+        assert_eq!(sniff(text, "x.jsonl"), (Confidence::No, Confidence::No), "{text}");
+    }
+}

@@ -1,0 +1,146 @@
+//! What a reader of a pi session must be able to rely on.
+
+use super::Pi;
+use crate::formats::decoder::{Format, Place, feed};
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::pairing::calls_of;
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::tool::ToolState;
+use crate::model::transcript::Transcript;
+use crate::model::usage::Scope;
+
+const VERSION_1: &str = include_str!("../../../tests/fixtures/pi/version-1.jsonl");
+const VERSION_3: &str = include_str!("../../../tests/fixtures/pi/version-3.jsonl");
+const VERSION_4: &str = include_str!("../../../tests/fixtures/pi/version-4.jsonl");
+const EVENTS: &str = include_str!("../../../tests/fixtures/pi/mode-json.jsonl");
+const OPEN_EVENTS: &str = include_str!("../../../tests/fixtures/pi/mode-json-open.jsonl");
+
+fn read(text: &str) -> Transcript {
+    let mut decoder = Pi.decoder();
+    let mut batch = Batch::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let len = u32::try_from(line.trim_end().len()).unwrap();
+        let origin = Origin { file: FileId(0), at, len, line: 0 };
+        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut batch);
+        at += line.len() as u64;
+    }
+    decoder.finish(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    transcript
+}
+
+fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
+    transcript.get(transcript.find(key).unwrap()).unwrap()
+}
+
+fn breaks(transcript: &Transcript) -> Vec<&Break> {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    blocks
+        .filter_map(|block| if let BlockKind::Break(one) = &block.kind { Some(one) } else { None })
+        .collect()
+}
+
+fn calls(transcript: &Transcript) -> Vec<(&str, &str)> {
+    let calls = transcript.entries().flat_map(calls_of);
+    calls.map(|call| (call.name.as_str(), call.state.word())).collect()
+}
+
+#[test]
+fn version_1_pairs_calls_and_shows_what_went_wrong() {
+    let transcript = read(VERSION_1);
+    assert_eq!(
+        calls(&transcript),
+        [("read", "done"), ("bash", "failed"), ("edit", "done"), ("write", "lost")]
+    );
+    let told = breaks(&transcript);
+    assert!(told.contains(&&Break::Interrupted("Request was aborted.".into())));
+    assert!(told.contains(&&Break::Error("429 too many requests".into())));
+    assert!(
+        told.iter().any(|one| matches!(one, Break::Compaction { before: Some(18400), partial: false, .. }))
+    );
+    let results = transcript.entries().flat_map(calls_of).filter_map(|call| call.state.result());
+    let results: Vec<_> = results.collect();
+    assert_eq!(results[1].facts.as_str(), "exit 1");
+    let patch = results[2].patch.as_ref().unwrap().text().unwrap();
+    assert!(patch.starts_with("@@ -1,4 +1,5 @@\n import random\n"), "{patch}");
+    assert!(!transcript.entries().any(|entry| entry.parent.is_some()));
+}
+
+#[test]
+fn a_typed_command_is_said_by_the_user_and_starts_no_turn() {
+    let transcript = read(VERSION_1);
+    assert_eq!(transcript.turns().len(), 2);
+    let typed = transcript.entries().find(|entry| entry.role == Role::User && !entry.marks.prompt).unwrap();
+    assert!(
+        matches!(&typed.blocks[0].kind, BlockKind::Text(body) if body.stub.as_str() == "!git diff --stat")
+    );
+}
+
+#[test]
+fn version_3_knows_its_branches_though_results_and_labels_are_links() {
+    let transcript = read(VERSION_3);
+    let abandoned = |key: &str| transcript.branches().abandoned.contains(&transcript.find(key).unwrap());
+    assert!(abandoned("a0000007") && abandoned("a0000008"));
+    assert_eq!(transcript.branches().abandoned.len(), 2);
+    assert_eq!(transcript.tally().faulty, 1);
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Weather card");
+}
+
+#[test]
+fn usage_counts_compactions_and_tools_and_nothing_twice() {
+    let transcript = read(VERSION_3);
+    let sum = transcript.totals().sum();
+    assert_eq!(sum.input.known(), Some(40 + 500 + 10 + 5 + 950 + 2));
+    assert_eq!(sum.requests, 6, "the tool's own spending is no request");
+    assert_eq!(entry(&transcript, "a0000012").usage.as_ref().unwrap().scope, Scope::Request);
+    let unpriced = entry(&transcript, "a0000005").usage.as_ref().unwrap();
+    assert_eq!((unpriced.input, unpriced.cost), (Some(0), None));
+}
+
+#[test]
+fn unknown_types_and_blocks_are_shown_and_named() {
+    let transcript = read(VERSION_3);
+    let unknown: Vec<&str> = transcript.tally().unknown.keys().map(|what| what.as_str()).collect();
+    assert_eq!(unknown, ["block sketch", "type weather_report"]);
+    assert_eq!(entry(&transcript, "a0000014").parent.as_deref(), Some("a0000013"));
+}
+
+#[test]
+fn version_4_reads_transactions_and_lanes() {
+    let transcript = read(VERSION_4);
+    assert_eq!(calls(&transcript), [("ls", "done")]);
+    assert_eq!(entry(&transcript, "m4").lane.as_deref(), Some("scout"));
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Files");
+    assert_eq!(transcript.tally().records(), 8);
+}
+
+#[test]
+fn an_event_stream_tells_each_message_once() {
+    let transcript = read(EVENTS);
+    let roles: Vec<Role> = transcript.entries().map(|entry| entry.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Assistant]);
+    assert_eq!(calls(&transcript), [("bash", "done")]);
+    let sum = transcript.totals().sum();
+    assert_eq!((sum.requests, sum.output.known()), (2, Some(36)));
+}
+
+#[test]
+fn a_stream_that_is_cut_off_shows_what_is_there() {
+    let transcript = read(OPEN_EVENTS);
+    let last = transcript.entries().last().unwrap();
+    assert!(last.marks.open);
+    assert_eq!(last.blocks.len(), 2);
+    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    assert!(matches!(call.state, ToolState::Failed(_)));
+}
+
+#[test]
+fn summaries_of_a_stream_are_read_when_nothing_else_tells_its_messages() {
+    let summary = r#"{"type":"agent_end","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}]}]}"#;
+    assert_eq!(read(summary).entries().count(), 2);
+    assert_eq!(read(&format!("{EVENTS}{summary}\n")).entries().count(), 3);
+}
