@@ -135,7 +135,8 @@ fn task_facts(told: &Json<'_>) -> Vec<String> {
     facts
 }
 
-fn count(n: u64, what: &str) -> String {
+/// `1 line`, `61 lines`.
+pub fn count(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 

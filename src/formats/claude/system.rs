@@ -1,6 +1,7 @@
 //! System lines: what the program says of itself, by `subtype`.
 
 use super::line::Line;
+use super::outcome::count;
 use super::session::Session;
 use super::voice::{Voice, voice_of};
 use crate::formats::anthropic;
@@ -117,7 +118,7 @@ fn stop_hooks(line: &Line<'_>, out: &mut Batch) -> Fate {
         return setting(line, &format!("a stop hook ended the turn: {reason}"), false, out);
     }
     let hooks = json.get("hookCount").count().unwrap_or(0);
-    setting(line, &format!("{hooks} stop hook{} ran", if hooks == 1 { "" } else { "s" }), true, out)
+    setting(line, &format!("{} ran", count(hooks, "stop hook")), true, out)
 }
 
 /// Commands that never reach the model are stored here since 2.1, with their output.

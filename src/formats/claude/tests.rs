@@ -1,1 +1,258 @@
+use std::path::Path;
 
+use super::Claude;
+use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
+use crate::formats::json::{self, Json};
+use crate::model::edit::{Batch, Mode};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::pairing::calls_of;
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::transcript::Transcript;
+
+const SESSION: &str =
+    include_str!("../../../tests/fixtures/claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+const AGENT: &str = include_str!(
+    "../../../tests/fixtures/claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01/subagents/agent-c4d5e6f.jsonl"
+);
+const AGENT_META: &str = include_str!(
+    "../../../tests/fixtures/claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01/subagents/agent-c4d5e6f.meta.json"
+);
+const EARLY: &str = include_str!("../../../tests/fixtures/claude-code/early.jsonl");
+
+/// Feeds the lines of one file.
+fn feed_file(decoder: &mut dyn Decoder, text: &str, file: u32, place: Place<'_>, out: &mut Batch) {
+    let mut at = 0;
+    for (number, line) in text.split('\n').enumerate() {
+        let line_number = u32::try_from(number).unwrap() + 1;
+        let len = u32::try_from(line.len()).unwrap();
+        let origin = Origin { file: FileId(file), at, len, line: line_number };
+        feed(decoder, Record { origin, bytes: line.as_bytes() }, place, out);
+        at += u64::from(len) + 1;
+    }
+}
+
+fn batch_of(text: &str) -> Batch {
+    let mut out = Batch::default();
+    feed_file(&mut *Claude.decoder(), text, 0, Place::Line, &mut out);
+    out
+}
+
+fn tell(batch: Batch) -> Transcript {
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    transcript
+}
+
+fn read(text: &str) -> Transcript {
+    tell(batch_of(text))
+}
+
+fn with_agent() -> Transcript {
+    let mut decoder = Claude.decoder();
+    let mut out = Batch::default();
+    feed_file(&mut *decoder, SESSION, 0, Place::Line, &mut out);
+    let folder = Path::new("session/subagents");
+    let place = folder.join("agent-c4d5e6f.meta.json");
+    feed_file(&mut *decoder, AGENT_META, 1, Place::File(&place), &mut out);
+    let place = folder.join("agent-c4d5e6f.jsonl");
+    feed_file(&mut *decoder, AGENT, 2, Place::CompanionLine(&place), &mut out);
+    tell(out)
+}
+
+fn of_role(transcript: &Transcript, role: Role) -> Vec<&Entry> {
+    transcript.entries().filter(|entry| entry.role == role).collect()
+}
+
+#[test]
+fn lines_of_one_answer_are_one_entry_with_its_last_usage() {
+    let transcript = read(SESSION);
+    let first = transcript.get(transcript.find("msg_01AAAAfix").unwrap()).unwrap();
+    assert_eq!(first.blocks.len(), 4, "thinking, text, two calls; the blank line is none");
+    assert_eq!(first.usage.as_ref().unwrap().output, Some(212));
+    assert_eq!(first.usage.as_ref().unwrap().cache_write_1h, Some(400));
+    assert_eq!(of_role(&transcript, Role::Assistant).len(), 8);
+    assert_eq!(transcript.totals().sum().requests, 7, "an error of the program is no request");
+}
+
+#[test]
+fn results_find_their_calls_and_bring_facts() {
+    let transcript = read(SESSION);
+    let told: Vec<(String, String)> = transcript
+        .entries()
+        .flat_map(calls_of)
+        .map(|call| {
+            let facts = call.state.result().map(|result| result.facts.to_string());
+            (call.name.to_string(), format!("{}: {}", call.state.word(), facts.unwrap_or_default()))
+        })
+        .collect();
+    let told: Vec<(&str, &str)> = told.iter().map(|(name, state)| (name.as_str(), state.as_str())).collect();
+    let expected = [
+        ("Grep", "done: 2 lines"),
+        ("Read", "done: 4 of 31 lines"),
+        ("Edit", "done: +1 −1"),
+        ("Bash", "failed: exit 101"),
+        ("Task", "done: 1 call · 9140 tokens"),
+        ("Write", "refused: refused"),
+        ("Bash", "done: "),
+        ("Bash", "pending: "),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn only_the_user_speaks_as_the_user() {
+    let transcript = read(SESSION);
+    let said: Vec<&str> = of_role(&transcript, Role::User)
+        .iter()
+        .filter_map(|entry| match &entry.blocks.last()?.kind {
+            BlockKind::Text(body) => Some(body.stub.as_str()),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        "The forecast prints Fahrenheit as Celsius. Find out why and fix it.",
+        "The old test expected the wrong value, change it too.",
+        "Is this table right?",
+        "Fix `config.rs` as well.",
+        "/compact keep the file names",
+        "!git status --short",
+        "Thanks. Commit it.",
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(transcript.turns().len(), expected.len());
+}
+
+#[test]
+fn two_prompts_with_one_parent_are_a_rewind() {
+    let transcript = read(SESSION);
+    let roots: Vec<&str> = transcript
+        .branches()
+        .roots
+        .iter()
+        .filter_map(|id| transcript.get(*id))
+        .map(|entry| entry.key.as_str())
+        .collect();
+    assert_eq!(roots, ["a1b20025-1111-4222-8333-444455556666"]);
+}
+
+#[test]
+fn a_summary_belongs_to_its_compaction() {
+    let transcript = read(SESSION);
+    let mut compactions = transcript.entries().filter(|entry| {
+        matches!(&entry.blocks.first().unwrap().kind, BlockKind::Break(Break::Compaction { .. }))
+    });
+    let compaction = compactions.next().unwrap();
+    assert!(matches!(&compaction.blocks[1].kind, BlockKind::Text(_)));
+    assert!(compactions.next().is_none());
+}
+
+#[test]
+fn a_sub_agents_file_is_a_lane_of_its_call() {
+    let transcript = with_agent();
+    let [lane] = transcript.lanes() else { panic!("one lane") };
+    assert_eq!(lane.label.as_str(), "Find other unit mix-ups");
+    assert_eq!(lane.call.as_deref(), Some("toolu_01Task"));
+    assert_eq!(lane.entries.len(), 3);
+    assert_eq!(transcript.turns().len(), read(SESSION).turns().len());
+}
+
+#[test]
+fn a_sub_agents_own_file_reads_as_a_session() {
+    let transcript = read(AGENT);
+    assert!(transcript.lanes().is_empty());
+    assert_eq!(transcript.turns().len(), 1);
+}
+
+#[test]
+fn copies_in_progress_lines_stay_until_the_message_comes() {
+    let transcript = read(EARLY);
+    let copies = |transcript: &Transcript| transcript.entries().filter(|entry| entry.marks.copy).count();
+    assert_eq!(copies(&transcript), 3);
+    assert_eq!(of_role(&transcript, Role::Assistant).len(), 3, "a copy is no answer");
+
+    let mut decoder = Claude.decoder();
+    let mut out = Batch::default();
+    feed_file(&mut *decoder, EARLY, 0, Place::Line, &mut out);
+    let own = "{\"type\":\"user\",\"isSidechain\":true,\"agentId\":\"0a1b2c3\",\
+               \"uuid\":\"dddd0000-1111-4222-8333-444455556666\",\
+               \"message\":{\"role\":\"user\",\"content\":\"Read each card.\"}}";
+    feed_file(&mut *decoder, own, 1, Place::CompanionLine(Path::new("agent-0a1b2c3.jsonl")), &mut out);
+    assert_eq!(copies(&tell(out)), 2);
+}
+
+#[test]
+fn summaries_of_other_sessions_are_no_title() {
+    let transcript = read(EARLY);
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Rhubarb, once more");
+    assert_eq!(read(SESSION).meta().title().unwrap().as_str(), "Fix unit mix-up in the forecast");
+}
+
+#[test]
+fn recorded_cost_of_early_versions_counts() {
+    let spent = read(EARLY).totals().sum();
+    assert_eq!(spent.recorded_micros, 4125);
+    assert_eq!(spent.priced, 1);
+}
+
+#[test]
+fn telling_all_again_changes_nothing() {
+    for text in [SESSION, EARLY] {
+        let mut batch = batch_of(text);
+        let mut transcript = tell(batch.clone());
+        batch.mode = Mode::Replace;
+        let touched = transcript.apply(batch);
+        assert_eq!((touched.added, touched.changed, touched.reordered), (vec![], vec![], false));
+    }
+}
+
+#[test]
+fn a_line_told_again_is_merged() {
+    let resumed = format!("{SESSION}{SESSION}");
+    let (once, twice) = (read(SESSION), read(&resumed));
+    assert_eq!(once.totals(), twice.totals());
+    assert_eq!(once.turns().len(), twice.turns().len());
+    assert_eq!(of_role(&once, Role::Assistant).len(), of_role(&twice, Role::Assistant).len());
+}
+
+#[test]
+fn redacted_ids_identify_nothing() {
+    let line = |n: u32, text: &str| {
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"[REDACTED]\",\"isSidechain\":false,\"message\":\
+             {{\"id\":\"[REDACTED]\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}],\
+             \"usage\":{{\"input_tokens\":{n},\"output_tokens\":-1}}}}}}"
+        )
+    };
+    let transcript = read(&format!("{}\n{}", line(1, "one"), line(2, "two")));
+    assert_eq!(of_role(&transcript, Role::Assistant).len(), 2);
+    assert_eq!(transcript.totals().sum().input.known(), Some(3));
+    assert_eq!(transcript.totals().sum().output.known(), Some(0));
+    assert_eq!(transcript.notices().len(), 2, "negative counts are told");
+}
+
+fn confidence(text: &str) -> Confidence {
+    let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();
+    let probe = Probe {
+        path: Path::new("-"),
+        children: &[],
+        lines: &lines,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole: true,
+    };
+    Claude.sniff(&probe).confidence
+}
+
+#[test]
+fn content_decides() {
+    assert_eq!(confidence(SESSION), Confidence::Certain);
+    assert_eq!(confidence(AGENT), Confidence::Certain);
+    assert_eq!(confidence(EARLY), Confidence::Certain);
+    assert_eq!(confidence("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"y\"}"), Confidence::Likely);
+    assert_eq!(confidence(""), Confidence::NeedMore);
+    let qwen = "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"role\":\"user\",\"parts\":[]}}";
+    assert_eq!(confidence(qwen), Confidence::No);
+    assert_eq!(confidence("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}"), Confidence::No);
+}

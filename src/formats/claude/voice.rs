@@ -113,7 +113,12 @@ fn program_note<'a>(text: &'a str, name: &str, title: &'static str, quiet: bool)
             let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
             Note { title, text: parts.join("\n").into(), quiet }
         }
-        "task-notification" => Note::new(title, element(text, name).unwrap_or(text), quiet),
+        "task-notification" => {
+            // The summary comes first, so that it is what a folded note shows.
+            let inner = element(text, name).unwrap_or(text);
+            let summary = element(inner, "summary").map(|summary| format!("{summary}\n"));
+            Note { title, text: format!("{}{inner}", summary.unwrap_or_default()).into(), quiet }
+        }
         _ => {
             let after = text.split_once('>').map_or("", |(_, rest)| rest);
             let inner = after.split_once(&format!("</{name}>")).map_or(after, |(inner, _)| inner);

@@ -2,6 +2,7 @@
 
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
+use crate::formats::claude::outcome::count;
 use crate::formats::claude::session::Session;
 use crate::formats::claude::system::{seconds, setting};
 use crate::formats::json::Json;
@@ -33,10 +34,10 @@ impl Run {
         let mut facts = vec!["session begins".to_owned()];
         facts.extend(json.get("model").filled().map(str::to_owned));
         facts.extend(json.get("permissionMode").filled().map(|mode| format!("permissions {mode}")));
-        let tools = json.get("tools").items().len();
-        facts.extend((tools > 0).then(|| format!("{tools} tools")));
-        let servers = json.get("mcp_servers").items().len();
-        facts.extend((servers > 0).then(|| format!("{servers} MCP servers")));
+        for (member, what) in [("tools", "tool"), ("mcp_servers", "MCP server")] {
+            let n = json.get(member).items().len();
+            facts.extend((n > 0).then(|| count(n as u64, what)));
+        }
         facts.extend(json.get("claude_code_version").filled().map(|version| format!("version {version}")));
         setting(line, &facts.join(" · "), true, out)
     }
@@ -113,15 +114,11 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     let subtype = json.get("subtype").filled().unwrap_or("success");
     let mut facts =
         vec![if error_of(json).is_some() { "failed".to_owned() } else { subtype.replace('_', " ") }];
-    facts.extend(
-        json.get("num_turns")
-            .count()
-            .map(|turns| format!("{turns} turn{}", if turns == 1 { "" } else { "s" })),
-    );
+    facts.extend(json.get("num_turns").count().map(|turns| count(turns, "turn")));
     facts.extend(json.get("duration_ms").count().map(seconds));
     facts.extend(json.get("total_cost_usd").number().map(|usd| format!("${usd:.4}")));
     let denials = json.get("permission_denials").items().len();
-    facts.extend((denials > 0).then(|| format!("{denials} calls not allowed")));
+    facts.extend((denials > 0).then(|| format!("{} not allowed", count(denials as u64, "call"))));
     facts.extend(
         json.get("terminal_reason").filled().filter(|reason| *reason != "completed").map(str::to_owned),
     );

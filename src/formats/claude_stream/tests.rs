@@ -1,1 +1,199 @@
+use std::path::Path;
 
+use super::ClaudeStream;
+use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
+use crate::formats::json::{self, Json};
+use crate::model::edit::{Batch, Mode};
+use crate::model::entry::{BlockKind, Break, Entry};
+use crate::model::pairing::calls_of;
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::transcript::Transcript;
+
+const RUN: &str = include_str!("../../../tests/fixtures/claude-stream-json/run.jsonl");
+const BARE: &str = include_str!("../../../tests/fixtures/claude-stream-json/bare.ndjson");
+const ARRAY: &str = include_str!("../../../tests/fixtures/claude-stream-json/array.json");
+
+/// Feeds lines as one reading; `first` is the number of lines before them.
+fn reading(decoder: &mut dyn Decoder, first: usize, lines: &[&str], place: Place<'_>) -> Batch {
+    let mut out = Batch::default();
+    for (number, line) in lines.iter().enumerate() {
+        let number = u32::try_from(first + number).unwrap();
+        let len = u32::try_from(line.len()).unwrap();
+        let origin = Origin { file: FileId(0), at: u64::from(number) * 10_000, len, line: number + 1 };
+        feed(decoder, Record { origin, bytes: line.as_bytes() }, place, &mut out);
+    }
+    decoder.finish(&mut out);
+    out
+}
+
+fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
+    let mut transcript = Transcript::new();
+    for batch in batches {
+        transcript.apply(batch);
+    }
+    transcript.settle();
+    transcript
+}
+
+fn read(text: &str) -> Transcript {
+    let lines: Vec<&str> = text.lines().collect();
+    tell([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)])
+}
+
+fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
+    transcript.get(transcript.find(key).unwrap()).unwrap()
+}
+
+fn timeless(transcript: &Transcript) -> Vec<Entry> {
+    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+}
+
+#[test]
+fn partial_messages_grow_until_their_full_lines_come() {
+    let lines: Vec<&str> = RUN.lines().collect();
+    let upto = |mark: &str| lines.iter().position(|line| line.contains(mark)).unwrap() + 1;
+    let mut decoder = ClaudeStream.decoder();
+    let mut transcript = Transcript::new();
+
+    let half = upto("lines of the list.");
+    transcript.apply(reading(&mut *decoder, 0, &lines[..half], Place::Line));
+    let open = entry(&transcript, "msg_0sAAAA");
+    assert!(open.marks.open);
+    let BlockKind::Thinking(body) = &open.blocks[0].kind else { panic!("thinking first") };
+    assert_eq!(body.text().unwrap().as_str(), "Count the lines of the list.");
+    let id = transcript.find("msg_0sAAAA");
+
+    let call = upto("stations.csv\\\"}");
+    transcript.apply(reading(&mut *decoder, half, &lines[half..call], Place::Line));
+    let open = entry(&transcript, "msg_0sAAAA");
+    assert_eq!(open.blocks.len(), 2);
+    assert!(open.marks.open && matches!(&open.blocks[1].kind, BlockKind::Raw(_)));
+
+    transcript.apply(reading(&mut *decoder, call, &lines[call..], Place::Line));
+    let full = entry(&transcript, "msg_0sAAAA");
+    assert_eq!(transcript.find("msg_0sAAAA"), id);
+    assert_eq!((full.blocks.len(), calls_of(full).count(), full.marks.open), (2, 1, false));
+}
+
+#[test]
+fn any_portions_make_the_same_transcript() {
+    let lines: Vec<&str> = RUN.lines().collect();
+    let whole = read(RUN);
+    for cut in 1..lines.len() {
+        let mut decoder = ClaudeStream.decoder();
+        let first = reading(&mut *decoder, 0, &lines[..cut], Place::Line);
+        let rest = reading(&mut *decoder, cut, &lines[cut..], Place::Line);
+        let parts = tell([first, rest]);
+        assert_eq!(timeless(&parts), timeless(&whole), "cut after line {cut}");
+        assert_eq!(parts.totals().sum(), whole.totals().sum());
+    }
+}
+
+#[test]
+fn a_killed_run_keeps_what_was_said() {
+    let lines: Vec<&str> = RUN.lines().collect();
+    let end = lines.iter().position(|line| line.contains("lines of the list.")).unwrap() + 1;
+    let transcript = read(&lines[..end].join("\n"));
+    assert!(entry(&transcript, "msg_0sAAAA").marks.open);
+    assert_eq!(transcript.meta().live, Some(true));
+}
+
+#[test]
+fn a_run_knows_best_what_it_spent() {
+    let transcript = read(RUN);
+    let sum = transcript.totals().sum();
+    assert_eq!((sum.input.known(), sum.output.known()), (Some(18), Some(170)));
+    assert_eq!((sum.cache_read.known(), sum.cache_write.known()), (Some(4020), Some(210)));
+    assert_eq!(sum.requests, 5);
+    assert!((transcript.totals().run_cost().unwrap() - 0.031_915).abs() < 1e-9);
+    assert_eq!(transcript.meta().window, Some(200_000));
+    assert_eq!(transcript.meta().live, Some(false));
+}
+
+#[test]
+fn without_requests_the_result_tells_the_usage() {
+    let text = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n\
+                {\"type\":\"result\",\"subtype\":\"success\",\"result\":\"bye\",\
+                \"usage\":{\"input_tokens\":45,\"output_tokens\":28}}";
+    let transcript = read(text);
+    let sum = transcript.totals().sum();
+    assert_eq!((sum.input.known(), sum.cache_read.known(), sum.requests), (Some(45), None, 0));
+    assert_eq!(transcript.totals().run_cost(), None);
+    let answer = transcript.entries().last().unwrap();
+    assert!(!answer.marks.copy, "a result that says something else is shown");
+}
+
+#[test]
+fn a_sub_agent_is_a_lane_of_its_call() {
+    let transcript = read(RUN);
+    let [lane] = transcript.lanes() else { panic!("one lane") };
+    assert_eq!((lane.name.as_str(), lane.label.as_str()), ("toolu_0sTask", "Find doubles"));
+    assert_eq!(lane.call.as_deref(), Some("toolu_0sTask"));
+    assert_eq!((lane.entries.len(), transcript.turns().len()), (3, 1));
+}
+
+#[test]
+fn messages_without_ids_and_flat_control_messages_are_read() {
+    let transcript = read(BARE);
+    let calls: Vec<&str> = transcript.entries().flat_map(calls_of).map(|call| call.state.word()).collect();
+    assert_eq!(calls, ["failed"]);
+    let breaks = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
+        BlockKind::Break(what) => Some(what),
+        _ => None,
+    });
+    let waiting = breaks.filter(|what| matches!(what, Break::Waiting(_))).count();
+    assert_eq!(waiting, 2);
+    assert!(transcript.tally().unknown.is_empty());
+}
+
+#[test]
+fn an_array_reads_as_the_lines_do() {
+    let document = json::parse(ARRAY).unwrap();
+    let lines: Vec<String> = document.items().iter().map(Json::to_source).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let as_elements = tell([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Element)]);
+    let as_lines = tell([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)]);
+    assert_eq!(timeless(&as_elements), timeless(&as_lines));
+    assert_eq!(as_elements.totals().run_cost(), Some(0.0021));
+}
+
+#[test]
+fn telling_all_again_changes_nothing() {
+    for text in [RUN, BARE] {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut batch = reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line);
+        let mut transcript = tell([batch.clone()]);
+        batch.mode = Mode::Replace;
+        let touched = transcript.apply(batch);
+        assert_eq!((touched.added, touched.changed, touched.reordered), (vec![], vec![], false));
+    }
+}
+
+fn confidence(text: &str) -> Confidence {
+    let document = json::parse(text).ok().filter(|value| !value.items().is_empty());
+    let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();
+    let probe = Probe {
+        path: Path::new("-"),
+        children: &[],
+        lines: if document.is_some() { &[] } else { &lines },
+        header: None,
+        elements: document.as_ref().map_or(&[], Json::items),
+        is_document: document.is_some(),
+        is_whole: true,
+    };
+    ClaudeStream.sniff(&probe).confidence
+}
+
+#[test]
+fn content_decides() {
+    for text in [RUN, BARE, ARRAY] {
+        assert_eq!(confidence(text), Confidence::Certain);
+    }
+    let line = BARE.lines().nth(4).unwrap();
+    assert_eq!(confidence(line), Confidence::Likely);
+    let thinking = "{\"type\":\"thinking\",\"subtype\":\"delta\",\"text\":\"\",\"session_id\":\"s\"}";
+    assert_eq!(confidence(&format!("{}\n{thinking}", RUN.lines().nth(2).unwrap())), Confidence::No);
+    assert_eq!(confidence("{\"type\":\"message\",\"role\":\"user\",\"session_id\":\"s\"}"), Confidence::No);
+    let chain = "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"content\":\"hi\"}}";
+    assert_eq!(confidence(chain), Confidence::No);
+}
