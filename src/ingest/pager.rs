@@ -87,8 +87,12 @@ fn bodies(batch: &Batch) -> Vec<Held> {
                 put(&result.body);
                 result.patch.iter().for_each(&mut put);
             }
-            Edit::State { .. } | Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) | Edit::Retire(_) => {
-            }
+            Edit::State { .. }
+            | Edit::Usage { .. }
+            | Edit::Link { .. }
+            | Edit::Meta(_)
+            | Edit::Retire(_)
+            | Edit::RetirePiece { .. } => {}
         }
     }
     held
