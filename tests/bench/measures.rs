@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::json;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::edit::{Batch, Edit, Feed, Stage};
 use tv::model::record::{FileId, Origin, Record};
@@ -82,7 +83,13 @@ pub(crate) fn throughput(session: &Session) {
             black_box((line.kind, line.uuid, line.timestamp, line.message.role, line.message.content));
         }
     });
-    let decode = median(|| {
+    let parse = median(|| {
+        for line in &lines {
+            black_box(json::parse(std::str::from_utf8(line).unwrap()).is_ok());
+        }
+    });
+    let decode = median(|| assert_eq!(decoded(&lines, true).tally.records(), session.records));
+    let apply = median(|| {
         let mut transcript = Transcript::new();
         transcript.apply(decoded(&lines, true));
         assert_eq!(transcript.order().len() as u64, session.entries);
@@ -91,8 +98,11 @@ pub(crate) fn throughput(session: &Session) {
     print("newline scan (memchr)", rate(scan), "yardstick");
     print("serde_json, all ignored", rate(skip), "yardstick");
     print("serde_json, typed", rate(typed), "yardstick");
-    let share = typed.as_secs_f64() / decode.as_secs_f64() * 100.0;
-    print("decode and apply, one thread", rate(decode), &format!("{share:.0} % of typed"));
+    let share =
+        |time: Duration| format!("{:.0} % of typed", typed.as_secs_f64() / time.as_secs_f64() * 100.0);
+    print("records to JSON values", rate(parse), &share(parse));
+    print("records to edits", rate(decode), &share(decode));
+    print("records to a transcript, one thread", rate(apply), &share(apply));
 }
 
 fn decoded(lines: &[&[u8]], stubs_only: bool) -> Batch {
