@@ -7,7 +7,7 @@ mod trajectory;
 mod turn;
 mod wire;
 
-use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict, show_raw};
+use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
@@ -107,6 +107,9 @@ impl Decoder for OpenclawDecoder {
         }
         if is_lock(json) && !json.has("type") {
             return show_raw(input, &format!("a run is live: process {}", json.get("pid").to_source()), out);
+        }
+        if input.place == Place::Element {
+            return show_raw(input, "part of an index", out);
         }
         if let Some(fate) = trajectory::decode(json, out) {
             return fate;

@@ -62,18 +62,18 @@ pub fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
 
 /// What a line says that only changes how the session goes on.
 pub fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
-    let word = |name: &str| json.get(name).filled().map(str::to_owned);
+    let word = |name: &str| json.get(name).filled().unwrap_or("not told");
     Some(match kind {
-        "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")?),
-        "mode_change" => format!("mode: {}", word("mode")?),
-        "label" => match word("label") {
+        "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")),
+        "mode_change" => format!("mode: {}", word("mode")),
+        "label" => match json.get("label").filled() {
             Some(label) => format!("label of {}: {label}", json.get("targetId").str_or_empty()),
             None => format!("label of {} cleared", json.get("targetId").str_or_empty()),
         },
         "active_tools_change" => {
-            let (_, tools) = json.members().iter().find(|(_, value)| !value.items().is_empty())?;
-            let name = |tool: &Json<'_>| tool.str().or_else(|| tool.get("name").str()).map(str::to_owned);
-            format!("tools: {}", tools.items().iter().filter_map(name).collect::<Vec<_>>().join(", "))
+            let tools = json.members().iter().flat_map(|(_, value)| value.items());
+            let names = tools.filter_map(|tool| tool.str().or_else(|| tool.get("name").str()));
+            format!("tools: {}", names.collect::<Vec<_>>().join(", "))
         }
         _ => return None,
     })

@@ -2,6 +2,8 @@
 //!
 //! Invariant: every line with an id stays a link of the tree, also when it makes no entry.
 
+use std::collections::HashMap;
+
 use super::block;
 use super::entry;
 use super::event::{Held, Step, Stream};
@@ -10,12 +12,16 @@ use super::result;
 use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
-use crate::model::pairing::calls_of;
+use crate::model::entry::{BlockKind, Break, Key, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::{calls_of, identifies};
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolState, Verdict};
+
+/// Characters of a title that the user gave.
+const TITLE_CHARS: usize = 200;
 
 /// Decodes one session.
 pub struct SessionDecoder {
@@ -23,6 +29,8 @@ pub struct SessionDecoder {
     stream: Stream,
     held: Held,
     is_headed: bool,
+    /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
+    seen: HashMap<Key, (Option<Moment>, usize)>,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
 }
@@ -34,6 +42,7 @@ impl SessionDecoder {
             read_prompt,
             stream: Stream::default(),
             held: Held::default(),
+            seen: HashMap::new(),
             is_headed: false,
             nameless: (Key::default(), 0),
         }
@@ -47,8 +56,13 @@ impl SessionDecoder {
 
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
         let at = json.get("timestamp").moment();
-        let key = json.get("id").text().unwrap_or_else(|| self.nameless_key(out));
-        Line { key, parent: json.get("parentId").text(), at, lane: None }
+        let id = |name: &str| json.get(name).text().filter(|id| identifies(id));
+        let own = id("id").filter(|id| {
+            let line = (at, json.weight());
+            *self.seen.entry(id.clone()).or_insert(line) == line
+        });
+        let key = own.unwrap_or_else(|| self.nameless_key(out));
+        Line { key, parent: id("parentId"), at, lane: None }
     }
 
     /// A key from the place; lines of one record (a transaction of version 4) are numbered.
@@ -64,7 +78,7 @@ impl Decoder for SessionDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.json {
             Json::Array(lines) => self.transaction(lines, input, out),
-            Json::Object(_) => self.record(input.json, None, out),
+            Json::Object(_) => self.record(input.json, out),
             _ => {
                 out.unknown("line that is no object");
                 show_raw(input, "value", out)
@@ -80,14 +94,14 @@ impl Decoder for SessionDecoder {
 impl SessionDecoder {
     /// Late builds of version 4 write the lines of one transaction as an array.
     fn transaction(&mut self, lines: &[Json<'_>], input: Input<'_>, out: &mut Batch) -> Fate {
-        let fates: Vec<Fate> = lines.iter().map(|line| self.record(line, None, out)).collect();
+        let fates: Vec<Fate> = lines.iter().map(|line| self.record(line, out)).collect();
         if fates.contains(&Fate::Shown) {
             return Fate::Shown;
         }
         fates.first().copied().unwrap_or_else(|| show_raw(input, "empty transaction", out))
     }
 
-    fn record(&mut self, json: &Json<'_>, lane: Option<Name>, out: &mut Batch) -> Fate {
+    fn record(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         if let Some(kind @ ("header" | "entry" | "record" | "lane" | "fact")) = json.get("kind").str() {
             return self.version_4(kind, json, out);
         }
@@ -100,7 +114,7 @@ impl SessionDecoder {
         match self.stream.step(json, out) {
             Step::Other => {
                 self.held.give_out(out);
-                self.entry_line(kind, json, lane, out)
+                self.entry_line(kind, json, None, out)
             }
             step => self.event(json, step, out),
         }
@@ -110,24 +124,38 @@ impl SessionDecoder {
         if kind == "session" {
             return self.header(json, out);
         }
+        let id = json.get("id").str_or_empty();
+        let came_before = self.seen.contains_key(id);
         let line = Line { lane, ..self.line(json, out) };
+        let fate = self.entry_of(kind, &line, json, out);
+        // A line with a known id and other content has got a key of its own.
+        let is_repeated = came_before && line.key.as_str() == id;
+        if is_repeated && fate == Fate::Shown { Fate::Merged } else { fate }
+    }
+
+    fn entry_of(&mut self, kind: &str, line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
         match kind {
-            "message" => self.tell(&line, json.get("message"), out),
-            "compaction" => entry::shown(message::compaction(&line, json, out), out),
-            "branch_summary" => entry::shown(message::branch_summary(&line, json, out), out),
-            "custom_message" => entry::shown(message::custom(&line, json, out), out),
-            "custom" => entry::custom_state(&line, json, out),
+            "message" => self.tell(line, json.get("message"), out),
+            "compaction" => entry::shown(message::compaction(line, json, out), out),
+            "branch_summary" => entry::shown(message::branch_summary(line, json, out), out),
+            "custom_message" => entry::shown(message::custom(line, json, out), out),
+            "custom" => entry::custom_state(line, json, out),
             "session_info" => {
-                let title = Text::clean(json.get("name").str_or_empty());
+                let title = Text::stub(json.get("name").str_or_empty(), TITLE_CHARS);
                 let told = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
                 out.meta(MetaEdit::Title { rank: 3, title });
-                entry::setting(&line, &told, out)
+                entry::setting(line, &told, out)
             }
-            "model_change" => entry::model_change(&line, json, out),
-            _ => match entry::setting_of(kind, json) {
-                Some(told) => entry::setting(&line, &told, out),
-                None => self.unnamed(json, &format!("type {kind}"), out),
-            },
+            "model_change" => entry::model_change(line, json, out),
+            _ => {
+                if let Some(told) = entry::setting_of(kind, json) {
+                    return entry::setting(line, &told, out);
+                }
+                out.unknown(&format!("type {kind}"));
+                let mut entry = line.entry(Role::Harness, out);
+                entry.blocks.push(block::tree(kind, json, out));
+                entry::shown(entry, out)
+            }
         }
     }
 
@@ -170,7 +198,7 @@ impl SessionDecoder {
         let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
         match message::decode(&line, message, self.read_prompt, out) {
             Told::Entry(entry) => {
-                self.see(&entry, out);
+                message::title(&entry, out);
                 entry::shown(*entry, out)
             }
             result @ Told::Result { .. } => {
@@ -178,13 +206,6 @@ impl SessionDecoder {
                 Fate::Merged
             }
         }
-    }
-
-    fn see(&mut self, entry: &Entry, out: &mut Batch) {
-        for call in calls_of(entry) {
-            self.stream.see_call(call.key.clone());
-        }
-        message::title(entry, out);
     }
 
     // === events ===
@@ -233,7 +254,8 @@ impl SessionDecoder {
             Told::Entry(mut entry) => {
                 entry.marks.open = is_open;
                 entry.origin = first;
-                self.see(&entry, out);
+                calls_of(&entry).for_each(|call| self.stream.see_call(call.key.clone()));
+                message::title(&entry, out);
                 self.held.entry(entry);
                 if !is_open {
                     self.held.give_out_entry(out);
@@ -290,7 +312,11 @@ impl SessionDecoder {
             "header" => self.header(json, out),
             "entry" => {
                 let lane = json.get("lane").text().filter(|lane| lane.as_str() != "main");
-                self.record(json.get("entry"), lane, out)
+                let entry = json.get("entry");
+                match entry.get("type").str() {
+                    Some(kind) => self.entry_line(kind, entry, lane, out),
+                    None => self.unnamed(json, "entry without a type", out),
+                }
             }
             "fact" => {
                 let line = self.line(json, out);

@@ -6,6 +6,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
@@ -104,9 +105,24 @@ fn usage_counts_compactions_and_tools_and_nothing_twice() {
 #[test]
 fn unknown_types_and_blocks_are_shown_and_named() {
     let transcript = read(VERSION_3);
-    let unknown: Vec<&str> = transcript.tally().unknown.keys().map(|what| what.as_str()).collect();
+    let unknown: Vec<&str> = transcript.tally().unknown.keys().map(Text::as_str).collect();
     assert_eq!(unknown, ["block sketch", "type weather_report"]);
     assert_eq!(entry(&transcript, "a0000014").parent.as_deref(), Some("a0000013"));
+}
+
+#[test]
+fn ids_that_do_not_tell_lines_apart_collapse_nothing() {
+    let line = |id: &str, text: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    let redacted = read(&(line("[REDACTED]", "a") + &line("[REDACTED]", "b")));
+    assert_eq!(redacted.entries().count(), 2);
+    let taken = read(&(line("x1", "a") + &line("x1", "another")));
+    assert_eq!(taken.entries().count(), 2);
+    let repeated = read(&(line("x1", "a") + &line("x1", "a")));
+    assert_eq!((repeated.entries().count(), repeated.tally().merged), (1, 1));
 }
 
 #[test]
