@@ -31,8 +31,7 @@ pub struct Session {
     pub lanes: Lanes,
     home: Option<Name>,
     is_home_settled: bool,
-    /// The entry of a compaction whose summary is still to come.
-    pub boundary: Option<Key>,
+    boundary: Option<(Option<Name>, Key)>,
     seen: HashMap<Piece, usize>,
     settings: HashSet<Key>,
     answers: HashSet<Piece>,
@@ -83,6 +82,16 @@ impl Session {
     /// Notes a setting: `false` if it was told before.
     pub fn is_new_setting(&mut self, key: &Key) -> bool {
         self.settings.insert(key.clone())
+    }
+
+    /// Notes a compaction, whose summary is still to come.
+    pub fn set_boundary(&mut self, line: &Line<'_>) {
+        self.boundary = Some((line.lane.clone(), line.id.clone()));
+    }
+
+    /// The entry of the compaction that a summary belongs to.
+    pub fn take_boundary(&mut self, line: &Line<'_>) -> Option<Key> {
+        self.boundary.take_if(|(lane, _)| *lane == line.lane).map(|(_, key)| key)
     }
 
     /// Notes an answer of the model: `false` if an earlier line began it.

@@ -18,7 +18,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let content = json.get("content").str_or_empty();
     match json.get("subtype").str_or_empty() {
         "compact_boundary" => {
-            session.boundary = Some(line.id.clone());
+            session.set_boundary(line);
             show_break(line, compaction(json.get("compactMetadata")), false, out)
         }
         "microcompact_boundary" => {

@@ -10,7 +10,7 @@ use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Key, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Key, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolResult;
@@ -158,14 +158,14 @@ fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -
     }
 }
 
-fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<crate::model::entry::Block> {
+fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
     kinds.into_iter().map(|kind| Batch::block(line.piece(), kind)).collect()
 }
 
 /// The summary after a compaction joins the boundary before it. Old versions write no boundary: there
 /// the summary is the only trace of the compaction.
 fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let boundary = session.boundary.take();
+    let boundary = session.take_boundary(line);
     let fate = if boundary.is_some() { Fate::Merged } else { Fate::Shown };
     let is_alone = boundary.is_none();
     let mut entry = line.entry(boundary.unwrap_or_else(|| line.id.clone()), Role::Harness, out);

@@ -81,7 +81,7 @@ impl ClaudeStreamDecoder {
             "system" => system::decode(line, &mut self.session, out),
             "result" => {
                 self.partials.close_all(out);
-                self.run.end(line, &mut self.session, out)
+                self.run.end(line, out)
             }
             "stream_event" => {
                 let kind = json.at(&["event", "type"]).str().or_else(|| json.get("event_type").str());

@@ -3,7 +3,6 @@
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
 use crate::formats::claude::outcome::count;
-use crate::formats::claude::session::Session;
 use crate::formats::claude::system::{seconds, setting};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -50,7 +49,7 @@ impl Run {
     }
 
     /// `result`.
-    pub fn end(&mut self, line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    pub fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         tell_usage(line, self.model.as_ref(), out);
         let subtype = json.get("subtype").str_or_empty();
@@ -62,7 +61,6 @@ impl Run {
             return Fate::Shown;
         }
         out.meta(MetaEdit::Live(Some(false)));
-        session.boundary = None;
         let mut entry = line.entry(line.id.clone(), Role::Harness, out);
         if let Some(error) = error_of(json) {
             entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(Break::Error(error))));

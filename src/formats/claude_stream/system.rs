@@ -16,7 +16,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let text = |member: &str| json.get(member).str_or_empty();
     match text("subtype") {
         "compact_boundary" => {
-            session.boundary = Some(line.id.clone());
+            session.set_boundary(line);
             show_break(line, compaction(json.get("compact_metadata")), false, out)
         }
         "hook_started" => Fate::Passed("start of a hook"),
