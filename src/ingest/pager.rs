@@ -79,11 +79,16 @@ fn bodies(batch: &Batch) -> Vec<Held> {
         }
     };
     for edit in &batch.edits {
-        if let Edit::Entry(entry) = edit {
-            entry.blocks.iter().flat_map(|block| block.kind.bodies()).for_each(&mut put);
-        } else if let Edit::Result { result, .. } = edit {
-            put(&result.body);
-            result.patch.iter().for_each(&mut put);
+        match edit {
+            Edit::Entry(entry) => {
+                entry.blocks.iter().flat_map(|block| block.kind.bodies()).for_each(&mut put);
+            }
+            Edit::Result { result, .. } => {
+                put(&result.body);
+                result.patch.iter().for_each(&mut put);
+            }
+            Edit::State { .. } | Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) | Edit::Retire(_) => {
+            }
         }
     }
     held
