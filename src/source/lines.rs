@@ -96,16 +96,17 @@ impl LineBuffer {
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        let was_too_long = self.is_too_long(self.seen);
         self.seen += piece.len() as u64;
         if !self.is_too_long(self.seen) {
             self.partial.extend_from_slice(piece);
-        } else if !was_too_long {
-            let wanting = KEPT.saturating_sub(self.partial.len()).min(piece.len());
-            self.partial.extend_from_slice(piece.get(..wanting).unwrap_or_default());
+            return;
+        }
+        if self.partial.len() > KEPT {
             self.partial.truncate(KEPT);
             self.partial.shrink_to_fit();
         }
+        let wanting = (KEPT - self.partial.len()).min(piece.len());
+        self.partial.extend_from_slice(piece.get(..wanting).unwrap_or_default());
     }
 
     fn line_of<'b>(&self, bytes: &'b [u8], seen: u64) -> Line<'b> {
