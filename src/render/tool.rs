@@ -18,7 +18,7 @@ use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
 /// Names up to this width stand as they are; longer ones of known tools give way to their kind.
-const SHORT_NAME: usize = 8;
+const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
 
@@ -98,7 +98,7 @@ fn lines_of(call: &ToolCall) -> u32 {
 
 /// The tool's name in few letters.
 fn word(call: &ToolCall) -> String {
-    let name = without_sgr(&call.name);
+    let name = without_sgr(&call.name).split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = match name.strip_prefix("mcp__") {
         Some(rest) => rest.replacen("__", ":", 1),
         None => name.to_lowercase(),

@@ -103,7 +103,11 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
         kind: RowKind::Error,
         at: sheet.item.entry.at,
         word: Span::styled("error", theme.bad),
-        text: vec![Span::styled(first, theme.text)],
+        text: if fits || detail == Detail::Closed {
+            vec![Span::styled(first, theme.text)]
+        } else {
+            Vec::new()
+        },
         right: vec![Span::styled(sheet.glyphs().failed, theme.bad)],
         ..Head::default()
     });

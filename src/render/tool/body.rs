@@ -21,6 +21,8 @@ const OUTPUT: (usize, usize) = (3, 5);
 const FAILURE: (usize, usize) = (3, 12);
 /// Of files, hits and pages the beginning is enough.
 const FILE: (usize, usize) = (3, 0);
+/// Records without a form of their own.
+const RECORD: (usize, usize) = (8, 0);
 /// A change is worth more rows.
 const CHANGE: (usize, usize) = (12, 0);
 
@@ -31,6 +33,8 @@ pub struct Card<'a> {
     detail: Detail,
     width: usize,
     change: Option<Vec<DiffLine>>,
+    /// Whether a sub-agent's row says how far it is.
+    has_lane: bool,
 }
 
 impl<'a> Card<'a> {
@@ -46,7 +50,8 @@ impl<'a> Card<'a> {
             | ToolKind::Plan
             | ToolKind::Other => None,
         };
-        Self { look: sheet.look, call, detail, width: sheet.room(), change }
+        let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
+        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane }
     }
 
     /// Added and removed lines.
@@ -65,6 +70,7 @@ impl<'a> Card<'a> {
             Detail::Preview | Detail::Full | Detail::Open => self.input(),
         };
         match &self.call.state {
+            ToolState::Pending | ToolState::Running if self.has_lane => {}
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
@@ -275,7 +281,7 @@ pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<
 
 /// A body that belongs to no call.
 pub fn untitled(body: &Body, detail: Detail, width: usize, look: &Look<'_>) -> Vec<Row> {
-    body_rows(body, detail, FILE, width, look)
+    body_rows(body, detail, RECORD, width, look)
 }
 
 /// A body as recorded.
@@ -291,8 +297,7 @@ pub fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
 
 /// Prose with a limit; the last row tells what is hidden.
 pub fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
-    // Bytes that can fill the rows, and some more, for markers and addresses take no room.
-    let most = limit.saturating_mul(width.max(80)).saturating_mul(2).max(4_096);
+    let most = limit.saturating_mul(width.max(80)).max(4_096);
     let part = wrap::head(text, most);
     let part =
         if part.len() < text.len() { part.rsplit_once('\n').map_or(part, |(whole, _)| whole) } else { part };
