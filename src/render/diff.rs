@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn compares_with_lines_around() {
-        let old: String = (0..20).map(|n| format!("line {n}\n")).collect();
+        let old = (0..20).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
         let lines = compare(&old, &old.replace("line 10\n", "line ten\n"));
         assert_eq!(counts(&lines), (1, 1));
         assert_eq!(lines.len(), 8);

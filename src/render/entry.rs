@@ -9,7 +9,7 @@ use super::markdown::{self, Manner};
 use super::row::{Item, Level, Look, Row, RowKind};
 use super::sheet::{Head, Sheet, hidden_row};
 use super::wrap::{self, Piece};
-use super::{figures, tool};
+use super::{body, figures, tool};
 use crate::model::entry::{Block, BlockKind, Body, Entry, Raw, Role};
 use crate::model::record::Origin;
 use crate::model::text::without_sgr;
@@ -188,9 +188,9 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
         Detail::Preview | Detail::Full | Detail::Open | Detail::Raw => detail.rows(),
     };
     let mut rows = if detail == Detail::Raw || body.tree().is_some() {
-        tool::raw_rows(body, sheet.room(), sheet.look)
+        body::raw_rows(body, sheet.room(), sheet.look)
     } else {
-        tool::prose(body.text_or_stub(), manner_of(sheet), limit, sheet.room(), sheet.look)
+        body::prose(body.text_or_stub(), manner_of(sheet), limit, sheet.room(), sheet.look)
     };
     if is_aside {
         let dim = sheet.look.theme.dim;
@@ -262,9 +262,9 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     sheet.head(head);
     let limit = if detail.is_whole() { detail.rows() } else { THINKING_ROWS };
     let mut rows = if detail == Detail::Raw {
-        tool::raw_rows(body, sheet.room(), sheet.look)
+        body::raw_rows(body, sheet.room(), sheet.look)
     } else {
-        tool::prose(body.text_or_stub(), Manner::Prose, limit, sheet.room(), sheet.look)
+        body::prose(body.text_or_stub(), Manner::Prose, limit, sheet.room(), sheet.look)
     };
     for row in &mut rows {
         row.is_away |= body.is_away();
@@ -294,7 +294,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if is_closed {
         return;
     }
-    let rows = tool::untitled(&raw.body, detail, sheet.room(), sheet.look);
+    let rows = body::untitled(&raw.body, detail, sheet.room(), sheet.look);
     sheet.body(rows);
 }
 

@@ -80,11 +80,13 @@ fn done(text: &str, ms: u64) -> ToolState {
 
 /// One entry of each kind, in the order of a session.
 fn session() -> Vec<Entry> {
-    let compiling: String = (0..220).map(|n| format!("   Compiling crate-{n} v0.{n}.0\n")).collect();
+    let compiling =
+        (0..220).map(|n| format!("   Compiling crate-{n} v0.{n}.0\n")).collect::<Vec<_>>().concat();
     let failed = format!(
         "{compiling}\u{1b}[31mtest watch::coalesce … FAILED\u{1b}[0m\nassertion failed: rx.try_recv().is_ok()\n  tests/watch.rs:46\nerror: test failed, to rerun pass `--test watch`\n"
     );
-    let source: String = (120..181).map(|n| format!("   {n}→    let x{n} = mpsc::channel();\n")).collect();
+    let source =
+        (120..181).map(|n| format!("   {n}→    let x{n} = mpsc::channel();\n")).collect::<Vec<_>>().concat();
     let old = "    fs::write(&p, b\"x\")?;\n    sleep(Duration::from_millis(50));\n    assert!(rx.try_recv().is_ok());\n";
     let new = "    fs::write(&p, b\"x\")?;\n    rx.recv_timeout(SECOND)?; // armed\n    assert!(rx.try_recv().is_ok());\n";
     vec![
