@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
-use similar::{ChangeTag, TextDiff};
+use similar::{Change, ChangeTag, InlineChange, TextDiff};
 
 use super::excerpt::Extent;
 use super::figures;
@@ -23,6 +23,8 @@ use crate::model::tool::Tree;
 const CONTEXT: usize = 3;
 /// Larger texts are shown as removed and added without being compared.
 const MAX_COMPARED: usize = 256 * 1024;
+/// Larger changes are rewrites: marks within their lines would say nothing.
+const MAX_REFINED: usize = 60;
 /// A comparison that takes longer gives a coarser result.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -128,27 +130,47 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
         if index > 0 {
             lines.push(DiffLine::plain(Sign::Note, None, ""));
         }
-        for change in group.iter().flat_map(|op| diff.iter_inline_changes(op)) {
-            let sign = match change.tag() {
-                ChangeTag::Equal => Sign::Same,
-                ChangeTag::Delete => Sign::Removed,
-                ChangeTag::Insert => Sign::Added,
-            };
-            let mut parts: Vec<(bool, String)> = change
-                .iter_strings_lossy()
-                .map(|(differs, text)| (differs, text.trim_end_matches(['\n', '\r']).to_owned()))
-                .filter(|(_, text)| !text.is_empty())
-                .collect();
-            // A line that differs as a whole needs no marks.
-            if parts.iter().all(|(differs, _)| *differs) {
-                for (differs, _) in &mut parts {
-                    *differs = false;
-                }
+        for op in group {
+            let is_small = op.old_range().len() + op.new_range().len() <= MAX_REFINED;
+            if is_small {
+                lines.extend(diff.iter_inline_changes(op).map(|change| refined(&change)));
+            } else {
+                let plain = |change: Change<&str>| {
+                    DiffLine::plain(
+                        sign_of(change.tag()),
+                        None,
+                        change.value().trim_end_matches(['\n', '\r']),
+                    )
+                };
+                lines.extend(diff.iter_changes(op).map(plain));
             }
-            lines.push(DiffLine { sign, number: None, parts });
         }
     }
     lines
+}
+
+/// A line with the parts that differ within it.
+fn refined(change: &InlineChange<'_, str>) -> DiffLine {
+    let mut parts: Vec<(bool, String)> = change
+        .iter_strings_lossy()
+        .map(|(differs, text)| (differs, text.trim_end_matches(['\n', '\r']).to_owned()))
+        .filter(|(_, text)| !text.is_empty())
+        .collect();
+    // A line that differs as a whole needs no marks.
+    if parts.iter().all(|(differs, _)| *differs) {
+        for (differs, _) in &mut parts {
+            *differs = false;
+        }
+    }
+    DiffLine { sign: sign_of(change.tag()), number: None, parts }
+}
+
+fn sign_of(tag: ChangeTag) -> Sign {
+    match tag {
+        ChangeTag::Equal => Sign::Same,
+        ChangeTag::Delete => Sign::Removed,
+        ChangeTag::Insert => Sign::Added,
+    }
 }
 
 /// Added and removed lines.
@@ -231,7 +253,7 @@ mod tests {
 
     #[test]
     fn compares_with_lines_around() {
-        let old: String = (0..20).map(|n| format!("line {n}\n")).collect();
+        let old = (0..20).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
         let lines = compare(&old, &old.replace("line 10\n", "line ten\n"));
         assert_eq!(counts(&lines), (1, 1));
         assert_eq!(lines.len(), 8);

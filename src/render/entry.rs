@@ -5,12 +5,13 @@ mod breaks;
 use ratatui::text::Span;
 
 use super::excerpt::Detail;
-use super::markdown::Manner;
+use super::markdown::{self, Manner};
 use super::row::{Item, Level, Look, Row, RowKind};
 use super::sheet::{Head, Sheet, hidden_row};
 use super::wrap::{self, Piece};
-use super::{figures, tool};
+use super::{body, figures, tool};
 use crate::model::entry::{Block, BlockKind, Body, Entry, Raw, Role};
+use crate::model::record::Origin;
 use crate::model::text::without_sgr;
 
 /// Rows of a prompt where only prompts are shown.
@@ -33,7 +34,8 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
         return Vec::new();
     }
     if look.level == Level::Raw {
-        sheet.note(&identity(item.entry), look.theme.dim);
+        let identity = identity(item.entry, look.theme.glyphs().dot);
+        sheet.note(&identity, look.theme.dim);
     }
     let mut speaks_first = true;
     for (index, block) in item.entry.blocks.iter().enumerate() {
@@ -50,20 +52,16 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
 }
 
 /// `key … · parent … · line 12 · byte 345 +678`
-fn identity(entry: &Entry) -> String {
-    let parent = entry.parent.as_ref().map(|parent| format!(" · parent {}", without_sgr(parent)));
-    let model = entry.model.as_ref().map(|model| format!(" · {}", without_sgr(model)));
-    let origin = entry.origin;
-    format!(
-        "{} {}{}{} · line {} · byte {} +{}",
-        entry.role.word(),
-        without_sgr(&entry.key),
-        parent.unwrap_or_default(),
-        model.unwrap_or_default(),
-        origin.line,
-        origin.at,
-        origin.len
-    )
+fn identity(entry: &Entry, dot: &str) -> String {
+    let Origin { at, len, line, .. } = entry.origin;
+    let parts = [
+        Some(format!("{} {}", entry.role.word(), without_sgr(&entry.key))),
+        entry.parent.as_ref().map(|parent| format!("parent {}", without_sgr(parent))),
+        entry.model.as_ref().map(|model| without_sgr(model).into_owned()),
+        Some(format!("line {line}")),
+        Some(format!("byte {at} +{len}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} "))
 }
 
 /// Air below prose, and on wide sheets below everything that has more than a row.
@@ -89,9 +87,13 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
             let shown = tool::image(&image.mime, image.bytes, image.source.as_ref());
-            let text = vec![Span::styled(shown, sheet.look.theme.dim)];
-            let head = head_of(sheet, text);
-            sheet.head(head);
+            let dim = sheet.look.theme.dim;
+            if sheet.at() > 0 {
+                sheet.note(&shown, dim);
+            } else {
+                let head = head_of(sheet, vec![Span::styled(shown, dim)]);
+                sheet.head(head);
+            }
         }
         BlockKind::Break(what) => breaks::lay_out(sheet, what, detail),
         BlockKind::Raw(raw) => self::raw(sheet, raw, detail),
@@ -130,14 +132,17 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     if is_blank(body) && detail != Detail::Raw {
         return;
     }
-    let entry = sheet.item.entry;
-    let is_aside = matches!(entry.role, Role::System | Role::Harness);
-    let one_row = detail == Detail::Closed
-        || (detail == Detail::Preview && (is_quiet(sheet) || (is_aside && body.lines <= 1)));
+    let is_aside = matches!(sheet.item.entry.role, Role::System | Role::Harness);
+    let in_row = detail == Detail::Closed
+        || (detail == Detail::Preview && (is_quiet(sheet) || (is_aside && is_brief(sheet, body))));
     let right = right_of(sheet, speaks_first);
-    if one_row {
-        let style = if is_aside || is_quiet(sheet) { sheet.look.theme.dim } else { sheet.look.theme.text };
-        let mut head = head_of(sheet, vec![Span::styled(first_line(body), style)]);
+    if in_row {
+        let text = if is_aside || is_quiet(sheet) {
+            vec![Span::styled(on_one_line(body), sheet.look.theme.dim)]
+        } else {
+            first_row(sheet, body)
+        };
+        let mut head = head_of(sheet, text);
         head.right = right;
         head.is_away = body.is_away();
         head.hides = body.lines.max(1);
@@ -153,8 +158,29 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     sheet.body(rows);
 }
 
+/// Whether an aside is told by one row: system prompts always, notes if they fit.
+fn is_brief(sheet: &Sheet<'_>, body: &Body) -> bool {
+    sheet.item.entry.role == Role::System || (body.bytes as usize) + 20 < usize::from(sheet.look.width)
+}
+
+/// The beginning of prose, without its markers.
+fn first_row(sheet: &Sheet<'_>, body: &Body) -> Vec<Piece> {
+    let text = wrap::head(body.text_or_stub(), 2_000).trim_start();
+    let rows = markdown::rows(text, manner_of(sheet), 1_000, 1, sheet.look);
+    rows.into_iter().next().map(|row| row.line.spans).unwrap_or_default()
+}
+
+fn manner_of(sheet: &Sheet<'_>) -> Manner {
+    if sheet.item.entry.role == Role::Assistant { Manner::Prose } else { Manner::Typed }
+}
+
+/// The beginning of a text with blanks for its line breaks.
+fn on_one_line(body: &Body) -> String {
+    let plain = without_sgr(wrap::head(body.text_or_stub(), 2_000));
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) -> Vec<Row> {
-    let manner = if sheet.item.entry.role == Role::Assistant { Manner::Prose } else { Manner::Typed };
     let limit = match detail {
         Detail::Closed => 1,
         Detail::Preview if sheet.look.level == Level::Prompts => PROMPT_ROWS,
@@ -162,9 +188,9 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
         Detail::Preview | Detail::Full | Detail::Open | Detail::Raw => detail.rows(),
     };
     let mut rows = if detail == Detail::Raw || body.tree().is_some() {
-        tool::raw_rows(body, sheet.room(), sheet.look)
+        body::raw_rows(body, sheet.room(), sheet.look)
     } else {
-        tool::prose(body.text_or_stub(), manner, limit, sheet.room(), sheet.look)
+        body::prose(body.text_or_stub(), manner_of(sheet), limit, sheet.room(), sheet.look)
     };
     if is_aside {
         let dim = sheet.look.theme.dim;
@@ -236,9 +262,9 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     sheet.head(head);
     let limit = if detail.is_whole() { detail.rows() } else { THINKING_ROWS };
     let mut rows = if detail == Detail::Raw {
-        tool::raw_rows(body, sheet.room(), sheet.look)
+        body::raw_rows(body, sheet.room(), sheet.look)
     } else {
-        tool::prose(body.text_or_stub(), Manner::Prose, limit, sheet.room(), sheet.look)
+        body::prose(body.text_or_stub(), Manner::Prose, limit, sheet.room(), sheet.look)
     };
     for row in &mut rows {
         row.is_away |= body.is_away();
@@ -268,7 +294,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if is_closed {
         return;
     }
-    let rows = tool::untitled(&raw.body, detail, sheet.room(), sheet.look);
+    let rows = body::untitled(&raw.body, detail, sheet.room(), sheet.look);
     sheet.body(rows);
 }
 

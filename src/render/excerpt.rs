@@ -94,7 +94,7 @@ impl Excerpt<'_> {
 /// Takes the visible part. `lines` is the known number of lines of the text.
 pub fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) -> Excerpt<'_> {
     let text = text.trim_end_matches('\n');
-    let bytes_of = |rows: usize| rows.saturating_mul(width.max(80)).saturating_mul(2).max(4_096);
+    let bytes_of = |rows: usize| rows.saturating_mul(width.max(80)).max(4_096);
     let is_small = text.len() <= bytes_of(extent.head + extent.tail);
     // A row that says "+1 line" could as well be that line.
     if is_small && text.lines().nth(extent.head + extent.tail + 1).is_none() {

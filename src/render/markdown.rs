@@ -31,6 +31,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
     let mut writer = Writer {
         look,
         width: width.max(1),
+        limit,
         manner,
         rows: Vec::new(),
         containers: Vec::new(),
@@ -39,9 +40,11 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         code: None,
         lists: Vec::new(),
         wants_gap: false,
+        is_apart: true,
     };
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
-        let rest = text.get(range.start..).unwrap_or_default();
+        let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
+        writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
         let source = text.get(range).unwrap_or_default();
         writer.event(event, source, rest);
         if writer.rows.len() >= limit {
@@ -65,6 +68,7 @@ struct Container {
 struct Writer<'a> {
     look: &'a Look<'a>,
     width: usize,
+    limit: usize,
     manner: Manner,
     rows: Vec<Vec<Piece>>,
     containers: Vec<Container>,
@@ -75,6 +79,8 @@ struct Writer<'a> {
     /// Numbers of the next items; `None` for bullets.
     lists: Vec<Option<u64>>,
     wants_gap: bool,
+    /// Whether air may stand in front of the next block: a human may not have typed any.
+    is_apart: bool,
 }
 
 impl Writer<'_> {
@@ -133,7 +139,7 @@ impl Writer<'_> {
                 }
                 self.lists.push(number);
             }
-            Tag::Item => self.item(),
+            Tag::Item => self.item(source),
             Tag::Table(alignments) => {
                 self.block_starts();
                 self.table = Some(Table::new(&alignments));
@@ -185,7 +191,7 @@ impl Writer<'_> {
     fn block_starts(&mut self) {
         self.paragraph();
         let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
-        if self.wants_gap && !is_first && !self.rows.is_empty() {
+        if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
             self.rows.push(blank);
         }
@@ -196,8 +202,9 @@ impl Writer<'_> {
         self.containers.push(Container { first, rest, is_begun: false });
     }
 
-    fn item(&mut self) {
+    fn item(&mut self, source: &str) {
         self.paragraph();
+        let typed = source.split_whitespace().next().unwrap_or_default();
         let depth = self.lists.len();
         let glyphs = self.look.theme.glyphs();
         let bullet = match self.lists.last_mut() {
@@ -206,6 +213,7 @@ impl Writer<'_> {
                 *number = number.saturating_add(1);
                 bullet
             }
+            _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
             _ if depth > 1 => format!("{} ", glyphs.bullet_inner),
             _ => format!("{} ", glyphs.bullet),
         };
@@ -292,7 +300,8 @@ impl Writer<'_> {
             width: self.room(),
             first: vec![Span::raw(" ".repeat(indent))],
             rest: vec![Span::raw(" ".repeat(hanging))],
-            ..Frame::default()
+            limit: self.limit.saturating_sub(self.rows.len()).max(1),
+            cut: self.look.theme.glyphs().cut,
         };
         for line in wrap::wrap(spans, &frame) {
             self.push(line.spans);
@@ -319,6 +328,12 @@ impl Writer<'_> {
         let most = self.width - self.width / 3;
         if wrap::width_of(&front) > most { Vec::new() } else { front }
     }
+}
+
+/// Whether an empty line stands at the end.
+fn ends_in_blank_line(text: &str) -> bool {
+    let blanks = text.bytes().rev().take_while(u8::is_ascii_whitespace);
+    blanks.filter(|byte| *byte == b'\n').count() > 1
 }
 
 /// The look of a heading: its level stays visible without its marks.

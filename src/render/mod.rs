@@ -3,6 +3,7 @@
 //! Invariant: pure. Knows ratatui's text types, no terminal, no file, no state of the viewer.
 
 pub mod ansi;
+pub mod body;
 pub mod code;
 pub mod diff;
 pub mod entry;

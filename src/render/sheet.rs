@@ -117,7 +117,7 @@ impl<'a> Sheet<'a> {
     pub fn head(&mut self, head: Head) {
         let glyphs = self.glyphs();
         let width = self.width();
-        let right = right_edge(head.right, width);
+        let right = right_edge(head.right, width, glyphs.cut);
         let reserved = reserved(&right, head.running_since.is_some() && width >= 24);
         let mut line = self.front(head.at);
         let word_width = if self.is_wide() { 7 } else { 6 };
@@ -187,7 +187,7 @@ impl<'a> Sheet<'a> {
             row.right.clear();
         }
         let allowed = width.saturating_sub(reserved(&row.right, row.running_since.is_some() && width >= 24));
-        if wrap::width_of(&row.line.spans) > allowed {
+        if wrap::width_of(&row.line.spans) > allowed || !row.line.spans.iter().all(is_safe) {
             row.line.spans = wrap::fit(&row.line.spans, allowed, self.glyphs().cut);
         }
         row.block = self.block;
@@ -224,6 +224,10 @@ impl<'a> Sheet<'a> {
     }
 }
 
+fn is_safe(span: &Piece) -> bool {
+    !span.content.chars().any(char::is_control)
+}
+
 /// Columns that the right edge takes from the line.
 fn reserved(right: &[Piece], is_running: bool) -> usize {
     let right = if right.is_empty() { 0 } else { wrap::width_of(right) + 1 };
@@ -231,8 +235,9 @@ fn reserved(right: &[Piece], is_running: bool) -> usize {
 }
 
 /// Joins facts; the less important ones go when they would take more than half of the width.
-fn right_edge(facts: Vec<Piece>, width: usize) -> Vec<Piece> {
-    let mut facts: Vec<Piece> = facts.into_iter().filter(|fact| !fact.content.is_empty()).collect();
+fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> {
+    let facts = facts.into_iter().map(|fact| wrap::fit(&[fact], width, cut));
+    let mut facts: Vec<Piece> = facts.flatten().filter(|fact| !fact.content.is_empty()).collect();
     let total = |facts: &[Piece]| wrap::width_of(facts) + facts.len() * 2;
     while !facts.is_empty() && total(&facts) > width / 2 {
         facts.remove(0);

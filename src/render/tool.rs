@@ -1,13 +1,13 @@
 //! Tool calls as cards: a head row that says what was really done, and what came of it below.
 
-mod body;
+mod card;
 mod facts;
+mod plan;
 
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use self::body::Card;
-pub use self::body::{prose, raw_rows, untitled};
+use self::card::Card;
 use super::excerpt::Detail;
 use super::row::{LaneLine, RowKind};
 use super::sheet::{Head, Sheet};
@@ -18,7 +18,7 @@ use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
 /// Names up to this width stand as they are; longer ones of known tools give way to their kind.
-const SHORT_NAME: usize = 8;
+const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
 
@@ -52,12 +52,12 @@ pub fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail)
         word: Span::styled("stray", theme.warn),
         text,
         right: vec![Span::styled(facts::short(&stray.result.facts), theme.dim)],
-        hides: body::hidden_by_head(detail, stray.result.body.lines),
+        hides: card::hidden_by_head(detail, stray.result.body.lines),
         is_away: stray.result.body.is_away(),
         ..Head::default()
     });
     if detail != Detail::Closed {
-        let rows = body::of_result(sheet, &stray.result, detail);
+        let rows = card::of_result(sheet, &stray.result, detail);
         sheet.body(rows);
     }
 }
@@ -87,7 +87,7 @@ fn head(
         suffix,
         right: facts::right(sheet, call),
         running_since: call.state.is_open().then_some(call.started.or(sheet.item.entry.at)).flatten(),
-        hides: if is_bare { body::hidden_by_head(detail, lines_of(call)) } else { 0 },
+        hides: if is_bare { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
         is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
     }
 }
@@ -98,7 +98,7 @@ fn lines_of(call: &ToolCall) -> u32 {
 
 /// The tool's name in few letters.
 fn word(call: &ToolCall) -> String {
-    let name = without_sgr(&call.name);
+    let name = without_sgr(&call.name).split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = match name.strip_prefix("mcp__") {
         Some(rest) => rest.replacen("__", ":", 1),
         None => name.to_lowercase(),

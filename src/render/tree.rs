@@ -7,6 +7,7 @@ use ratatui::text::Span;
 
 use super::figures;
 use super::row::{Look, Row};
+use super::sheet::hidden_row;
 use super::wrap::{self, Frame, Piece};
 use crate::model::text::without_sgr;
 use crate::model::tool::Tree;
@@ -24,7 +25,8 @@ pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row
     writer.tree(&[], tree, 0);
     let mut rows = writer.rows;
     if writer.hidden > 0 {
-        rows.push(hidden(writer.hidden, look));
+        let what = format!("+{}", figures::count(u64::try_from(writer.hidden).unwrap_or(u64::MAX), "value"));
+        rows.push(hidden_row(&what, writer.hidden, look));
     }
     rows
 }
@@ -52,20 +54,6 @@ pub fn arguments(tree: &Tree, max: usize) -> String {
         push_compact(&mut out, value, max, 0);
     }
     out
-}
-
-/// The row that stands for `count` hidden values.
-fn hidden(count: usize, look: &Look<'_>) -> Row {
-    let text = format!(
-        "{} +{}",
-        look.theme.glyphs().ellipsis,
-        figures::count(u64::try_from(count).unwrap_or(u64::MAX), "value")
-    );
-    Row {
-        line: vec![Span::styled(text, look.theme.dim)].into(),
-        hides: figures::small(count),
-        ..Row::default()
-    }
 }
 
 struct Writer<'a> {
@@ -155,7 +143,17 @@ impl Writer<'_> {
         let front_width = wrap::width_of(front);
         let mut spans = front.to_vec();
         spans.push(self.value(tree));
+        let rest = tree.as_text().map_or(0, |text| text.len().saturating_sub(self.longest()));
         self.push(spans, &Frame::hanging(self.width, front_width));
+        if rest > 0 {
+            let what = format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(u64::MAX)));
+            self.rows.push(hidden_row(&what, 1, self.look));
+        }
+    }
+
+    /// Bytes of a string that are shown.
+    fn longest(&self) -> usize {
+        self.width.saturating_mul(4).saturating_mul(self.limit.min(200)).max(4096)
     }
 
     /// A string of several lines, below its key.
@@ -179,7 +177,7 @@ impl Writer<'_> {
 
     fn value(&self, tree: &Tree) -> Piece {
         let syntax = &self.look.theme.syntax;
-        let most = self.width.saturating_mul(4).saturating_mul(self.limit.min(200)).max(4096);
+        let most = self.longest();
         match tree {
             Tree::Null => Span::styled("null", self.look.theme.dim),
             Tree::Bool(value) => Span::styled(value.to_string(), syntax.constant),

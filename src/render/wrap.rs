@@ -85,8 +85,9 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
     let room_first = frame.width.saturating_sub(width_of(&first)).max(1);
     let room_rest = frame.width.saturating_sub(width_of(&rest)).max(1);
     let flat = Flat::of(spans, room_first.min(room_rest));
-    let rows = flat.rows(room_first, room_rest);
-    let wanted = if frame.limit == 0 { rows.len() } else { frame.limit.min(rows.len()) };
+    let limit = if frame.limit == 0 { usize::MAX } else { frame.limit };
+    let rows = flat.rows(room_first, room_rest, limit.saturating_add(1));
+    let wanted = limit.min(rows.len());
     let is_cut = wanted < rows.len();
     let mut out = Vec::with_capacity(wanted);
     for (index, range) in rows.into_iter().take(wanted).enumerate() {
@@ -106,7 +107,10 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
 
 /// What stands in front may take half of the width; more than that is left out.
 fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
-    if width_of(front) * 2 <= width { front.to_vec() } else { Vec::new() }
+    if width_of(front) * 2 > width {
+        return Vec::new();
+    }
+    front.iter().filter(|span| !span.content.is_empty()).cloned().collect()
 }
 
 /// Cuts to `width` columns; `cut` stands at the end if something is missing.
@@ -182,31 +186,39 @@ impl Flat {
         if self.is_ascii { self.text.len() } else { width(&self.text) }
     }
 
-    /// Byte ranges of the rows.
-    fn rows(&self, first: usize, rest: usize) -> Vec<Range<usize>> {
-        if self.is_ascii && self.text.len() <= first {
-            let whole = 0..self.text.len();
-            return vec![whole];
-        }
-        let mut breaker =
-            Breaker { rows: Vec::new(), room: first, rest, start: 0, used: 0, stop: None, ink: false };
-        if self.is_ascii {
-            for (at, byte) in self.text.bytes().enumerate() {
-                breaker.take(at..at + 1, 1, byte == b' ');
+    /// Byte ranges of the rows, at most `limit`.
+    fn rows(&self, first: usize, rest: usize, limit: usize) -> Vec<Range<usize>> {
+        let mut rows = Vec::new();
+        let mut start = 0;
+        let mut room = first;
+        while rows.len() < limit {
+            let text = self.text.get(start..).unwrap_or_default();
+            let (end, next) = if self.is_ascii && text.len() <= room {
+                (text.len(), text.len())
+            } else if self.is_ascii {
+                row_end(text, (0..text.len()).map(|at| (at, text.get(at..=at).unwrap_or_default())), room)
+            } else {
+                row_end(text, text.grapheme_indices(true), room)
+            };
+            rows.push(start..start + end);
+            start += next;
+            room = rest;
+            if start >= self.text.len() {
+                break;
             }
-        } else {
-            for (at, grapheme) in self.text.grapheme_indices(true) {
-                breaker.take(at..at + grapheme.len(), grapheme.width(), grapheme == " ");
-            }
         }
-        breaker.finish(self.text.len())
+        rows
     }
 
     /// The styled spans of a byte range.
     fn slice(&self, range: Range<usize>) -> Vec<Piece> {
         let mut out = Vec::new();
         let mut from = range.start;
-        for (end, style) in &self.styles {
+        let first = self.styles.partition_point(|(end, _)| *end <= range.start);
+        for (end, style) in self.styles.get(first..).unwrap_or_default() {
+            if from >= range.end {
+                break;
+            }
             let to = (*end).min(range.end);
             if to > from {
                 let part = self.text.get(from..to).unwrap_or_default();
@@ -260,66 +272,33 @@ fn push_cell(out: &mut String, grapheme: &str) {
     }
 }
 
-/// Finds the places to break a line: at blanks, beside wide characters, else within a word.
-struct Breaker {
-    rows: Vec<Range<usize>>,
-    room: usize,
-    rest: usize,
-    /// Where the row begins, and its columns so far.
-    start: usize,
-    used: usize,
-    /// Whether the row has more than blanks: indentation is no place to break.
-    ink: bool,
-    /// The last place where the row may end: its end, the next row's start, the columns before that.
-    stop: Option<(usize, usize, usize)>,
-}
-
-impl Breaker {
-    fn take(&mut self, at: Range<usize>, columns: usize, is_blank: bool) {
-        if is_blank && self.used + columns > self.room {
-            // A blank that does not fit ends the row and is not seen.
-            self.stop = Some((self.end_before(at.start), at.end, self.used + columns));
-            self.used += columns;
-            return;
+/// The end of the first row of a text, and where the next one begins. Breaks at blanks, beside wide
+/// characters, else within a word. Blanks at a break are not seen.
+fn row_end<'a>(text: &str, cells: impl Iterator<Item = (usize, &'a str)>, room: usize) -> (usize, usize) {
+    let mut used = 0;
+    let mut has_ink = false;
+    let mut stop: Option<(usize, usize)> = None;
+    for (at, cell) in cells {
+        let columns = if cell.len() == 1 { 1 } else { cell.width() };
+        let is_blank = cell == " ";
+        let end_of_word = stop.filter(|(_, next)| *next == at).map_or(at, |(end, _)| end);
+        if used + columns > room && at > 0 {
+            if !is_blank {
+                return stop.unwrap_or((at, at));
+            }
+            let blanks = text.bytes().skip(at).take_while(|byte| *byte == b' ').count();
+            return (end_of_word, at + blanks);
         }
-        let follows_a_stop = self.stop.is_some_and(|(_, next, _)| next == at.start);
-        if columns > 1 && self.used > 0 && self.used <= self.room && !follows_a_stop {
-            self.stop = Some((at.start, at.start, self.used));
-        }
-        while self.used + columns > self.room && self.used > 0 {
-            let (end, next, before) = self.stop.take().unwrap_or((at.start, at.start, self.used));
-            self.rows.push(self.start..end);
-            self.start = next;
-            self.used = self.used.saturating_sub(before);
-            self.room = self.rest;
-            self.ink = self.used > 0;
-        }
-        self.used += columns;
-        self.ink |= !is_blank;
-        if is_blank && self.ink {
-            self.stop = Some((self.end_before(at.start), at.end, self.used));
+        let after = at + cell.len();
+        if is_blank && has_ink {
+            stop = Some((end_of_word, after));
         } else if columns > 1 {
-            self.stop = Some((at.end, at.end, self.used));
+            stop = Some((after, after));
         }
+        used += columns;
+        has_ink |= !is_blank;
     }
-
-    /// Where the row ends if it is broken at the blank at `at`: before all blanks there.
-    fn end_before(&self, at: usize) -> usize {
-        self.stop.filter(|(_, next, _)| *next == at).map_or(at, |(end, _, _)| end)
-    }
-
-    fn finish(mut self, end: usize) -> Vec<Range<usize>> {
-        if self.used > self.room
-            && let Some((row_end, next, _)) = self.stop
-        {
-            self.rows.push(self.start..row_end);
-            self.start = next;
-        }
-        if self.start < end || self.rows.is_empty() {
-            self.rows.push(self.start..end);
-        }
-        self.rows
-    }
+    (text.len(), text.len())
 }
 
 #[cfg(test)]

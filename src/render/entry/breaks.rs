@@ -5,12 +5,12 @@ use ratatui::text::Span;
 
 use crate::model::entry::Break;
 use crate::model::text::{Text, without_sgr};
+use crate::render::body;
 use crate::render::excerpt::Detail;
 use crate::render::figures;
 use crate::render::markdown::Manner;
 use crate::render::row::{Row, RowKind};
 use crate::render::sheet::{Head, Sheet};
-use crate::render::tool;
 use crate::render::wrap;
 
 /// Rows of the text of a break.
@@ -73,7 +73,7 @@ fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
     }
     rule(sheet, title, dim, 2);
     let limit = if detail.is_whole() { detail.rows() } else { PREVIEW };
-    let mut rows = tool::prose(text, Manner::Prose, limit, sheet.room(), sheet.look);
+    let mut rows = body::prose(text, Manner::Prose, limit, sheet.room(), sheet.look);
     for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
         span.style = dim.add_modifier(span.style.add_modifier);
     }
@@ -103,13 +103,17 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
         kind: RowKind::Error,
         at: sheet.item.entry.at,
         word: Span::styled("error", theme.bad),
-        text: vec![Span::styled(first, theme.text)],
+        text: if fits || detail == Detail::Closed {
+            vec![Span::styled(first, theme.text)]
+        } else {
+            Vec::new()
+        },
         right: vec![Span::styled(sheet.glyphs().failed, theme.bad)],
         ..Head::default()
     });
     if !fits && detail != Detail::Closed {
         let limit = if detail.is_whole() { detail.rows() } else { PREVIEW };
-        let rows = tool::prose(text, Manner::Typed, limit, sheet.room(), sheet.look);
+        let rows = body::prose(text, Manner::Typed, limit, sheet.room(), sheet.look);
         sheet.body(rows);
     }
 }

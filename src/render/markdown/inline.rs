@@ -92,7 +92,7 @@ impl<'a> Inline<'a> {
     /// From here on a heading.
     pub fn heading(&mut self, level: HeadingLevel) {
         let theme = self.look.theme;
-        self.base = theme.heading.remove_modifier(Modifier::BOLD).add_modifier(heading_modifier(level));
+        self.base = Style { add_modifier: heading_modifier(level), ..theme.heading };
         if self.manner == Manner::Typed {
             self.push(format!("{} ", "#".repeat(level as usize)), theme.dim);
         }

@@ -26,7 +26,12 @@ fn paragraphs_join_lines_but_typed_text_keeps_them() {
 fn typed_text_keeps_its_markers() {
     assert_eq!(shown("ls *.rs and *.md", Manner::Typed, 40), ["ls *.rs and *.md"]);
     assert_eq!(shown("**do** it `now`", Manner::Typed, 40), ["**do** it `now`"]);
-    assert_eq!(shown("# install\nx", Manner::Typed, 40), ["# install", "", "x"]);
+    assert_eq!(shown("# install\nx", Manner::Typed, 40), ["# install", "x"]);
+}
+
+#[test]
+fn typed_lists_stay_as_they_were_typed() {
+    assert_eq!(shown("a:\n- b\n* c\n\nd", Manner::Typed, 40), ["a:", "- b", "* c", "", "d"]);
 }
 
 #[test]
@@ -84,9 +89,10 @@ fn tables_fit() {
             "",
             "name: b",
             "what it",
-            "  does: s",
-            "  omethin",
-            "  g quite",
+            "  does:",
+            "  somethi",
+            "  ng",
+            "  quite",
             "  long"
         ]
     );

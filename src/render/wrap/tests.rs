@@ -36,6 +36,16 @@ fn never_splits_wide_characters() {
 }
 
 #[test]
+fn a_word_that_moves_to_a_narrower_row_is_broken_there() {
+    let lines: Vec<String> =
+        wrap(&[Span::raw("a bcdefghij k")], &Frame::hanging(11, 4)).iter().map(Line::to_string).collect();
+    assert_eq!(lines, ["a bcdefghij", "    k"]);
+    let lines: Vec<String> =
+        wrap(&[Span::raw("a bcdefghijk")], &Frame::hanging(11, 4)).iter().map(Line::to_string).collect();
+    assert_eq!(lines, ["a", "    bcdefgh", "    ijk"]);
+}
+
+#[test]
 fn hangs_and_limits() {
     let frame = Frame { limit: 2, cut: "…", ..Frame::hanging(8, 2) };
     let lines: Vec<String> =

@@ -2,18 +2,19 @@
 
 use ratatui::text::Span;
 
-use super::image;
+use super::{image, plan};
 use crate::model::entry::Body;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree};
+use crate::render::body::{body_rows, mark_away, prose, raw_rows};
 use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
-use crate::render::markdown::{self, Manner};
+use crate::render::markdown::Manner;
 use crate::render::output::{self, Source};
 use crate::render::row::{Look, Row};
-use crate::render::sheet::{Sheet, hidden_row, mark_hidden};
-use crate::render::wrap::{self, Frame, Piece};
-use crate::render::{code, diff, figures, json, tree};
+use crate::render::sheet::{Sheet, hidden_row};
+use crate::render::wrap::{self, Piece};
+use crate::render::{code, diff, figures, tree};
 
 /// Lines of a preview: from the beginning and from the end.
 const OUTPUT: (usize, usize) = (3, 5);
@@ -31,6 +32,8 @@ pub struct Card<'a> {
     detail: Detail,
     width: usize,
     change: Option<Vec<DiffLine>>,
+    /// Whether a sub-agent's row says how far it is.
+    has_lane: bool,
 }
 
 impl<'a> Card<'a> {
@@ -46,7 +49,8 @@ impl<'a> Card<'a> {
             | ToolKind::Plan
             | ToolKind::Other => None,
         };
-        Self { look: sheet.look, call, detail, width: sheet.room(), change }
+        let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
+        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane }
     }
 
     /// Added and removed lines.
@@ -65,6 +69,7 @@ impl<'a> Card<'a> {
             Detail::Preview | Detail::Full | Detail::Open => self.input(),
         };
         match &self.call.state {
+            ToolState::Pending | ToolState::Running if self.has_lane => {}
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
@@ -90,7 +95,9 @@ impl<'a> Card<'a> {
         let Some(input) = self.call.input.tree() else { return self.text_input() };
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
-            ToolKind::Plan => plan(input, self.width, self.look).unwrap_or_else(|| self.arguments(input)),
+            ToolKind::Plan => {
+                plan::rows(input, self.width, self.look).unwrap_or_else(|| self.arguments(input))
+            }
             ToolKind::Delegate => self.prompt(input),
             ToolKind::Run if whole => self.command(input),
             ToolKind::Other => self.arguments(input),
@@ -273,81 +280,6 @@ pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<
     rows
 }
 
-/// A body that belongs to no call.
-pub fn untitled(body: &Body, detail: Detail, width: usize, look: &Look<'_>) -> Vec<Row> {
-    body_rows(body, detail, FILE, width, look)
-}
-
-/// A body as recorded.
-pub fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
-    match body.tree() {
-        Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
-        None => output::plain(Source::of(body), Detail::Raw.extent(0, 0), width, look, look.theme.text)
-            .into_iter()
-            .map(|row| Row { is_away: body.is_away(), ..row })
-            .collect(),
-    }
-}
-
-/// Prose with a limit; the last row tells what is hidden.
-pub fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
-    // Bytes that can fill the rows, and some more, for markers and addresses take no room.
-    let most = limit.saturating_mul(width.max(80)).saturating_mul(2).max(4_096);
-    let part = wrap::head(text, most);
-    let part =
-        if part.len() < text.len() { part.rsplit_once('\n').map_or(part, |(whole, _)| whole) } else { part };
-    let mut rows = markdown::rows(part, manner, width, limit.saturating_add(2), look);
-    let rest = text.len() - part.len();
-    let too_many = rows.len().saturating_sub(limit);
-    if too_many > 1 || rest > 0 {
-        rows.truncate(limit);
-        let shown_all = part.len() == text.len();
-        let left = wrap::estimate(text.len(), 0, width).saturating_sub(limit).max(too_many);
-        let what = if shown_all {
-            format!("+{} lines", remaining_lines(text, limit).max(1))
-        } else {
-            format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(0)))
-        };
-        mark_hidden(&mut rows, &what, left, width, look);
-    }
-    rows
-}
-
-/// Lines of a text that a preview of some rows does not reach, roughly.
-fn remaining_lines(text: &str, rows: usize) -> usize {
-    text.lines().count().saturating_sub(rows)
-}
-
-fn body_rows(
-    body: &Body,
-    detail: Detail,
-    (head, tail): (usize, usize),
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
-    if let Some(value) = body.tree() {
-        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
-        return tree::rows(value, width, limit, look);
-    }
-    let text = body.text_or_stub();
-    if let Some(value) = json::parse(text) {
-        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
-        return tree::rows(&value, width, limit, look);
-    }
-    if diff::is_patch(text) && text.contains("\n@@") {
-        return diff::rows(&diff::of_patch(text), detail.extent(head + tail, 0), width, look);
-    }
-    let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
-    if body.is_away() {
-        rows.iter_mut().for_each(mark_away);
-    }
-    rows
-}
-
-fn mark_away(row: &mut Row) {
-    row.is_away = true;
-}
-
 fn rest_of(body: &Body) -> String {
     match body.lines {
         0 | 1 => format!("+{}", figures::bytes(u64::from(body.bytes))),
@@ -385,36 +317,4 @@ fn images(result: &ToolResult, width: usize, look: &Look<'_>) -> Vec<Row> {
         Row { line: line.into(), ..Row::default() }
     };
     result.images.iter().map(row).collect()
-}
-
-/// A list of tasks with their boxes.
-fn plan(input: &Tree, width: usize, look: &Look<'_>) -> Option<Vec<Row>> {
-    let tasks = ["todos", "plan", "items", "tasks", "steps", "todo_list"]
-        .iter()
-        .map(|name| input.get(name).map(Tree::items).unwrap_or_default())
-        .find(|items| !items.is_empty())?;
-    let glyphs = look.theme.glyphs();
-    let theme = look.theme;
-    let mut rows = Vec::new();
-    for task in tasks {
-        let text = |names: &[&str]| names.iter().find_map(|name| task.get(name).and_then(Tree::as_text));
-        let content = text(&["content", "step", "title", "text", "description", "task", "subject"])
-            .or(task.as_text())?;
-        let status = text(&["status", "state"]).map_or("", Text::as_str);
-        let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
-        let (sign, sign_style, style) = match status {
-            "completed" | "done" => (glyphs.did, theme.good, theme.dim),
-            "in_progress" | "in-progress" | "active" | "doing" => (glyphs.doing, theme.accent, theme.text),
-            "cancelled" | "canceled" => (glyphs.refused, theme.dim, theme.dim),
-            _ if is_done => (glyphs.did, theme.good, theme.dim),
-            _ => (glyphs.todo, theme.text, theme.text),
-        };
-        let first = vec![Span::styled(format!("{sign} "), sign_style)];
-        let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
-        let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut };
-        let line = content.lines().next().unwrap_or_default().to_owned();
-        let lines = wrap::wrap(&[Span::styled(line, style)], &frame);
-        rows.extend(lines.into_iter().map(|line| Row { line, ..Row::default() }));
-    }
-    Some(rows)
 }

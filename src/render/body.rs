@@ -1,0 +1,88 @@
+//! Bodies by themselves: prose with a limit, records, what no card knows better.
+
+use super::excerpt::Detail;
+use super::markdown::{self, Manner};
+use super::output::{self, Source};
+use super::row::{Look, Row};
+use super::sheet::mark_hidden;
+use super::{diff, figures, json, tree, wrap};
+use crate::model::entry::Body;
+
+/// Records without a form of their own.
+const RECORD: (usize, usize) = (8, 0);
+
+/// A body that belongs to no call.
+pub fn untitled(body: &Body, detail: Detail, width: usize, look: &Look<'_>) -> Vec<Row> {
+    body_rows(body, detail, RECORD, width, look)
+}
+
+/// A body as recorded.
+pub fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
+    match body.tree() {
+        Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
+        None => output::plain(Source::of(body), Detail::Raw.extent(0, 0), width, look, look.theme.text)
+            .into_iter()
+            .map(|row| Row { is_away: body.is_away(), ..row })
+            .collect(),
+    }
+}
+
+/// Prose with a limit; the last row tells what is hidden.
+pub fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let most = limit.saturating_mul(width.max(80)).max(4_096);
+    let part = wrap::head(text, most);
+    let part =
+        if part.len() < text.len() { part.rsplit_once('\n').map_or(part, |(whole, _)| whole) } else { part };
+    let mut rows = markdown::rows(part, manner, width, limit.saturating_add(2), look);
+    let rest = text.len() - part.len();
+    let too_many = rows.len().saturating_sub(limit);
+    if too_many > 1 || rest > 0 {
+        rows.truncate(limit);
+        let shown_all = part.len() == text.len();
+        let left = wrap::estimate(text.len(), 0, width).saturating_sub(limit).max(too_many);
+        let what = if shown_all {
+            format!("+{} lines", remaining_lines(text, limit).max(1))
+        } else {
+            format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(0)))
+        };
+        mark_hidden(&mut rows, &what, left, width, look);
+    }
+    rows
+}
+
+/// Lines of a text that a preview of some rows does not reach, roughly.
+fn remaining_lines(text: &str, rows: usize) -> usize {
+    text.lines().count().saturating_sub(rows)
+}
+
+/// A body by what it looks like: a tree, a patch, else lines; `head` and `tail` lines as a preview.
+pub fn body_rows(
+    body: &Body,
+    detail: Detail,
+    (head, tail): (usize, usize),
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    if let Some(value) = body.tree() {
+        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
+        return tree::rows(value, width, limit, look);
+    }
+    let text = body.text_or_stub();
+    if let Some(value) = json::parse(text) {
+        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
+        return tree::rows(&value, width, limit, look);
+    }
+    if diff::is_patch(text) && text.contains("\n@@") {
+        return diff::rows(&diff::of_patch(text), detail.extent(head + tail, 0), width, look);
+    }
+    let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
+    if body.is_away() {
+        rows.iter_mut().for_each(mark_away);
+    }
+    rows
+}
+
+/// The row shows only the beginning of a body that must be fetched.
+pub fn mark_away(row: &mut Row) {
+    row.is_away = true;
+}
