@@ -79,20 +79,11 @@ fn bodies(batch: &Batch) -> Vec<Held> {
         }
     };
     for edit in &batch.edits {
-        match edit {
-            Edit::Entry(entry) => {
-                entry.blocks.iter().flat_map(|block| block.kind.bodies()).for_each(&mut put);
-            }
-            Edit::Result { result, .. } => {
-                put(&result.body);
-                result.patch.iter().for_each(&mut put);
-            }
-            Edit::State { .. }
-            | Edit::Usage { .. }
-            | Edit::Link { .. }
-            | Edit::Meta(_)
-            | Edit::Retire(_)
-            | Edit::RetirePiece { .. } => {}
+        if let Edit::Entry(entry) = edit {
+            entry.blocks.iter().flat_map(|block| block.kind.bodies()).for_each(&mut put);
+        } else if let Edit::Result { result, .. } = edit {
+            put(&result.body);
+            result.patch.iter().for_each(&mut put);
         }
     }
     held

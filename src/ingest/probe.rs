@@ -37,11 +37,11 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
         is_document,
         is_whole,
     });
-    let is_cut_document = is_document && !split.is_some_and(|split| split.is_complete());
-    let is_short = !is_document && lines.len() < RECORDS && head.len() < HEAD;
-    detection.is_provisional = (detection.is_provisional && is_short) || is_cut_document && head.len() < HEAD;
+    let is_complete = split.is_some_and(|split| split.is_complete());
+    let may_change = if is_document { !is_complete } else { lines.len() < RECORDS };
+    detection.is_provisional =
+        may_change && head.len() < HEAD && (detection.is_provisional || !is_certain_of_agent(&detection));
     if text.trim().is_empty() && is_unclaimed(&detection) {
-        detection.is_provisional = true;
         detection.format = &Generic;
         detection.verdict = Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
     }
@@ -102,7 +102,8 @@ fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
         }
         let is_ended = is_whole || line.ends_with('\n');
         let line = line.trim();
-        if !line.starts_with('{') {
+        // With a comma it is an element of a document that has one a line.
+        if !line.starts_with('{') || line.ends_with(',') {
             continue;
         }
         match json::parse(line) {

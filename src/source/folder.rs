@@ -203,7 +203,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = |name: &str| dir.path().join("part").join(name);
         let mut folder = Folder::default();
-        assert_eq!(folder.add(&file("*.json")), [""; 0]);
+        assert!(folder.add(&file("*.json")).is_empty());
         fs::create_dir(dir.path().join("part")).unwrap();
         fs::write(file("b.json"), "1").unwrap();
         fs::write(file("a.json"), "1").unwrap();

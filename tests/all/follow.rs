@@ -1,1 +1,569 @@
-//! (to be filled)
+//! Sessions that change while they are followed. Each case runs with events and with the poll alone,
+//! and waits for conditions, never for a time.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+use tempfile::TempDir;
+use tv::ingest::{Pager, Target, WatchMode, open};
+use tv::model::edit::{Feed, LinkState, Stage};
+use tv::model::entry::{Held, Key};
+use tv::model::tally::Tally;
+use tv::model::transcript::Transcript;
+
+/// Longer than anything that works takes, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A session that is followed, and all that was heard of it.
+struct Followed {
+    feed: Receiver<Feed>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    pager: Pager,
+    whole: Transcript,
+    preview: Transcript,
+    links: Vec<LinkState>,
+    formats: Vec<&'static str>,
+    is_caught_up: bool,
+    preview_texts: Vec<usize>,
+}
+
+impl Followed {
+    fn start(path: &Path, mode: WatchMode) -> Self {
+        let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
+        let pager = session.pager();
+        let (sender, feed) = bounded(64);
+        let stop = Arc::new(AtomicBool::new(false));
+        let thread = Some(session.follow(sender, mode, Arc::clone(&stop), Box::new(|| {})));
+        let mut followed = Self {
+            feed,
+            stop,
+            thread,
+            pager,
+            whole: Transcript::new(),
+            preview: Transcript::new(),
+            links: Vec::new(),
+            formats: Vec::new(),
+            is_caught_up: false,
+            preview_texts: Vec::new(),
+        };
+        followed.until("caught up", |followed| followed.is_caught_up);
+        followed
+    }
+
+    fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
+        let start = Instant::now();
+        while !is_so(self) {
+            assert!(start.elapsed() < PATIENCE, "never {what}: {:?} {:?}", self.records(), self.links);
+            if let Ok(feed) = self.feed.recv_timeout(Duration::from_millis(20)) {
+                self.take(feed);
+            }
+        }
+    }
+
+    fn take(&mut self, feed: Feed) {
+        match feed {
+            Feed::Opened(opened) => self.formats.push(opened.format),
+            Feed::Batch { stage: Stage::Whole, batch } => drop(self.whole.apply(*batch)),
+            Feed::Batch { stage: Stage::Preview, batch } => {
+                assert!(!self.is_caught_up, "the preview ends with the whole");
+                self.preview.apply(*batch);
+                self.preview_texts.push(self.preview.order().len());
+            }
+            Feed::CaughtUp => self.is_caught_up = true,
+            Feed::Link(link) => self.links.push(link),
+            Feed::Fault(fault) => panic!("{fault}"),
+            Feed::Progress { .. } | Feed::Bodies(_) | Feed::File { .. } => {}
+        }
+    }
+
+    /// The records of all entries in order, as they are in the file.
+    fn records(&mut self) -> Vec<String> {
+        let origins: Vec<_> = self.whole.entries().map(|entry| entry.origin).collect();
+        let bytes = origins.into_iter().map(|origin| self.pager.bytes(origin).unwrap_or_default());
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+    }
+
+    /// Waits until the entries are these lines and each is counted once.
+    fn until_lines(&mut self, lines: &[String]) {
+        self.until(&format!("{} lines", lines.len()), |followed| {
+            followed.whole.tally().records() == lines.len() as u64 && followed.records() == lines
+        });
+    }
+
+    fn end(mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.take().unwrap();
+        thread.thread().unpark();
+        let start = Instant::now();
+        while !thread.is_finished() {
+            assert!(start.elapsed() < PATIENCE, "the thread does not stop");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(thread.join().is_ok());
+    }
+}
+
+/// A directory with an empty session file.
+struct Place {
+    _dir: TempDir,
+    path: PathBuf,
+}
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("project").join(name);
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        Self { _dir: dir, path }
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.path.with_file_name(name)
+    }
+}
+
+fn line(number: usize) -> String {
+    format!(r#"{{"role":"user","content":"message {number}"}}"#)
+}
+
+fn lines(numbers: std::ops::Range<usize>) -> Vec<String> {
+    numbers.map(line).collect()
+}
+
+fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn append(path: &Path, bytes: impl AsRef<[u8]>) {
+    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes.as_ref()).unwrap();
+}
+
+/// Runs a case on a file with three lines, in both ways of noticing changes.
+fn following(case: impl Fn(&Place, &mut Followed)) {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("session.jsonl");
+        fs::write(&place.path, text(&lines(0..3))).unwrap();
+        let mut followed = Followed::start(&place.path, mode);
+        followed.until_lines(&lines(0..3));
+        case(&place, &mut followed);
+        followed.end();
+    }
+}
+
+#[test]
+fn appended_lines_come() {
+    following(|place, followed| {
+        append(&place.path, text(&lines(3..5)));
+        followed.until_lines(&lines(0..5));
+        append(&place.path, text(&lines(5..6)));
+        followed.until_lines(&lines(0..6));
+        assert_eq!(followed.whole.tally().faulty, 0);
+    });
+}
+
+#[test]
+fn a_line_in_two_writes_comes_once() {
+    following(|place, followed| {
+        let (new, rest) = (line(3), line(4));
+        append(&place.path, &new[..20]);
+        append(&place.path, format!("{}\n{rest}\n", &new[20..]));
+        followed.until_lines(&lines(0..5));
+        assert_eq!(followed.whole.tally().faulty, 0);
+    });
+}
+
+#[test]
+fn a_line_byte_by_byte_comes_once() {
+    following(|place, followed| {
+        let mut file = OpenOptions::new().append(true).open(&place.path).unwrap();
+        for byte in format!("{}\n", line(3).replace("message", "méßage")).bytes() {
+            file.write_all(&[byte]).unwrap();
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        append(&place.path, text(&lines(4..5)));
+        followed.until("five entries", |followed| followed.whole.tally().records() == 5);
+        assert_eq!(followed.whole.order().len(), 5);
+        assert_eq!(followed.whole.tally().faulty, 0);
+        assert!(followed.whole.notices().is_empty());
+    });
+}
+
+#[test]
+fn the_last_line_without_newline_shows_and_counts_once() {
+    following(|place, followed| {
+        append(&place.path, line(3));
+        followed.until_lines(&lines(0..4));
+        append(&place.path, "\n");
+        append(&place.path, text(&lines(4..5)));
+        followed.until_lines(&lines(0..5));
+        append(&place.path, line(5));
+        followed.until_lines(&lines(0..6));
+        append(&place.path, format!("{}\n", line(6)));
+        followed.until_lines(&lines(0..7));
+    });
+}
+
+#[test]
+fn a_cut_last_line_shows_when_nothing_comes_and_goes_when_it_is_completed() {
+    following(|place, followed| {
+        let new = line(3);
+        append(&place.path, &new[..20]);
+        followed.until("an incomplete record", |followed| followed.whole.tally().faulty == 1);
+        assert_eq!(followed.whole.tally().records(), 4);
+        append(&place.path, format!("{}\n", &new[20..]));
+        followed.until_lines(&lines(0..4));
+        assert_eq!((followed.whole.tally().faulty, followed.whole.tally().faults.len()), (0, 0));
+    });
+}
+
+#[test]
+fn a_file_cut_and_written_anew_is_read_anew() {
+    following(|place, followed| {
+        fs::copy(&place.path, place.beside("old")).unwrap();
+        File::create(&place.path).unwrap();
+        append(&place.path, text(&lines(10..12)));
+        followed.until_lines(&lines(10..12));
+        followed.until("told", |followed| matches!(followed.links.last(), Some(LinkState::Reread(_))));
+        append(&place.path, text(&lines(12..13)));
+        followed.until_lines(&lines(10..13));
+    });
+}
+
+#[test]
+fn a_file_regrown_past_the_place_that_was_read_is_read_anew() {
+    following(|place, followed| {
+        fs::write(&place.path, text(&lines(20..40))).unwrap();
+        followed.until_lines(&lines(20..40));
+    });
+}
+
+#[test]
+fn a_replaced_file_keeps_what_it_shares() {
+    following(|place, followed| {
+        let first = followed.whole.order()[0];
+        let new = place.beside("new");
+        fs::write(&new, text(&[line(0), line(7), line(8), line(9)])).unwrap();
+        fs::rename(&new, &place.path).unwrap();
+        followed.until_lines(&[line(0), line(7), line(8), line(9)]);
+        assert_eq!(followed.whole.order()[0], first);
+        append(&place.path, text(&lines(10..11)));
+        followed.until_lines(&[line(0), line(7), line(8), line(9), line(10)]);
+    });
+}
+
+#[test]
+fn a_rotated_file_is_read_to_its_end_and_left() {
+    following(|place, followed| {
+        fs::rename(&place.path, place.beside("session.jsonl.1")).unwrap();
+        append(&place.beside("session.jsonl.1"), text(&lines(3..4)));
+        followed.until("read on", |followed| followed.whole.tally().records() == 4);
+        followed.until("gone", |followed| followed.links.contains(&LinkState::Gone));
+        fs::write(&place.path, text(&lines(30..32))).unwrap();
+        followed.until_lines(&lines(30..32));
+    });
+}
+
+#[test]
+fn a_deleted_file_keeps_its_content_until_it_is_there_again() {
+    following(|place, followed| {
+        fs::remove_file(&place.path).unwrap();
+        followed.until("gone", |followed| followed.links.contains(&LinkState::Gone));
+        assert_eq!(followed.whole.order().len(), 3);
+        fs::write(&place.path, text(&lines(5..7))).unwrap();
+        followed.until_lines(&lines(5..7));
+        append(&place.path, text(&lines(7..8)));
+        followed.until_lines(&lines(5..8));
+    });
+}
+
+#[test]
+fn a_directory_that_goes_and_returns_is_watched_again() {
+    following(|place, followed| {
+        fs::remove_dir_all(place.path.parent().unwrap()).unwrap();
+        followed.until("gone", |followed| followed.links.contains(&LinkState::Gone));
+        fs::create_dir(place.path.parent().unwrap()).unwrap();
+        fs::write(&place.path, text(&lines(0..4))).unwrap();
+        followed.until_lines(&lines(0..4));
+        append(&place.path, text(&lines(4..5)));
+        followed.until_lines(&lines(0..5));
+    });
+}
+
+#[test]
+fn a_link_is_followed_by_its_name() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("session.jsonl");
+        let (one, two) = (place.beside("one"), place.beside("two"));
+        fs::write(&one, text(&lines(0..3))).unwrap();
+        fs::write(&two, text(&lines(5..7))).unwrap();
+        symlink(&one, &place.path).unwrap();
+        let mut followed = Followed::start(&place.path, mode);
+        append(&one, text(&lines(3..4)));
+        followed.until_lines(&lines(0..4));
+        fs::remove_file(&place.path).unwrap();
+        symlink(&two, &place.path).unwrap();
+        followed.until_lines(&lines(5..7));
+        append(&two, text(&lines(7..8)));
+        followed.until_lines(&lines(5..8));
+        followed.end();
+    }
+}
+
+#[test]
+fn odd_bytes_do_not_stop_the_tail() {
+    following(|place, followed| {
+        let odd = b"\xef\xbb\xbf{\"role\":\"user\",\"content\":\"b\\u0000m\"}\r\n\r\n  \n\xff\xfe not\0 JSON\n{\"role\":\"user\",\"content\":\"\xff\"}\r\nnull\n";
+        append(&place.path, odd);
+        append(&place.path, text(&lines(3..4)));
+        followed.until("eight records", |followed| followed.whole.tally().records() == 8);
+        assert_eq!(followed.records().last(), Some(&line(3)));
+    });
+}
+
+#[test]
+fn of_a_burst_no_line_is_lost_or_doubled() {
+    following(|place, followed| {
+        let path = place.path.clone();
+        let writer = std::thread::spawn(move || {
+            let mut file = OpenOptions::new().append(true).open(path).unwrap();
+            for number in 3..10_000 {
+                file.write_all(format!("{}\n", line(number)).as_bytes()).unwrap();
+            }
+        });
+        followed.until("all lines", |followed| followed.whole.tally().records() == 10_000);
+        writer.join().unwrap();
+        assert_eq!(followed.records(), lines(0..10_000));
+    });
+}
+
+#[test]
+fn an_empty_file_shows_what_it_becomes() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        for (is_document, content) in [
+            (false, text(&lines(0..2))),
+            (true, format!("{{\n \"title\": \"x\",\n \"messages\": [\n{},\n{}\n]}}\n", line(0), line(1))),
+        ] {
+            let place = Place::new("session.json");
+            File::create(&place.path).unwrap();
+            let mut followed = Followed::start(&place.path, mode);
+            let (half, rest) = content.split_at(content.len() / 2);
+            append(&place.path, half);
+            append(&place.path, rest);
+            followed.until("both messages", |followed| {
+                let records = followed.records();
+                records.contains(&line(0))
+                    && records.contains(&line(1))
+                    && records.len() == 2 + usize::from(is_document)
+            });
+            followed.end();
+        }
+    }
+}
+
+fn document(numbers: std::ops::Range<usize>) -> String {
+    format!(
+        "{{\n  \"title\": \"a talk\",\n  \"messages\": [\n    {}\n  ]\n}}\n",
+        lines(numbers).join(",\n    ")
+    )
+}
+
+#[test]
+fn a_document_written_in_pieces_keeps_its_last_good_state() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("session.json");
+        fs::write(&place.path, document(0..3)).unwrap();
+        let mut followed = Followed::start(&place.path, mode);
+        followed.until("header and messages", |followed| followed.whole.order().len() == 4);
+        let ids: Vec<_> = followed.whole.order().to_vec();
+        let new = document(0..5);
+        File::create(&place.path).unwrap();
+        for piece in new.as_bytes().chunks(40) {
+            append(&place.path, piece);
+            std::thread::sleep(Duration::from_millis(3));
+            while let Ok(feed) = followed.feed.try_recv() {
+                followed.take(feed);
+                assert!(followed.whole.order().len() >= 4, "no half state is shown");
+            }
+        }
+        followed.until("the new messages", |followed| followed.whole.order().len() == 6);
+        assert!(ids.iter().all(|id| followed.whole.order().contains(id)));
+        assert_eq!(followed.whole.tally().records(), 6);
+        assert_eq!(followed.whole.tally().faulty, 0);
+        let records = followed.records();
+        assert_eq!(records[1..], lines(0..5));
+        followed.end();
+    }
+}
+
+#[test]
+fn a_document_that_stays_broken_is_shown_as_far_as_it_goes() {
+    let place = Place::new("session.json");
+    let whole = document(0..3);
+    fs::write(&place.path, &whole).unwrap();
+    let mut followed = Followed::start(&place.path, WatchMode::Native);
+    fs::write(&place.path, &whole[..whole.len() - 30]).unwrap();
+    followed.until("a fault", |followed| followed.whole.tally().faulty == 1);
+    assert_eq!(followed.whole.tally().records(), 4);
+    fs::write(&place.path, &whole).unwrap();
+    followed.until("whole again", |followed| {
+        followed.whole.tally().faulty == 0 && followed.whole.order().len() == 4
+    });
+    followed.end();
+}
+
+// === folders ===
+
+fn message(place: &Path, id: &str, role: &str) {
+    let folder = place.join("message/ses_1");
+    fs::create_dir_all(&folder).unwrap();
+    let text = format!(r#"{{"id":"{id}","sessionID":"ses_1","role":"{role}","time":{{"created":1}}}}"#);
+    fs::write(folder.join(format!("{id}.json")), text).unwrap();
+}
+
+fn part(place: &Path, message: &str, id: &str, text: &str) {
+    let folder = place.join("part").join(message);
+    fs::create_dir_all(&folder).unwrap();
+    let json = format!(
+        r#"{{"id":"{id}","messageID":"{message}","sessionID":"ses_1","type":"text","text":"{text}"}}"#
+    );
+    fs::write(folder.join(format!("{id}.json")), json).unwrap();
+}
+
+fn said(transcript: &Transcript) -> Vec<String> {
+    let bodies = |entry: &tv::model::entry::Entry| -> String {
+        let bodies = entry
+            .blocks
+            .iter()
+            .flat_map(|block| block.kind.bodies().into_iter().cloned().collect::<Vec<_>>());
+        bodies.map(|body| body.stub.to_string()).collect::<Vec<_>>().join("|")
+    };
+    transcript.entries().map(bodies).filter(|said| !said.is_empty()).collect()
+}
+
+#[test]
+fn a_folder_gets_new_parts_and_loses_some() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let dir = tempfile::tempdir().unwrap();
+        let storage = dir.path().join("storage");
+        fs::create_dir_all(storage.join("session/project")).unwrap();
+        fs::write(
+            storage.join("session/project/ses_1.json"),
+            r#"{"id":"ses_1","projectID":"project","directory":"/x","title":"t","version":"1.0.0","time":{"created":1,"updated":2}}"#,
+        )
+        .unwrap();
+        message(&storage, "msg_1", "user");
+        part(&storage, "msg_1", "prt_1", "hello");
+        let mut followed = Followed::start(&storage, mode);
+        followed.until("the first message", |followed| said(&followed.whole) == ["hello"]);
+        message(&storage, "msg_2", "assistant");
+        part(&storage, "msg_2", "prt_2", "one");
+        followed.until("a new part", |followed| said(&followed.whole) == ["hello", "one"]);
+        part(&storage, "msg_2", "prt_2", "one and more");
+        followed.until("a changed part", |followed| said(&followed.whole) == ["hello", "one and more"]);
+        let half = storage.join("part/msg_2/prt_3.json");
+        fs::write(&half, r#"{"id":"prt_3","messageID":"msg_2","#).unwrap();
+        part(&storage, "msg_2", "prt_4", "four");
+        followed.until("the part after", |followed| said(&followed.whole) == ["hello", "one and more|four"]);
+        part(&storage, "msg_2", "prt_3", "three");
+        followed.until("the half part", |followed| said(&followed.whole)[1].contains("three"));
+        assert_eq!(followed.whole.tally().records(), 7);
+        assert_eq!(followed.whole.tally().faulty, 0);
+        fs::remove_file(half).unwrap();
+        fs::remove_file(storage.join("message/ses_1/msg_1.json")).unwrap();
+        followed.until("fewer", |followed| followed.whole.tally().records() == 4);
+        assert_eq!(said(&followed.whole).len(), 1);
+        followed.end();
+    }
+}
+
+// === long files ===
+
+/// A file of some megabytes: lines with a body that is too long for a stub.
+fn long_file(path: &Path, count: usize) -> Vec<String> {
+    let filler = "lorem ipsum dolor sit amet ".repeat(30);
+    let lines: Vec<String> =
+        (0..count).map(|n| format!(r#"{{"role":"assistant","content":"{n} {filler}"}}"#)).collect();
+    fs::write(path, text(&lines)).unwrap();
+    lines
+}
+
+fn read_whole(path: &Path, stubs_only: bool) -> (Transcript, Pager) {
+    let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
+    let pager = session.pager();
+    let mut transcript = Transcript::new();
+    let mut is_caught_up = false;
+    session.read_whole(stubs_only, &mut |feed| match feed {
+        Feed::Batch { batch, .. } => drop(transcript.apply(*batch)),
+        Feed::CaughtUp => is_caught_up = true,
+        Feed::Fault(fault) => panic!("{fault}"),
+        _ => {}
+    });
+    assert!(is_caught_up);
+    (transcript, pager)
+}
+
+fn keys(transcript: &Transcript) -> Vec<Key> {
+    transcript.entries().map(|entry| entry.key.clone()).collect()
+}
+
+#[test]
+fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
+    let place = Place::new("session.jsonl");
+    let lines = long_file(&place.path, 10_000);
+    let mut followed = Followed::start(&place.path, WatchMode::Native);
+    let shown = followed.preview.order().len();
+    assert!(shown > 100 && shown < lines.len(), "{shown}");
+    let (mut whole, _) = read_whole(&place.path, true);
+    assert_eq!(keys(&followed.whole), keys(&whole));
+    assert_eq!(followed.whole.tally(), whole.tally());
+    assert!(keys(&whole).ends_with(&keys(&followed.preview)));
+    assert!(followed.preview.entries().all(|e| e.blocks[0].kind.bodies().iter().all(|body| !body.is_away())));
+    append(&place.path, text(&self::lines(0..1)));
+    followed.until("the appended line", |followed| followed.whole.order().len() == lines.len() + 1);
+    followed.end();
+    whole.settle();
+}
+
+#[test]
+fn bodies_come_again_from_their_records() {
+    let place = Place::new("session.jsonl");
+    long_file(&place.path, 50);
+    let (full, _) = read_whole(&place.path, false);
+    let (stubs, mut pager) = read_whole(&place.path, true);
+    for (full, stub) in full.entries().zip(stubs.entries()) {
+        for (full, stub) in full.blocks.iter().zip(&stub.blocks) {
+            for (full, stub) in full.kind.bodies().into_iter().zip(stub.kind.bodies()) {
+                assert!(stub.is_away());
+                assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);
+            }
+        }
+    }
+    let json = place.beside("talk.json");
+    fs::write(&json, document(0..3).replace("a talk", &"a long talk ".repeat(40))).unwrap();
+    let (full, _) = read_whole(&json, false);
+    let (stubs, mut pager) = read_whole(&json, true);
+    let header = (full.entries().next().unwrap(), stubs.entries().next().unwrap());
+    let (full, stub) = (header.0.blocks[0].kind.bodies()[0], header.1.blocks[0].kind.bodies()[0]);
+    assert!(matches!(full.held, Held::Tree(_)) && stub.is_away());
+    assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);
+}
+
+#[test]
+fn whole_reading_counts_each_record_and_shows_what_is_cut() {
+    let place = Place::new("session.jsonl");
+    let cut = line(3);
+    fs::write(&place.path, format!("{}{}", text(&lines(0..3)), &cut[..20])).unwrap();
+    let tally = read_whole(&place.path, false).0.tally().clone();
+    assert_eq!((tally.records(), tally.faulty), (4, 1));
+    fs::write(&place.path, format!("{}{cut}", text(&lines(0..3)))).unwrap();
+    let tally = read_whole(&place.path, false).0.tally().clone();
+    assert_eq!(tally, Tally { shown: 4, ..Tally::default() });
+}
