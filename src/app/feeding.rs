@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::searching;
 use super::sequence::starter_of;
 use super::state::{Effect, State};
-use super::viewport::{Anchor, Focus};
+use super::viewport::{Anchor, Focus, Motion};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
 use crate::model::entry::{EntryId, Held, Key};
 use crate::model::record::{FileId, Origin};
@@ -153,6 +153,9 @@ fn caught_up(state: &mut State) {
     state.progress = None;
     state.is_caught_up = true;
     let Some(whole) = state.whole.take() else { return };
+    // Who went to the beginning of the preview wants the beginning of the session.
+    let first = state.view.lines.first().map(|line| (state.sequence.place_of(line.entry), line.row));
+    let was_at_top = !state.view.follows() && first == Some((Some(0), 0));
     let preview = std::mem::replace(&mut state.transcript, whole);
     let key_of = |id: EntryId| preview.get(id).map(|entry| entry.key.clone());
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
@@ -176,6 +179,9 @@ fn caught_up(state: &mut State) {
         search.hits.clear();
     }
     state.transcript.release(BODY_BUDGET, |_| false);
+    if was_at_top {
+        state.view.ask(Motion::Top);
+    }
 }
 
 /// Puts bodies back that were read again.

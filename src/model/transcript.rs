@@ -264,6 +264,9 @@ impl Transcript {
     fn retire(&mut self, key: &Key, touched: &mut Touched) {
         let Some(id) = self.index.remove(key) else { return };
         self.order.retain(|other| *other != id);
+        if let Some(told) = &mut self.retelling {
+            told.retain(|other| *other != id);
+        }
         self.forget(id);
         touched.reordered = true;
         self.derived_is_stale = true;

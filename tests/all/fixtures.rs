@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Decoder, Format, Place, feed};
-use tv::ingest::{self, Session, Target};
+use tv::ingest::{self, Pager, Session, Target};
 use tv::model::edit::{Batch, Feed, Mode, Opened, Stage};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
@@ -16,6 +16,7 @@ pub(crate) struct Telling {
     pub(crate) opened: Opened,
     pub(crate) batches: Vec<Batch>,
     pub(crate) transcript: Transcript,
+    pub(crate) pager: Pager,
 }
 
 /// The folder with the fixtures.
@@ -91,6 +92,7 @@ pub(crate) fn open(target: &Target) -> Session {
 pub(crate) fn read(target: &Target) -> Telling {
     let session = open(target);
     let opened = session.opened.clone();
+    let pager = session.pager();
     let mut batches = Vec::new();
     let mut is_whole = false;
     session.read_whole(false, &mut |message| match message {
@@ -101,7 +103,7 @@ pub(crate) fn read(target: &Target) -> Telling {
     });
     assert!(is_whole, "{}: the feed must end with CaughtUp", name(&target.path));
     let transcript = tell(batches.clone());
-    Telling { opened, batches, transcript }
+    Telling { opened, batches, transcript, pager }
 }
 
 /// A transcript of these batches.
