@@ -13,11 +13,10 @@ use crossterm::terminal::{
     disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal};
 
-use crate::app::state::State;
-use crate::ui;
 
 /// A frame is written at once; this is more than a full redraw of a large screen takes.
 const FRAME_BYTES: usize = 1 << 18;
@@ -81,16 +80,18 @@ impl Screen {
     }
 
     /// Paints a frame; only what changed is written, in one piece.
-    pub fn draw(&mut self, state: &State) -> io::Result<()> {
+    pub fn draw(&mut self, paint: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| ui::view(state, frame))?;
+        self.terminal.draw(paint)?;
         queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         self.terminal.backend_mut().flush()
     }
 
     /// Makes the next frame paint every cell.
     pub fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `clear`: that asks the terminal where the cursor is, and some never answer.
+        let (width, height) = self.size();
+        self.terminal.resize(Rect { x: 0, y: 0, width, height })
     }
 
     /// Puts text on the clipboard of the terminal (OSC 52): works over ssh and inside tmux.

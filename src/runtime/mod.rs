@@ -27,6 +27,7 @@ use crate::model::moment::Moment;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
 use crate::terminal::{self, Guard, Screen};
+use crate::ui;
 use config::{ThemeChoice, ViewConfig};
 use input::{Input, Signal};
 use workers::Workers;
@@ -151,7 +152,8 @@ impl Viewer {
     fn draw(&mut self) -> anyhow::Result<()> {
         self.state.now = now();
         let effects = arrange(&mut self.state);
-        self.screen.draw(&self.state)?;
+        let state = &self.state;
+        self.screen.draw(|frame| ui::view(state, frame))?;
         for effect in effects {
             self.carry_out(effect)?;
         }

@@ -72,7 +72,7 @@ const ROOMS: &[Room] = &[
     },
     Room { name: "demo", imports: &["model"], never: &["serde", "serde_json", "ratatui", "crossterm"] },
     Room { name: "terminal", imports: &["model"], never: &["serde", "serde_json"] },
-    Room { name: "cli", imports: &["ingest", "app", "report", "render", "analysis", "model"], never: &[] },
+    Room { name: "cli", imports: &["runtime", "ingest", "app", "report", "render", "analysis", "model"], never: &[] },
     Room {
         name: "runtime",
         imports: &[
