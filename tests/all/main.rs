@@ -1,6 +1,7 @@
 //! All tests outside the units: one binary, one module a kind.
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
