@@ -1,6 +1,7 @@
 //! The real program in a real terminal: few journeys, but nothing between them and the user.
 
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ impl Console {
             master: pair.master,
             writer,
             output,
-            screen: vt100::Parser::new(24, 80, 0),
+            screen: emulator(),
             raw: Vec::new(),
         }
     }
@@ -108,6 +109,14 @@ impl Console {
         assert!(!screen.hide_cursor(), "the cursor is shown");
         assert!(!screen.bracketed_paste(), "bracketed paste is off");
     }
+}
+
+fn emulator() -> vt100::Parser {
+    vt100::Parser::new(cells(24), cells(80), 0)
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("at least one")
 }
 
 fn line(role: &str, text: &str, number: usize) -> String {
@@ -181,7 +190,7 @@ fn it_survives_resizes() {
     for (rows, cols) in [(10, 40), (1, 1), (3, 500), (50, 200), (24, 80)] {
         let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
         console.master.resize(size).expect("the pty resizes");
-        console.screen.screen_mut().set_size(rows, cols);
+        console.screen.screen_mut().set_size(cells(rows), cells(cols));
         console.drain(Duration::from_millis(100));
     }
     console.send("\u{c}");
@@ -241,7 +250,7 @@ fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
         master: pair.master,
         writer,
         output,
-        screen: vt100::Parser::new(24, 80, 0),
+        screen: emulator(),
         raw: Vec::new(),
     };
     console.wait_for("FIRST ANSWER");
