@@ -45,14 +45,7 @@ impl Console {
                 }
             }
         });
-        Self {
-            child,
-            master: pair.master,
-            writer,
-            output,
-            screen: emulator(),
-            raw: Vec::new(),
-        }
+        Self { child, master: pair.master, writer, output, screen: emulator(), raw: Vec::new() }
     }
 
     fn drain(&mut self, patience: Duration) {
@@ -245,14 +238,8 @@ fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
             }
         }
     });
-    let mut console = Console {
-        child,
-        master: pair.master,
-        writer,
-        output,
-        screen: emulator(),
-        raw: Vec::new(),
-    };
+    let mut console =
+        Console { child, master: pair.master, writer, output, screen: emulator(), raw: Vec::new() };
     console.wait_for("FIRST ANSWER");
     console.send("?");
     console.wait_for("All keys");
