@@ -20,7 +20,10 @@ pub const RIGHT: u16 = 2;
 /// The outline needs this many columns of screen.
 const OUTLINE_FROM: u16 = 100;
 /// Width of the outline with its divider.
-const OUTLINE_WIDTH: u16 = 30;
+const OUTLINE_WIDTH: u16 = 32;
+/// Screens from this width on can spare more for it.
+const ROOMY: u16 = 150;
+const ROOMY_OUTLINE: u16 = 44;
 
 /// Where the parts of the screen are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,7 @@ pub fn divide(state: &State) -> Frame {
     let pill = !state.view.follows() && state.unseen > 0 && lines >= 6;
     let taken = u16::from(header) + u16::from(status) + u16::from(hints) + u16::from(pill);
     let outline = match state.wants_outline {
+        Some(true) | None if columns >= ROOMY => ROOMY_OUTLINE,
         Some(true) if columns >= 60 => OUTLINE_WIDTH,
         None if columns >= OUTLINE_FROM && state.transcript.turns().len() > 1 => OUTLINE_WIDTH,
         _ => 0,

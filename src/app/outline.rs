@@ -17,7 +17,7 @@ pub struct OutlineRow {
     pub number: usize,
     /// First line of the prompt.
     pub title: Text,
-    /// `$.21`
+    /// `0.21`, `~0.21` for an estimate: the column's head says that it is USD.
     pub cost: String,
     /// `1m52s`
     pub duration: String,
@@ -68,7 +68,7 @@ impl Outline {
             prompt,
             number: turn + 1,
             title: title_of(transcript.get(prompt)?),
-            cost: phrases::cost(&cost::of(&facts.totals)).unwrap_or_default(),
+            cost: phrases::cost(&cost::of(&facts.totals)).unwrap_or_default().replace('$', ""),
             duration: facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration).unwrap_or_default(),
             errors: facts.errors,
             is_abandoned: transcript.branches().abandoned.contains(&prompt),

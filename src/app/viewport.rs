@@ -6,6 +6,11 @@ use std::sync::Arc;
 use crate::model::entry::EntryId;
 use crate::render::row::{Row, RowKind};
 
+mod walk;
+
+pub use walk::Rows;
+use walk::{Spot, extent, neighbour, spot_of, walk_down, walk_up, within_block};
+
 /// What holds the window in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
@@ -71,29 +76,6 @@ impl Line {
     pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.row)
     }
-}
-
-/// Gives the rows of the entries of a sequence.
-pub trait Rows {
-    /// Number of entries.
-    fn len(&self) -> usize;
-    /// Whether there is none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    /// The entry at a place.
-    fn id(&self, place: usize) -> Option<EntryId>;
-    /// Where an entry stands.
-    fn place(&self, id: EntryId) -> Option<usize>;
-    /// The rows of the entry at a place.
-    fn rows(&mut self, place: usize) -> Arc<Vec<Row>>;
-}
-
-/// A row of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot {
-    place: usize,
-    row: usize,
 }
 
 /// The window.
@@ -364,98 +346,6 @@ fn line_key(line: &Line) -> (EntryId, usize) {
 /// The item that a line belongs to.
 pub fn focus_of(line: &Line) -> Option<Focus> {
     Some(Focus { entry: line.entry, block: line.row()?.block })
-}
-
-/// The block that a row belongs to, and which of its rows it is.
-fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
-    let block = laid.get(row).map_or(0, |row| row.block);
-    let first = laid.iter().position(|row| row.block == block).unwrap_or(0);
-    (block, row.saturating_sub(first))
-}
-
-/// A row of a block; the nearest one if the block has become shorter or is gone.
-fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: usize) -> Option<Spot> {
-    let place = rows.place(entry)?;
-    let laid = rows.rows(place);
-    let count = laid.iter().filter(|row| row.block == block).count();
-    let first = laid.iter().position(|row| row.block >= block).unwrap_or(laid.len().saturating_sub(1));
-    Some(Spot { place, row: first + row.min(count.saturating_sub(1)) })
-}
-
-/// First and last row of an item, without the gap after it.
-fn extent(rows: &mut dyn Rows, focus: Focus) -> Option<(Spot, Spot)> {
-    let place = rows.place(focus.entry)?;
-    let laid = rows.rows(place);
-    let of_block = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
-    let first = laid.iter().position(|row| of_block(&row))?;
-    let last = laid.iter().rposition(|row| of_block(&row))?;
-    Some((Spot { place, row: first }, Spot { place, row: last }))
-}
-
-/// The item after or before another one.
-fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Option<Focus> {
-    let place = rows.place(focus.entry)?;
-    let within = items(&rows.rows(place));
-    let at = within.iter().position(|block| *block == focus.block);
-    let next = match (at, forward) {
-        (Some(at), true) => within.get(at + 1),
-        (Some(at), false) => at.checked_sub(1).and_then(|before| within.get(before)),
-        (None, _) => None,
-    };
-    if let Some(block) = next {
-        return Some(Focus { entry: focus.entry, block: *block });
-    }
-    let mut place = place;
-    loop {
-        place = if forward { place + 1 } else { place.checked_sub(1)? };
-        let entry = rows.id(place)?;
-        let blocks = items(&rows.rows(place));
-        let block = if forward { blocks.first() } else { blocks.last() };
-        if let Some(block) = block {
-            return Some(Focus { entry, block: *block });
-        }
-    }
-}
-
-/// Blocks that have rows, in order.
-fn items(laid: &[Row]) -> Vec<usize> {
-    let mut blocks: Vec<usize> =
-        laid.iter().filter(|row| row.kind != RowKind::Gap).map(|row| row.block).collect();
-    blocks.dedup();
-    blocks
-}
-
-/// The row `lines` above; the first one if there are not so many. Nothing if there are no rows at all.
-fn walk_up(rows: &mut dyn Rows, from: Spot, lines: usize) -> Option<Spot> {
-    let mut left = lines;
-    let mut spot = from;
-    loop {
-        if spot.row >= left && spot.place < rows.len() {
-            return Some(Spot { row: spot.row - left, ..spot });
-        }
-        left -= spot.row.min(left);
-        let Some(before) = spot.place.checked_sub(1) else {
-            return (!rows.is_empty()).then_some(Spot { place: 0, row: 0 });
-        };
-        spot = Spot { place: before, row: rows.rows(before).len() };
-    }
-}
-
-/// The row `lines` below, or the last one.
-fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
-    let mut left = lines;
-    let mut spot = from;
-    loop {
-        let count = rows.rows(spot.place).len();
-        if spot.row + left < count {
-            return Spot { row: spot.row + left, ..spot };
-        }
-        if spot.place + 1 >= rows.len() {
-            return Spot { row: count.saturating_sub(1), ..spot };
-        }
-        left -= (count - spot.row).min(left);
-        spot = Spot { place: spot.place + 1, row: 0 };
-    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 
 use clap::CommandFactory;
 
-use super::{Args, Config, DemoSpeed, Surroundings, ThemeChoice, completions};
+use super::{Args, Config, Surroundings, completions};
 use crate::ingest::WatchMode;
 use crate::render::row::Level;
+use crate::runtime::config::{DemoSpeed, ThemeChoice};
 
 fn on_a_terminal() -> Surroundings {
     Surroundings { columns: Some(120), term: Some("xterm-256color".to_owned()), ..Surroundings::default() }

@@ -39,13 +39,10 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// What is ticking, in ms: `0:42`, `12:41`, `1:02:03`.
+/// What is ticking, in ms: `0:42`, `12:41`; beyond an hour the seconds matter no more: `1h02m`.
 pub fn elapsed(ms: u64) -> String {
     let seconds = ms / 1_000;
-    match seconds {
-        0..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
-    }
+    if seconds < 3_600 { format!("{}:{:02}", seconds / 60, seconds % 60) } else { duration(ms) }
 }
 
 /// `1 line`, `212 lines`.
@@ -64,7 +61,7 @@ mod tests {
         let shown = [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration);
         assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
         assert_eq!([45, 1_250, 45_300, 24_000_000].map(bytes), ["45 B", "1.2 KB", "45 KB", "24 MB"]);
-        assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1:02:03"]);
+        assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1h02m"]);
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
     }
 }

@@ -5,8 +5,9 @@ use super::markdown::{self, Manner};
 use super::output::{self, Source};
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
-use super::{diff, figures, json, tree, wrap};
+use super::{diff, json, tree, wrap};
 use crate::model::entry::Body;
+use crate::model::figures;
 
 /// Records without a form of their own.
 const RECORD: (usize, usize) = (8, 0);

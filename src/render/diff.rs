@@ -12,10 +12,10 @@ use ratatui::text::Span;
 use similar::{Change, ChangeTag, InlineChange, TextDiff};
 
 use super::excerpt::Extent;
-use super::figures;
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
 use super::wrap::{self, Frame, Piece};
+use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::Tree;
 

@@ -9,8 +9,9 @@ use super::markdown::{self, Manner};
 use super::row::{Item, Level, Look, Row, RowKind};
 use super::sheet::{Head, Sheet, hidden_row};
 use super::wrap::{self, Piece};
-use super::{body, figures, tool};
+use super::{body, tool};
 use crate::model::entry::{Block, BlockKind, Body, Entry, Raw, Role};
+use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::without_sgr;
 

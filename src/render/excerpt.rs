@@ -2,8 +2,8 @@
 //!
 //! Invariant: touches only what it returns; a text of 50 MB costs as much as one of 50 lines.
 
-use super::figures;
 use super::wrap;
+use crate::model::figures;
 
 /// Whole rows that a block shows at level 4.
 pub const FULL_ROWS: usize = 2_000;

@@ -8,7 +8,6 @@ pub mod code;
 pub mod diff;
 pub mod entry;
 pub mod excerpt;
-pub mod figures;
 pub mod json;
 pub mod markdown;
 pub mod output;

@@ -7,7 +7,6 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::excerpt::Detail;
-use super::figures;
 use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
 use super::theme::Glyphs;
 use super::wrap::{self, Piece};
@@ -273,7 +272,7 @@ pub fn hidden_row(what: &str, count: usize, look: &Look<'_>) -> Row {
     let text = format!("{} {what}", look.theme.glyphs().ellipsis);
     Row {
         line: vec![Span::styled(text, look.theme.dim)].into(),
-        hides: figures::small(count.max(1)),
+        hides: crate::model::edit::saturating_u32(count.max(1)),
         ..Row::default()
     }
 }

@@ -8,12 +8,13 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
+use super::diff;
 use super::excerpt::Detail;
 use super::row::{LaneLine, RowKind};
 use super::sheet::{Head, Sheet};
 use super::wrap::{self, Piece};
-use super::{diff, figures};
 use crate::model::entry::StrayResult;
+use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 

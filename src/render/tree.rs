@@ -5,10 +5,10 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::figures;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use super::wrap::{self, Frame, Piece};
+use crate::model::figures;
 use crate::model::text::without_sgr;
 use crate::model::tool::Tree;
 

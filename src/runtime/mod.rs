@@ -3,6 +3,7 @@
 //! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
 //! and never more often than a frame each [`FRAME`].
 
+pub mod config;
 mod editor;
 mod input;
 mod workers;
@@ -19,7 +20,6 @@ use crossbeam_channel::{Receiver, Sender, bounded, select_biased, unbounded};
 use crate::app::arrange::arrange;
 use crate::app::state::{Effect, State};
 use crate::app::update::{Event, update};
-use crate::cli::{ThemeChoice, ViewConfig};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::Feed;
@@ -27,6 +27,7 @@ use crate::model::moment::Moment;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
 use crate::terminal::{self, Guard, Screen};
+use config::{ThemeChoice, ViewConfig};
 use input::{Input, Signal};
 use workers::Workers;
 

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 use crate::app::outline::OutlineRow;
 use crate::app::state::State;
 
-/// Columns of the cost and of the duration.
+/// Columns of the cost, the duration and the number of a turn, each with the blank before it.
 const COST: usize = 7;
 const DURATION: usize = 7;
 
@@ -48,7 +48,7 @@ fn paint_row(state: &State, row: &OutlineRow, line: Rect, buffer: &mut Buffer) {
     };
     buffer.set_stringn(line.x, line.y, mark, 1, state.theme.focus);
     let error = if row.errors > 0 { format!("{} ", state.theme.glyphs().failed) } else { String::new() };
-    let head = format!("{:>3} ", row.number);
+    let head = format!("{:>2} ", row.number);
     let room = usize::from(line.width).saturating_sub(1 + COST + DURATION);
     let x = put(buffer, line.x + 1, line.y, &head, room, state.theme.dim);
     let left = room.saturating_sub(usize::from(x.saturating_sub(line.x + 1)));

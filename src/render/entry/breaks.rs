@@ -4,10 +4,10 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use crate::model::entry::Break;
+use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::render::body;
 use crate::render::excerpt::Detail;
-use crate::render::figures;
 use crate::render::markdown::Manner;
 use crate::render::row::{Row, RowKind};
 use crate::render::sheet::{Head, Sheet};

@@ -4,6 +4,7 @@ use ratatui::text::Span;
 
 use super::{image, plan};
 use crate::model::entry::Body;
+use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree};
 use crate::render::body::{body_rows, mark_away, prose, raw_rows};
@@ -14,7 +15,7 @@ use crate::render::output::{self, Source};
 use crate::render::row::{Look, Row};
 use crate::render::sheet::{Sheet, hidden_row};
 use crate::render::wrap::{self, Piece};
-use crate::render::{code, diff, figures, tree};
+use crate::render::{code, diff, tree};
 
 /// Lines of a preview: from the beginning and from the end.
 const OUTPUT: (usize, usize) = (3, 5);

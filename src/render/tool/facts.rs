@@ -1,9 +1,9 @@
 //! Facts at the right edge of a call: size or verdict, duration, state.
 
 use super::styled;
+use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
-use crate::render::figures;
 use crate::render::sheet::Sheet;
 use crate::render::wrap::{self, Piece};
 

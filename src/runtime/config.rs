@@ -1,0 +1,49 @@
+//! What the viewer is told from outside, with everything resolved.
+
+use crate::ingest::{Target, WatchMode};
+use crate::render::row::Level;
+
+/// Everything the viewer needs to know from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewConfig {
+    /// What to show. With `demo` set it is ignored.
+    pub target: Target,
+    /// Which colours.
+    pub theme: ThemeChoice,
+    /// `NO_COLOR` is set: no colour at all, whatever the theme.
+    pub no_color: bool,
+    /// Only ASCII glyphs: asked for, or the locale is not UTF-8.
+    pub ascii: bool,
+    /// How changes of the file are noticed.
+    pub watch: WatchMode,
+    /// The level of detail to start with.
+    pub level: Level,
+    /// `$VISUAL`, else `$EDITOR`.
+    pub editor: Option<String>,
+    /// `$COLORFGBG`, by which some terminals tell their background.
+    pub colorfgbg: Option<String>,
+    /// `$TERM`.
+    pub term: Option<String>,
+    /// For tests of the terminal's restoration: where to panic, `ui` or `worker`.
+    pub test_panic: Option<String>,
+    /// Show the embedded session as if it happened now, at this speed.
+    pub demo: Option<DemoSpeed>,
+}
+
+/// Which colours the viewer uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ThemeChoice {
+    /// By the terminal's background.
+    #[default]
+    Auto,
+    /// For dark backgrounds.
+    Dark,
+    /// For light backgrounds.
+    Light,
+    /// No colours, only bold, dim and reverse.
+    Mono,
+}
+
+/// How many times faster than it was recorded the demo runs; always positive and finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DemoSpeed(pub f64);
