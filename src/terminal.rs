@@ -17,7 +17,6 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-
 /// A frame is written at once; this is more than a full redraw of a large screen takes.
 const FRAME_BYTES: usize = 1 << 18;
 

@@ -2,6 +2,7 @@
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
