@@ -139,7 +139,7 @@ fn lines(numbers: std::ops::Range<usize>) -> Vec<String> {
 }
 
 fn text(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
 fn append(path: &Path, bytes: impl AsRef<[u8]>) {
@@ -395,7 +395,7 @@ fn a_document_written_in_pieces_keeps_its_last_good_state() {
         }
         followed.until("the new messages", |followed| followed.whole.order().len() == 6);
         assert!(ids.iter().all(|id| followed.whole.order().contains(id)));
-        assert_eq!(followed.whole.tally().records(), 6);
+        assert_eq!(followed.whole.tally().records(), 5);
         assert_eq!(followed.whole.tally().faulty, 0);
         let records = followed.records();
         assert_eq!(records[1..], lines(0..5));
@@ -411,7 +411,7 @@ fn a_document_that_stays_broken_is_shown_as_far_as_it_goes() {
     let mut followed = Followed::start(&place.path, WatchMode::Native);
     fs::write(&place.path, &whole[..whole.len() - 30]).unwrap();
     followed.until("a fault", |followed| followed.whole.tally().faulty == 1);
-    assert_eq!(followed.whole.tally().records(), 4);
+    assert_eq!(followed.whole.tally().records(), 3);
     fs::write(&place.path, &whole).unwrap();
     followed.until("whole again", |followed| {
         followed.whole.tally().faulty == 0 && followed.whole.order().len() == 4
@@ -480,6 +480,39 @@ fn a_folder_gets_new_parts_and_loses_some() {
         fs::remove_file(storage.join("message/ses_1/msg_1.json")).unwrap();
         followed.until("fewer", |followed| followed.whole.tally().records() == 4);
         assert_eq!(said(&followed.whole).len(), 1);
+        followed.end();
+    }
+}
+
+// === files beside the session ===
+
+fn agent_line(uuid: &str, parent: Option<&str>, agent: Option<&str>, said: &str) -> String {
+    let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
+    let agent = agent.map_or(String::new(), |agent| format!(r#""agentId":"{agent}","#));
+    format!(
+        r#"{{"parentUuid":{parent},"isSidechain":{},{agent}"sessionId":"s-1","version":"2.1.0","cwd":"/x","type":"user","uuid":"{uuid}","timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"{said}"}}}}"#,
+        !agent.is_empty()
+    )
+}
+
+#[test]
+fn a_companion_that_appears_is_followed() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("s-1.jsonl");
+        fs::write(&place.path, format!("{}\n", agent_line("u-1", None, None, "begin"))).unwrap();
+        let mut followed = Followed::start(&place.path, mode);
+        followed.until("the session", |followed| said(&followed.whole) == ["begin"]);
+        let folder = place.beside("s-1").join("subagents");
+        fs::create_dir_all(&folder).unwrap();
+        let agent = folder.join("agent-a1.jsonl");
+        fs::write(&agent, format!("{}\n", agent_line("u-2", None, Some("a1"), "look"))).unwrap();
+        followed.until("the companion", |followed| said(&followed.whole) == ["begin", "look"]);
+        append(&agent, format!("{}\n", agent_line("u-3", Some("u-2"), Some("a1"), "found")));
+        followed.until("more of it", |followed| said(&followed.whole).len() == 3);
+        append(&place.path, format!("{}\n", agent_line("u-4", Some("u-1"), None, "end")));
+        followed.until("more of the session", |followed| said(&followed.whole).len() == 4);
+        assert_eq!(followed.whole.tally().records(), 4);
+        assert_eq!(followed.whole.lanes().len(), 1);
         followed.end();
     }
 }
