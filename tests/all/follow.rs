@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 use tempfile::TempDir;
-use tv::ingest::{Pager, Target, WatchMode, open};
+use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::edit::{Feed, LinkState, Stage};
 use tv::model::entry::{Held, Key};
 use tv::model::tally::Tally;
@@ -32,17 +32,22 @@ struct Followed {
     links: Vec<LinkState>,
     formats: Vec<&'static str>,
     is_caught_up: bool,
-    preview_texts: Vec<usize>,
 }
 
 impl Followed {
     fn start(path: &Path, mode: WatchMode) -> Self {
         let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
+        let mut followed = Self::of(session, mode);
+        followed.until("caught up", |followed| followed.is_caught_up);
+        followed
+    }
+
+    fn of(session: Session, mode: WatchMode) -> Self {
         let pager = session.pager();
         let (sender, feed) = bounded(64);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = Some(session.follow(sender, mode, Arc::clone(&stop), Box::new(|| {})));
-        let mut followed = Self {
+        Self {
             feed,
             stop,
             thread,
@@ -52,10 +57,7 @@ impl Followed {
             links: Vec::new(),
             formats: Vec::new(),
             is_caught_up: false,
-            preview_texts: Vec::new(),
-        };
-        followed.until("caught up", |followed| followed.is_caught_up);
-        followed
+        }
     }
 
     fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
@@ -75,7 +77,6 @@ impl Followed {
             Feed::Batch { stage: Stage::Preview, batch } => {
                 assert!(!self.is_caught_up, "the preview ends with the whole");
                 self.preview.apply(*batch);
-                self.preview_texts.push(self.preview.order().len());
             }
             Feed::CaughtUp => self.is_caught_up = true,
             Feed::Link(link) => self.links.push(link),
@@ -416,6 +417,32 @@ fn a_document_that_stays_broken_is_shown_as_far_as_it_goes() {
     followed.until("whole again", |followed| {
         followed.whole.tally().faulty == 0 && followed.whole.order().len() == 4
     });
+    followed.end();
+}
+
+// === pipes ===
+
+#[test]
+fn a_pipe_shows_what_comes_through_it() {
+    let place = Place::new("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &place.path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let path = place.path.clone();
+    let writer = std::thread::spawn(move || OpenOptions::new().write(true).open(path).unwrap());
+    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let mut followed = Followed::of(session, WatchMode::Native);
+    let mut pipe = writer.join().unwrap();
+    let (half, rest) = (agent_line("u-1", None, None, "begin"), agent_line("u-2", Some("u-1"), None, "end"));
+    let (first, second) = half.split_at(30);
+    pipe.write_all(b"{\"note\":\"no known agent\"}\n").unwrap();
+    followed.until("the first line", |followed| followed.whole.order().len() == 1);
+    pipe.write_all(first.as_bytes()).unwrap();
+    pipe.write_all(format!("{second}\n{rest}").as_bytes()).unwrap();
+    followed.until("a format", |followed| followed.formats.last() == Some(&"claude-code"));
+    followed.until("all lines", |followed| said(&followed.whole).ends_with(&["begin".into(), "end".into()]));
+    drop(pipe);
+    followed.until("the end", |followed| followed.links.contains(&LinkState::Closed));
+    assert_eq!(followed.whole.tally().records(), 3);
+    assert!(followed.is_caught_up && followed.records().iter().all(String::is_empty));
     followed.end();
 }
 
