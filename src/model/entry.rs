@@ -265,6 +265,12 @@ impl Body {
         self.held == Held::Away
     }
 
+    /// Takes over where an equal body lies.
+    pub(super) fn move_to(&mut self, told: &Self) {
+        self.from = told.from;
+        self.slot = told.slot;
+    }
+
     /// Lets go of the content; the stub stays. Returns how many bytes that frees.
     pub fn release(&mut self) -> u32 {
         match self.held {

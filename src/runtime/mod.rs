@@ -43,7 +43,7 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Shows a session until the reader quits.
 pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
-    let demo = config.demo.map(|speed| Demo::start(speed.0)).transpose()?;
+    let demo = config.demo.map(|speed| Demo::start_at(speed.0, now())).transpose()?;
     let target = match &demo {
         Some(demo) => Target { path: demo.path().to_owned(), session: None },
         None => config.target.clone(),

@@ -1,6 +1,5 @@
 //! All tests outside the units: one binary, one module a kind.
 #![expect(
-    clippy::expect_used,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

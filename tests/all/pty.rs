@@ -38,7 +38,7 @@ impl Console {
         let writer = pair.master.take_writer().expect("a writer");
         let (send, output) = channel();
         std::thread::spawn(move || {
-            let mut buffer = [0; 65_536];
+            let mut buffer = [0; 8_192];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     return;
@@ -231,7 +231,7 @@ fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
     let writer = pair.master.take_writer().expect("a writer");
     let (send, output) = channel();
     std::thread::spawn(move || {
-        let mut buffer = [0; 65_536];
+        let mut buffer = [0; 8_192];
         while let Ok(count @ 1..) = reader.read(&mut buffer) {
             if send.send(buffer[..count].to_vec()).is_err() {
                 return;
