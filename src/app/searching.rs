@@ -6,7 +6,6 @@ use super::action::Action;
 use super::search::{self, Job, Search, blocks_with_hits};
 use super::sequence::starter_of;
 use super::state::{Effect, Mode, State};
-use super::update::remember;
 use super::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
 use crate::model::text::{Text, without_sgr};
@@ -148,7 +147,7 @@ fn go(state: &mut State, forward: bool) {
         if wraps {
             state.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
         }
-        remember(state);
+        state.remember_place();
         show(state, hit);
     }
 }

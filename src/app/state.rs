@@ -160,6 +160,8 @@ pub struct Message {
     pub until: Moment,
 }
 
+/// Jumps that can be taken back.
+const JUMPS_KEPT: usize = 100;
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
 
@@ -255,6 +257,16 @@ impl State {
         let runs =
             self.view.lines.iter().any(|line| line.row().is_some_and(|row| row.running_since.is_some()));
         works || runs || self.message.is_some()
+    }
+
+    /// Remembers where a jump starts.
+    pub fn remember_place(&mut self) {
+        if let Some(focus) = self.view.focus.filter(|focus| self.jumps.last() != Some(focus)) {
+            self.jumps.push(focus);
+            if self.jumps.len() > JUMPS_KEPT {
+                self.jumps.remove(0);
+            }
+        }
     }
 
     /// Forgets all rows, because the look changed.

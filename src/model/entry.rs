@@ -196,6 +196,24 @@ pub enum Break {
     Waiting(Text),
 }
 
+impl Break {
+    /// What it says, for searching and copying.
+    pub fn words(&self) -> Text {
+        match self {
+            Self::Compaction { trigger, .. } if trigger.is_empty() => Text::from("compacted"),
+            Self::Compaction { trigger, .. } => Text::clean(&format!("compacted {trigger}")),
+            Self::Branch(text)
+            | Self::Interrupted(text)
+            | Self::Resumed(text)
+            | Self::Error(text)
+            | Self::ModelChange(text)
+            | Self::Setting(text)
+            | Self::Ended(text)
+            | Self::Waiting(text) => text.clone(),
+        }
+    }
+}
+
 /// Text or a tree that may have been left on disk. The stub always stays.
 #[derive(Clone, Debug)]
 pub struct Body {

@@ -114,10 +114,16 @@ pub fn paint_hints(state: &State, area: Rect, buffer: &mut Buffer) {
         let next = continuations(&state.pressed).into_iter();
         next.map(|(keys, binding)| (keys, binding.doc.to_owned())).collect()
     };
+    let mut room = usize::from(area.width).saturating_sub(1);
     let mut spans = vec![Span::raw(" ")];
+    // What comes first matters most; what does not fit whole is left out.
     for (key, doc) in pairs {
-        spans.push(Span::styled(key, state.theme.accent));
-        spans.push(Span::styled(format!(" {doc}  "), state.theme.dim));
+        let width = key.chars().count() + doc.chars().count() + 3;
+        if width <= room + 2 {
+            room = room.saturating_sub(width);
+            spans.push(Span::styled(key, state.theme.accent));
+            spans.push(Span::styled(format!(" {doc}  "), state.theme.dim));
+        }
     }
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
@@ -141,9 +147,9 @@ fn general(state: &State) -> Vec<(&'static str, &'static str)> {
             ("enter", "open"),
             ("+/-", "detail"),
             ("/", "search"),
+            ("?", "all keys"),
             ("r", "raw"),
             ("F", "follow"),
-            ("?", "all keys"),
         ],
     }
 }
