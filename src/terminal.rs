@@ -32,13 +32,17 @@ pub struct Screen {
 pub struct Guard;
 
 impl Guard {
-    /// Takes the terminal, and makes panics put it back before they speak.
+    /// Takes the terminal, and makes a panic of this thread put it back before it speaks. Panics of
+    /// other threads stay silent: the viewer goes on without what they did, and says so if it matters.
     pub fn new() -> io::Result<Self> {
         take()?;
         let speak = std::panic::take_hook();
+        let viewer = std::thread::current().id();
         std::panic::set_hook(Box::new(move |panic| {
-            give_back();
-            speak(panic);
+            if std::thread::current().id() == viewer {
+                give_back();
+                speak(panic);
+            }
         }));
         Ok(Self)
     }

@@ -108,6 +108,9 @@ impl Viewer {
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
         self.wait_for_content();
+        if test_panic == Some("worker") {
+            drop(std::thread::spawn(provoke_panic));
+        }
         let mut is_stale = true;
         let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
         loop {
