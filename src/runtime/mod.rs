@@ -1,7 +1,7 @@
 //! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
 //!
 //! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
-//! and never more often than a frame each [`FRAME`].
+//! and never more often than a frame each `FRAME`.
 
 pub mod config;
 mod editor;
