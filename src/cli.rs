@@ -1,4 +1,4 @@
-//! The command line: what was typed ([`Args`]) and what the surroundings say ([`Surroundings`]) become
+//! The command line: what was typed (`Args`) and what the surroundings say ([`Surroundings`]) become
 //! a [`Config`] with everything resolved.
 //!
 //! Invariant: the only reader of the environment; [`Config::resolve`] is pure.

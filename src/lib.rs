@@ -4,6 +4,21 @@
 //! it, render lays entries out as rows, app decides which rows, ui paints them; reports write the same
 //! things to stdout.*
 //!
+//! # Goals, in order
+//!
+//! 1. **Nothing hidden.** Every record of a file ends as shown, merged, passed for a named reason, or
+//!    faulty; the counts are on the screen. Unknown types and broken lines show in their place.
+//! 2. **Never mispaired, never miscounted.** Calls join results by the agent's own ids; usage and cost
+//!    follow each agent's own rules, recorded cost first, estimates marked.
+//! 3. **Instant and small.** Work for a frame depends on the screen; memory depends on the number of
+//!    entries, not on the bytes of the file; the first paint does not wait for the whole file.
+//! 4. **The reader keeps the place.** Appends, late results, rewrites, resizes and folds never move what
+//!    is being read.
+//! 5. **Read-only and safe.** Nothing is written near an agent's files, and no control byte of a file
+//!    reaches the terminal.
+//!
+//! # The wings
+//!
 //! ```text
 //!                          main ── cli
 //!                           │
@@ -17,6 +32,46 @@
 //!                     └─────────┴───┬──┴───────┘
 //!                                 model                  what a transcript *is*
 //! ```
+//!
+//! A wing imports only what stands below it; `tests/all/tidy.rs` holds the table and keeps it true.
+//!
+//! # One appended line, from bytes to cells
+//!
+//! `source::watch` says "look"; `source::follow` finds that the file has grown; `source::lines` cuts whole
+//! lines; `formats::decoder::feed` parses, counts and hands the value to the session's decoder, which
+//! pushes edits into a batch; `ingest` sends the batch on a bounded channel; `runtime` drains all that
+//! waits, `app::update` applies it, `app::arrange` lays out what the window needs, `ui::view` paints it,
+//! and one synchronized write carries the difference to the terminal. Up to the channel nobody sees a
+//! screen, from there on nobody sees a file: bodies that are on disk are asked for as an effect and come
+//! back as an event.
+//!
+//! # Decisions
+//!
+//! * **The driver counts, not the decoders.** [`formats::decoder::feed`] parses a record, mends what can
+//!   be mended, splits lines that hold several values, and calls the decoder once for each value. The
+//!   decoder answers with a [`model::tally::Fate`], so a record that nobody counts cannot be written.
+//!   Records of a document are its messages; what surrounds them is read, but is no record.
+//! * **Entries are told in pieces.** Agents spread a message over several records. An edit names the
+//!   entry by its key and its blocks by the [`model::entry::Piece`] that brought them: the same piece told
+//!   again replaces, a new one is added. Streams, late results, rewritten files and replayed history are
+//!   all the same mechanism; a new telling of the whole session drops what it does not name.
+//! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
+//!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
+//!   bytes, so contents can be left on disk and read again.
+//! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
+//!   growing; a second transcript is read from the start and takes its place, by key, when it is
+//!   complete.
+//! * **File order is the reading order.** Parent links are evidence: a branch is drawn where all links of
+//!   a tree resolve, where two prompts share a parent, or where the agent says that something was undone.
+//! * **A result stands under its call.** One that finds no call, or a call that has its result already, is
+//!   shown in its own place as a stray.
+//! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
+//!   next arrangement, the only place where rows exist; heights of all else are estimates for the
+//!   scrollbar.
+//! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
+//!   layout is plain at first and a thread of its own colours what was asked for.
+//! * **Databases have their place, not yet their reader**: [`model::record::Shape::Rows`] and
+//!   `source::rows` say what helps meanwhile.
 
 pub mod analysis;
 pub mod app;

@@ -13,11 +13,9 @@ use crossterm::terminal::{
     disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-
-use crate::app::state::State;
-use crate::ui;
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal};
 
 /// A frame is written at once; this is more than a full redraw of a large screen takes.
 const FRAME_BYTES: usize = 1 << 18;
@@ -34,13 +32,17 @@ pub struct Screen {
 pub struct Guard;
 
 impl Guard {
-    /// Takes the terminal, and makes panics put it back before they speak.
+    /// Takes the terminal, and makes a panic of this thread put it back before it speaks. Panics of
+    /// other threads stay silent: the viewer goes on without what they did, and says so if it matters.
     pub fn new() -> io::Result<Self> {
         take()?;
         let speak = std::panic::take_hook();
+        let viewer = std::thread::current().id();
         std::panic::set_hook(Box::new(move |panic| {
-            give_back();
-            speak(panic);
+            if std::thread::current().id() == viewer {
+                give_back();
+                speak(panic);
+            }
         }));
         Ok(Self)
     }
@@ -81,16 +83,18 @@ impl Screen {
     }
 
     /// Paints a frame; only what changed is written, in one piece.
-    pub fn draw(&mut self, state: &State) -> io::Result<()> {
+    pub fn draw(&mut self, paint: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| ui::view(state, frame))?;
+        self.terminal.draw(paint)?;
         queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         self.terminal.backend_mut().flush()
     }
 
     /// Makes the next frame paint every cell.
     pub fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `clear`: that asks the terminal where the cursor is, and some never answer.
+        let (width, height) = self.size();
+        self.terminal.resize(Rect { x: 0, y: 0, width, height })
     }
 
     /// Puts text on the clipboard of the terminal (OSC 52): works over ssh and inside tmux.

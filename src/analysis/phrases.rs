@@ -3,9 +3,10 @@
 use super::cost::{self, Cost, CostSource};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
+use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
-use crate::model::transcript::{LaneFacts, Transcript};
+use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
 

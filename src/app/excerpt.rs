@@ -1,7 +1,7 @@
 //! What the copy keys take out of an item, as plain text without colours.
 
 use super::action::What;
-use crate::model::entry::{BlockKind, Body, Break, Entry};
+use crate::model::entry::{BlockKind, Body, Entry};
 use crate::model::text::without_sgr;
 use crate::model::tool::{ToolCall, Tree};
 
@@ -22,7 +22,7 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
     match (what, &block.kind) {
         (What::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
         (What::Text, BlockKind::Raw(raw)) => whole(&raw.body),
-        (What::Text, BlockKind::Break(what)) => Excerpt::Text(sentence(what)),
+        (What::Text, BlockKind::Break(what)) => Excerpt::Text(what.words().to_string()),
         (What::Text, BlockKind::Image(image)) => {
             image.source.as_ref().map_or(Excerpt::Nothing("the image is inside the file"), |source| {
                 Excerpt::Text(source.to_string())
@@ -58,20 +58,6 @@ fn command(call: &ToolCall) -> Excerpt {
     let Some(tree) = call.input.tree() else { return whole(&call.input) };
     let command = ["command", "cmd", "script"].iter().find_map(|name| tree.get(name)?.as_text());
     command.map_or_else(|| Excerpt::Text(json(tree)), |text| Excerpt::Text(text.to_string()))
-}
-
-fn sentence(what: &Break) -> String {
-    match what {
-        Break::Compaction { trigger, .. } => format!("compacted {trigger}").trim().to_owned(),
-        Break::Branch(text)
-        | Break::Interrupted(text)
-        | Break::Resumed(text)
-        | Break::Error(text)
-        | Break::ModelChange(text)
-        | Break::Setting(text)
-        | Break::Ended(text)
-        | Break::Waiting(text) => text.to_string(),
-    }
 }
 
 /// A tree as JSON text on one line.

@@ -8,10 +8,11 @@ use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
 use crate::analysis::{cost, phrases};
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::totals::Totals;
-use crate::model::transcript::{LaneFacts, Transcript};
+use crate::model::transcript::Transcript;
 use crate::render;
 use crate::render::row::{Item, LaneLine, Look, Row};
 

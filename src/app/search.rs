@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::sequence::place_in_file;
 use super::viewport::Focus;
-use crate::model::entry::{BlockKind, Body, Break, Entry, EntryId, Held};
+use crate::model::entry::{BlockKind, Body, Entry, EntryId, Held};
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolResult, Tree};
@@ -99,7 +99,7 @@ pub fn pieces_of(entry: &Entry) -> Vec<(usize, Piece)> {
             BlockKind::Image(image) => {
                 image.source.iter().for_each(|source| add(Piece::Here(source.clone())));
             }
-            BlockKind::Break(what) => add(Piece::Here(words_of(what))),
+            BlockKind::Break(what) => add(Piece::Here(what.words())),
         }
     }
     pieces
@@ -115,20 +115,6 @@ fn piece_of(body: &Body) -> Piece {
         Held::Text(text) => Piece::Here(text.clone()),
         Held::Tree(tree) => Piece::Tree(Arc::clone(tree)),
         Held::Away => Piece::Away(body.from, body.slot),
-    }
-}
-
-fn words_of(what: &Break) -> Text {
-    match what {
-        Break::Compaction { trigger, .. } => Text::clean(&format!("compacted {trigger}")),
-        Break::Branch(text)
-        | Break::Interrupted(text)
-        | Break::Resumed(text)
-        | Break::Error(text)
-        | Break::ModelChange(text)
-        | Break::Setting(text)
-        | Break::Ended(text)
-        | Break::Waiting(text) => text.clone(),
     }
 }
 

@@ -8,7 +8,6 @@ use super::action::Action;
 use super::search::{self, Job, Search, blocks_with_hits};
 use super::sequence::{place_in_file, starter_of};
 use super::state::{Effect, Mode, State};
-use super::update::remember;
 use super::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
 use crate::model::text::Text;
@@ -178,7 +177,7 @@ fn go(state: &mut State, forward: bool) {
         if wraps {
             state.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
         }
-        remember(state);
+        state.remember_place();
         show(state, hit);
     }
 }

@@ -180,6 +180,8 @@ pub struct Message {
 /// Of waiting that takes longer than this, nobody counts the seconds.
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
+/// Jumps that can be taken back.
+const JUMPS_KEPT: usize = 100;
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
 
@@ -292,6 +294,16 @@ impl State {
         self.open_lanes.clone_from(&stand.open_lanes);
         self.sought = None;
         self.cache.clear();
+    }
+
+    /// Remembers where a jump starts.
+    pub fn remember_place(&mut self) {
+        if let Some(focus) = self.view.focus.filter(|focus| self.jumps.last() != Some(focus)) {
+            self.jumps.push(focus);
+            if self.jumps.len() > JUMPS_KEPT {
+                self.jumps.remove(0);
+            }
+        }
     }
 
     /// Forgets all rows, because the look changed.

@@ -67,9 +67,6 @@ pub enum Event {
     Say(String),
 }
 
-/// Jumps that can be taken back.
-const JUMPS_KEPT: usize = 100;
-
 /// Carries out an event.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     match event {
@@ -164,11 +161,11 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::HalfDown => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(1))),
         Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(-1))),
         Action::Top => {
-            remember(state);
+            state.remember_place();
             scroll(state, Motion::Top);
         }
         Action::Bottom => {
-            remember(state);
+            state.remember_place();
             follow(state);
         }
         Action::ToggleFollow if state.view.follows() => scroll(state, Motion::Pause),
@@ -221,16 +218,6 @@ fn scroll(state: &mut State, motion: Motion) {
     state.view.ask(motion);
 }
 
-/// Remembers where a jump starts.
-pub fn remember(state: &mut State) {
-    if let Some(focus) = state.view.focus.filter(|focus| state.jumps.last() != Some(focus)) {
-        state.jumps.push(focus);
-        if state.jumps.len() > JUMPS_KEPT {
-            state.jumps.remove(0);
-        }
-    }
-}
-
 fn back(state: &mut State) {
     match state.jumps.pop() {
         Some(focus) => state.view.ask(Motion::Show(focus)),
@@ -263,7 +250,7 @@ fn seek_on(state: &mut State, kind: Kind, way: Way) {
 
 /// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
 pub fn jump(state: &mut State, focus: Focus) {
-    remember(state);
+    state.remember_place();
     state.view.ask(Motion::Pause);
     state.view.ask(Motion::Show(focus));
     state.view.focus = Some(focus);

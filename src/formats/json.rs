@@ -1,7 +1,7 @@
 //! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
 //! another type, damage that is repaired when it can be.
 //!
-//! Invariant: no input makes it recurse deeper than [`MAX_DEPTH`]; what lies deeper stays text.
+//! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; what lies deeper stays text.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -8,7 +8,7 @@ use crossbeam_channel::{SendTimeoutError, Sender};
 
 use super::files::Files;
 use super::plan::Plan;
-use super::preview::Preview;
+use super::preview::{Preview, show_newest_files};
 use super::reader::{Bodies, Reader, Seen};
 use super::teller::{Outlet, Teller};
 use crate::model::edit::{Feed, LinkState, Stage};
@@ -143,7 +143,13 @@ impl<'f> Follow<'f> {
     }
 
     fn open_preview(&self) -> Option<Preview<'f>> {
-        if self.is_caught_up || self.plan.shape != Shape::Lines {
+        if self.is_caught_up {
+            return None;
+        }
+        if self.plan.shape == Shape::Folder {
+            show_newest_files(&self.plan, self.files, self.outlet);
+        }
+        if self.plan.shape != Shape::Lines {
             return None;
         }
         let now = Instant::now();

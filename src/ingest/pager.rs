@@ -1,6 +1,6 @@
 //! Bodies that were left on disk, read again by their origin.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +55,10 @@ impl Pager {
     }
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
+        // What came through a pipe cannot be read again, and opening one may wait for ever.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        }
         let stamp = Stamp::of(path)?;
         let is_open =
             self.open.as_ref().is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));

@@ -46,7 +46,7 @@ pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
 struct Piped<'o> {
     plan: Plan,
     teller: Teller<'o>,
-    /// What came until it is clear what it is; a document to its end.
+    /// What came so far, until it is clear what it is; a document to its end.
     head: Vec<u8>,
     is_decided: bool,
     buffer: LineBuffer,
@@ -73,37 +73,68 @@ impl Piped<'_> {
 
     /// The pipe is silent. Returns how long it may be.
     fn pause(&mut self, silence: Duration) -> Duration {
-        if self.is_decided || (silence >= SILENCE && !self.head.is_empty()) {
+        // Half a line tells nothing.
+        let can_decide = self.head.contains(&b'\n') || is_whole_value(&self.head);
+        if self.is_decided || (silence >= SILENCE && can_decide) {
             self.rest();
-            return CALM;
         }
-        if self.head.is_empty() { CALM } else { SILENCE.saturating_sub(silence) }
+        if self.is_decided || !can_decide { CALM } else { SILENCE.saturating_sub(silence) }
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        if self.is_decided && self.plan.shape != Shape::Document {
-            return self.tell_lines(bytes);
+        let is_document = self.plan.shape == Shape::Document;
+        if !self.is_decided || is_document || self.plan.is_provisional {
+            self.head.extend_from_slice(bytes);
         }
-        self.head.extend_from_slice(bytes);
-        if !self.is_decided && self.head.len() >= HEAD {
-            self.decide(false);
+        if !self.is_decided {
+            if self.head.len() >= HEAD {
+                self.decide(false);
+            }
+        } else if self.plan.is_provisional {
+            self.decide_again(bytes);
+        } else if !is_document {
+            self.tell_lines(bytes);
         }
     }
 
     /// Settles what the stream is. Lines are told from here on as they come, a document at its end.
     fn decide(&mut self, is_whole: bool) {
-        let beginning = self.head.get(..HEAD).unwrap_or(&self.head);
-        let detection = probe::detect_file(&self.plan.path, beginning, is_whole && self.head.len() <= HEAD);
-        if !probe::is_unclaimed(&detection) {
-            let path = self.plan.opened.path.clone();
-            self.plan = Plan::new(&path, String::new(), detection);
-            self.teller.restart(self.plan.format.decoder());
-            self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+        if let Some(plan) = self.detect(is_whole) {
+            self.plan = plan;
         }
         self.is_decided = true;
+        self.tell_head();
+    }
+
+    /// With more of the stream it may turn out to be something else.
+    fn decide_again(&mut self, new: &[u8]) {
+        let plan = self.detect(false).filter(|plan| !plan.reads_like(&self.plan));
+        if let Some(plan) = plan {
+            self.plan = plan;
+            self.buffer = LineBuffer::new(FileId(0));
+            self.is_shown = false;
+            return self.tell_head();
+        }
+        self.plan.is_provisional &= self.head.len() < HEAD;
+        if self.plan.shape != Shape::Document {
+            self.tell_lines(new);
+        }
+    }
+
+    fn detect(&self, is_whole: bool) -> Option<Plan> {
+        let beginning = self.head.get(..HEAD).unwrap_or(&self.head);
+        let detection = probe::detect_file(&self.plan.path, beginning, is_whole && self.head.len() <= HEAD);
+        (!probe::is_unclaimed(&detection)).then(|| Plan::new(&self.plan.path, String::new(), detection))
+    }
+
+    /// Tells all that came so far from its beginning, by the plan.
+    fn tell_head(&mut self) {
+        self.teller.restart(self.plan.format.decoder());
+        self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if self.plan.shape != Shape::Document {
             let head = std::mem::take(&mut self.head);
             self.tell_lines(&head);
+            self.head = head;
         }
     }
 
@@ -120,6 +151,9 @@ impl Piped<'_> {
     fn rest(&mut self) {
         if !self.is_decided {
             self.decide(false);
+        }
+        if !self.plan.is_provisional && self.plan.shape != Shape::Document {
+            self.head = Vec::new();
         }
         if let Some(Line::Whole(record)) = self.buffer.unfinished()
             && !self.is_shown

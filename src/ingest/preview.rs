@@ -1,6 +1,8 @@
-//! The end of a long line file, shown at once and kept up to date while the whole is being read.
+//! The end of a long session, shown at once while the whole is being read. That of a line file is kept
+//! up to date meanwhile.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::files::{Files, Kind};
@@ -8,14 +10,21 @@ use super::plan::Plan;
 use super::reader::CHUNK;
 use super::strand::Strand;
 use super::teller::{Outlet, Teller};
-use crate::model::edit::Stage;
+use super::whole::{Small, is_whole_value};
+use crate::formats::decoder::Pattern;
+use crate::model::edit::{Feed, Stage};
 use crate::source::follow::Change;
+use crate::source::pattern::expand;
 use crate::source::stamp::read_range;
 
 /// Shorter files are read whole at once.
 const WORTH_IT: u64 = 4 << 20;
 /// How much of the end is read; eight times as much if no line begins in it.
 const WINDOW: u64 = 1 << 20;
+/// Folders with fewer messages are read whole at once.
+const MANY_FILES: usize = 200;
+/// How many messages of others are shown first.
+const NEWEST_FILES: usize = 30;
 
 /// A preview.
 pub struct Preview<'o> {
@@ -51,6 +60,42 @@ impl<'o> Preview<'o> {
             self.teller.finish();
             self.teller.flush(true);
         }
+    }
+}
+
+/// Shows the newest files of a folder with many, and what they ask for.
+pub fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) {
+    let found: Vec<PathBuf> = files_of(plan.format.files(&plan.path, &plan.session));
+    if found.len() <= MANY_FILES {
+        return;
+    }
+    let mut teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
+    for path in found.iter().skip(found.len() - NEWEST_FILES) {
+        tell_small(path, files, &mut teller);
+        for wanted in teller.take_wanted() {
+            let parts = files_of(plan.format.follow_up(&plan.path, &wanted));
+            for part in parts {
+                tell_small(&part, files, &mut teller);
+            }
+        }
+    }
+    teller.finish();
+    teller.flush(true);
+}
+
+fn files_of(patterns: Vec<Pattern>) -> Vec<PathBuf> {
+    patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files).collect()
+}
+
+/// Files that are half written are left to the whole reading.
+fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
+    let (id, is_new) = files.number(path, Kind::Small);
+    if is_new {
+        teller.send(Feed::File { id, path: path.to_owned() });
+    }
+    let mut small = Small::new(path, id);
+    if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
+        small.tell(teller, &bytes);
     }
 }
 

@@ -196,6 +196,24 @@ pub enum Break {
     Waiting(Text),
 }
 
+impl Break {
+    /// What it says, for searching and copying.
+    pub fn words(&self) -> Text {
+        match self {
+            Self::Compaction { trigger, .. } if trigger.is_empty() => Text::from("compacted"),
+            Self::Compaction { trigger, .. } => Text::clean(&format!("compacted {trigger}")),
+            Self::Branch(text)
+            | Self::Interrupted(text)
+            | Self::Resumed(text)
+            | Self::Error(text)
+            | Self::ModelChange(text)
+            | Self::Setting(text)
+            | Self::Ended(text)
+            | Self::Waiting(text) => text.clone(),
+        }
+    }
+}
+
 /// Text or a tree that may have been left on disk. The stub always stays.
 #[derive(Clone, Debug)]
 pub struct Body {
@@ -263,6 +281,12 @@ impl Body {
     /// Whether it must be read again before it can be shown whole.
     pub fn is_away(&self) -> bool {
         self.held == Held::Away
+    }
+
+    /// Takes over where an equal body lies.
+    pub(super) fn move_to(&mut self, told: &Self) {
+        self.from = told.from;
+        self.slot = told.slot;
     }
 
     /// Lets go of the content; the stub stays. Returns how many bytes that frees.

@@ -6,6 +6,8 @@
 pub mod edit;
 pub mod entry;
 pub mod figures;
+mod merge;
+pub mod meta;
 pub mod moment;
 pub mod pairing;
 pub mod record;

@@ -175,3 +175,12 @@ pub struct ToolResult {
     /// Duration in ms as the agent measured it; else it is derived from the times.
     pub duration_ms: Option<u64>,
 }
+
+/// The state of a call that has this result.
+pub fn ended(result: ToolResult) -> ToolState {
+    match result.verdict {
+        Verdict::Done => ToolState::Done(Box::new(result)),
+        Verdict::Failed => ToolState::Failed(Box::new(result)),
+        Verdict::Refused => ToolState::Refused(Box::new(result)),
+    }
+}

@@ -4,61 +4,24 @@
 //! Invariant: entry ids stay the same while the session is open; telling a batch twice changes
 //! nothing; no entry disappears but by [`Edit::Retire`] or a new telling that leaves it out.
 
-use std::collections::{HashMap, HashSet};
+mod bodies;
+mod results;
+mod retelling;
+
+use std::collections::HashMap;
 
 use super::edit::{Batch, Edit, MetaEdit, Mode, Notice};
-use super::entry::{Block, BlockKind, Body, Entry, EntryId, Held, Key, Piece, Role, StrayResult};
-use super::pairing::{PairIndex, calls_of, calls_of_mut, identifies};
-use super::record::Origin;
+use super::entry::{Block, Entry, EntryId, Held, Key, Piece, Role};
+use super::merge::{merge_blocks, merge_head, move_bodies};
+use super::meta::{LaneFacts, Meta};
+use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
-use super::text::{Name, Text};
-use super::tool::{ToolResult, ToolState, Verdict};
+use super::text::Name;
 use super::totals::Totals;
 use super::tree::{Branches, Links};
 use super::turn::{Turn, TurnFacts};
 use super::usage::{Scope, Usage};
-
-/// Facts about the session.
-#[derive(Clone, Debug, Default)]
-pub struct Meta {
-    /// The session's id.
-    pub id: Option<Text>,
-    titles: [Option<Text>; 4],
-    /// The agent's name.
-    pub agent: Option<Name>,
-    /// The working directory.
-    pub cwd: Option<Text>,
-    /// Versions of the agent program, in the order seen.
-    pub versions: Vec<Text>,
-    /// The model in use.
-    pub model: Option<Name>,
-    /// Models that answered, in the order seen.
-    pub models: Vec<Name>,
-    /// Size of the context window in tokens.
-    pub window: Option<u64>,
-    /// `Some(true)` running, `Some(false)` ended, as recorded.
-    pub live: Option<bool>,
-}
-
-impl Meta {
-    /// The title of the highest rank.
-    pub fn title(&self) -> Option<&Text> {
-        self.titles.iter().rev().flatten().next()
-    }
-}
-
-/// A sub-agent.
-#[derive(Clone, Debug)]
-pub struct LaneFacts {
-    /// The name that its entries carry.
-    pub name: Name,
-    /// What to call it.
-    pub label: Text,
-    /// The call that started it.
-    pub call: Option<Key>,
-    /// Its entries in file order.
-    pub entries: Vec<EntryId>,
-}
+use retelling::Retelling;
 
 /// What a batch touched.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +49,7 @@ pub struct Transcript {
     entries: Vec<Entry>,
     index: HashMap<Key, EntryId>,
     order: Vec<EntryId>,
-    retelling: Option<Vec<EntryId>>,
+    retelling: Option<Retelling>,
     pairs: PairIndex,
     lanes: Vec<LaneFacts>,
     beside: HashMap<Key, (Usage, Option<Name>)>,
@@ -114,7 +77,7 @@ impl Transcript {
         let mut touched = Touched::default();
         let mode = batch.mode;
         if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
-            self.retelling = Some(Vec::new());
+            self.retelling = Some(Retelling::default());
             self.notices.clear();
         }
         for edit in batch.edits {
@@ -180,15 +143,19 @@ impl Transcript {
         if self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy {
             self.leaf = Some(new.key.clone());
         }
+        let pieces: Vec<Piece> = new.blocks.iter().map(|block| block.piece).collect();
+        for result in calls_of(&new).filter_map(|call| call.state.result()) {
+            self.retell_result(&result.key);
+        }
         if let Some(id) = self.index.get(&new.key).copied() {
             self.update_entry(id, new, touched);
-            self.retell(id);
+            self.retell(id, &pieces);
         } else {
-            self.add_entry(new, touched);
+            self.add_entry(new, &pieces, touched);
         }
     }
 
-    fn add_entry(&mut self, mut new: Entry, touched: &mut Touched) {
+    fn add_entry(&mut self, mut new: Entry, pieces: &[Piece], touched: &mut Touched) {
         let Ok(number) = u32::try_from(self.entries.len()) else { return };
         let id = EntryId(number);
         new.revision = 1;
@@ -205,7 +172,7 @@ impl Transcript {
         self.derived_is_stale |= opens_turn || self.is_linked_tree || new.marks.undone;
         self.entries.push(new);
         if self.retelling.is_some() {
-            self.retell(id);
+            self.retell(id, pieces);
         } else {
             self.order.push(id);
         }
@@ -265,7 +232,7 @@ impl Transcript {
         let Some(id) = self.index.remove(key) else { return };
         self.order.retain(|other| *other != id);
         if let Some(told) = &mut self.retelling {
-            told.retain(|other| *other != id);
+            told.forget(id);
         }
         self.forget(id);
         touched.reordered = true;
@@ -304,147 +271,10 @@ impl Transcript {
         }
     }
 
-    // === a new telling ===
-
-    fn retell(&mut self, id: EntryId) {
-        if let Some(told) = &mut self.retelling {
-            told.push(id);
-        }
-    }
-
-    fn end_retelling(&mut self, touched: &mut Touched) {
-        let Some(mut told) = self.retelling.take() else { return };
-        let mut seen = HashSet::new();
-        told.retain(|id| seen.insert(*id));
-        let gone: Vec<EntryId> = self.order.iter().copied().filter(|id| !seen.contains(id)).collect();
-        for id in gone {
-            if let Some(key) = self.get(id).map(|entry| entry.key.clone()) {
-                self.index.remove(&key);
-            }
-            self.forget(id);
-            touched.reordered = true;
-        }
-        touched.reordered |= !told.starts_with(&self.order);
-        self.order = told;
-        for lane in &mut self.lanes {
-            lane.entries = self.order.iter().copied().filter(|id| lane.entries.contains(id)).collect();
-        }
-        self.derived_is_stale = true;
-    }
-
-    // === calls and results ===
-
-    fn apply_result(&mut self, call: Key, result: ToolResult, lane: Option<Name>, touched: &mut Touched) {
-        let entries = self.pairs.entries_with(&call).to_vec();
-        let told_before = entries.iter().copied().find(|id| {
-            self.get(*id).is_some_and(|entry| {
-                calls_of(entry).any(|c| c.key == call && has_result(c.state.result(), &result))
-            })
-        });
-        let waiting = entries.iter().copied().find(|id| {
-            self.get(*id).is_some_and(|e| calls_of(e).any(|c| c.key == call && c.state.result().is_none()))
-        });
-        match told_before.or(waiting) {
-            Some(id) => self.join_result(id, &call, result, touched),
-            None => self.add_stray(call, result, lane, !entries.is_empty(), touched),
-        }
-    }
-
-    fn join_result(&mut self, id: EntryId, key: &Key, result: ToolResult, touched: &mut Touched) {
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        let before = held_bytes(&entry.blocks);
-        let same = |state: &ToolState| has_result(state.result(), &result);
-        let told = calls_of(entry).any(|call| call.key == *key && same(&call.state));
-        let fits = |state: &ToolState| if told { same(state) } else { state.result().is_none() };
-        let Some(call) = calls_of_mut(entry).find(|call| call.key == *key && fits(&call.state)) else {
-            return;
-        };
-        let state = ended(result);
-        if call.state == state {
-            return;
-        }
-        call.state = state;
-        entry.revision += 1;
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
-        touched.changed.push(id);
-    }
-
-    fn add_stray(
-        &mut self,
-        call: Key,
-        result: ToolResult,
-        lane: Option<Name>,
-        duplicate: bool,
-        touched: &mut Touched,
-    ) {
-        let key = Text::clean(&format!("result:{}", result.key));
-        if !duplicate && !call.is_empty() {
-            self.pairs.add_stray(&call, key.clone());
-        }
-        let origin = result.body.from;
-        let at = result.at;
-        let stray = StrayResult { call, result, duplicate };
-        let mut entry = Batch::default().new_entry(key, Role::Harness, at);
-        entry.origin = origin;
-        entry.lane = lane;
-        entry.blocks = vec![Batch::block(Piece(0), BlockKind::Result(Box::new(stray)))];
-        self.apply_entry(entry, touched);
-    }
-
-    /// Gives results that came before their calls to the calls of a new entry.
-    fn adopt_strays(&mut self, new: &mut Entry, touched: &mut Touched) {
-        let waiting: Vec<Key> = calls_of(new)
-            .filter(|call| call.state.is_open() && self.pairs.has_stray(&call.key))
-            .map(|c| c.key.clone())
-            .collect();
-        for key in waiting {
-            let Some(result) = self.take_stray(&key, touched) else { continue };
-            if let Some(call) = calls_of_mut(new).find(|call| call.key == key && call.state.is_open()) {
-                call.state = ended(result);
-            }
-        }
-    }
-
-    fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
-        let Some(entry) = self.get(id) else { return };
-        if !calls_of(entry).any(|call| call.state.is_open() && self.pairs.has_stray(&call.key)) {
-            return;
-        }
-        let mut entry = entry.clone();
-        self.adopt_strays(&mut entry, touched);
-        if let Some(place) = self.entries.get_mut(id.index()) {
-            *place = entry;
-        }
-    }
-
-    fn take_stray(&mut self, call: &Key, touched: &mut Touched) -> Option<ToolResult> {
-        let key = self.pairs.take_stray(call)?;
-        let id = self.index.get(&key).copied()?;
-        let block = self.entries.get_mut(id.index())?.blocks.pop()?;
-        self.retire(&key, touched);
-        match block.kind {
-            BlockKind::Result(stray) => Some(stray.result),
-            _ => None,
-        }
-    }
-
-    fn apply_state(&mut self, key: &Key, state: ToolState, touched: &mut Touched) {
-        for id in self.pairs.entries_with(key).to_vec() {
-            let Some(entry) = self.entries.get_mut(id.index()) else { continue };
-            let open = calls_of_mut(entry)
-                .find(|call| call.key == *key && call.state.is_open() && call.state != state);
-            if let Some(call) = open {
-                call.state = state;
-                entry.revision += 1;
-                touched.changed.push(id);
-                return;
-            }
-        }
-    }
-
     // === usage and facts ===
 
     fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
+        self.retell_usage(&of);
         if let Some(entry) = self.index.get(&of).and_then(|id| self.entries.get_mut(id.index())) {
             if entry.usage.as_deref() == Some(&usage) {
                 return;
@@ -466,25 +296,6 @@ impl Transcript {
 
     fn apply_meta(&mut self, edit: MetaEdit) {
         match edit {
-            MetaEdit::Id(id) => self.meta.id = Some(id),
-            MetaEdit::Title { rank, title } => {
-                if let Some(slot) = self.meta.titles.get_mut(usize::from(rank)) {
-                    // The first prompt stays the first; all other titles can be changed.
-                    let keeps = rank == 0 && slot.is_some();
-                    if !keeps {
-                        *slot = (!title.is_blank()).then_some(title);
-                    }
-                }
-            }
-            MetaEdit::Agent(agent) => self.meta.agent = Some(agent),
-            MetaEdit::Cwd(cwd) => self.meta.cwd = Some(cwd),
-            MetaEdit::Version(version) => {
-                if !self.meta.versions.contains(&version) {
-                    self.meta.versions.push(version);
-                }
-            }
-            MetaEdit::Model(model) => self.meta.model = Some(model),
-            MetaEdit::Window(tokens) => self.meta.window = Some(tokens),
             MetaEdit::Lane { name, label, call } => {
                 let lane = self.lane_of(&name);
                 if let Some(label) = label {
@@ -493,7 +304,7 @@ impl Transcript {
                 lane.call = call.or_else(|| lane.call.take());
             }
             MetaEdit::LinkedTree => self.is_linked_tree = true,
-            MetaEdit::Live(live) => self.meta.live = live,
+            fact => self.meta.take(fact),
         }
     }
 
@@ -509,58 +320,6 @@ impl Transcript {
         });
         #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
         &mut self.lanes[place]
-    }
-
-    // === bodies ===
-
-    /// Puts contents back that were away. Returns the entries that changed their looks.
-    pub fn fill(&mut self, ids: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
-        let mut filled = Vec::new();
-        for id in ids {
-            let Some(entry) = self.entries.get_mut(id.index()) else { continue };
-            let before = held_bytes(&entry.blocks);
-            for body in entry
-                .blocks
-                .iter_mut()
-                .flat_map(|block| block.kind.bodies_mut())
-                .filter(|body| body.is_away())
-            {
-                let record = contents
-                    .iter()
-                    .find(|(origin, _)| origin.file == body.from.file && origin.at == body.from.at);
-                if let Some(held) = record.and_then(|(_, held)| held.get(usize::from(body.slot))) {
-                    body.held = held.clone();
-                }
-            }
-            let after = held_bytes(&entry.blocks);
-            if after != before {
-                self.held_bytes = (self.held_bytes + after).saturating_sub(before);
-                filled.push(*id);
-            }
-        }
-        filled
-    }
-
-    /// Lets go of bodies, oldest entries first, until at most `budget` bytes are held. Entries for
-    /// which `keeps` says so are spared.
-    pub fn release(&mut self, budget: u64, keeps: impl Fn(EntryId) -> bool) {
-        for (number, entry) in self.entries.iter_mut().enumerate() {
-            if self.held_bytes <= budget {
-                return;
-            }
-            let id = EntryId(u32::try_from(number).unwrap_or(u32::MAX));
-            if keeps(id) {
-                continue;
-            }
-            for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {
-                self.held_bytes = self.held_bytes.saturating_sub(u64::from(body.release()));
-            }
-        }
-    }
-
-    /// Bytes of bodies in memory.
-    pub fn held_bytes(&self) -> u64 {
-        self.held_bytes
     }
 
     // === reading ===
@@ -652,19 +411,6 @@ impl Transcript {
     }
 }
 
-fn has_result(result: Option<&ToolResult>, other: &ToolResult) -> bool {
-    result.is_some_and(|result| result.key == other.key)
-}
-
-/// The state of a call that has this result.
-pub fn ended(result: ToolResult) -> ToolState {
-    match result.verdict {
-        Verdict::Done => ToolState::Done(Box::new(result)),
-        Verdict::Failed => ToolState::Failed(Box::new(result)),
-        Verdict::Refused => ToolState::Refused(Box::new(result)),
-    }
-}
-
 fn held_bytes(blocks: &[Block]) -> u64 {
     let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
     bodies
@@ -673,96 +419,5 @@ fn held_bytes(blocks: &[Block]) -> u64 {
         .sum()
 }
 
-fn merge_head(entry: &mut Entry, new: &Entry) {
-    let brings_piece = new.blocks.iter().any(|block| !is_among(&entry.blocks, block));
-    let leaves_piece = entry.blocks.iter().any(|block| !is_among(&new.blocks, block));
-    entry.parent = entry.parent.take().or_else(|| new.parent.clone());
-    entry.lane = new.lane.clone().or_else(|| entry.lane.take());
-    entry.at = entry.at.or(new.at);
-    entry.role = new.role;
-    entry.model = new.model.clone().or_else(|| entry.model.take());
-    entry.marks = new.marks;
-    entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
-    let tells_first = match (entry.blocks.first(), new.blocks.first()) {
-        (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
-        (None, Some(_)) => true,
-        (_, None) => false,
-    };
-    if tells_first {
-        entry.origin = new.origin;
-    }
-}
-
-/// Several records of one request repeat its usage while it grows: the greatest output counts, and of
-/// equal ones the first, so that telling them again changes nothing.
-fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
-    match (old, new) {
-        (Some(old), Some(new)) if is_part && old.output >= new.output => Some(old),
-        (old, new) => new.or(old),
-    }
-}
-
-/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last.
-fn merge_blocks(entry: &mut Entry, new: Vec<Block>) {
-    let old = std::mem::take(&mut entry.blocks);
-    let is_retold = |block: &Block| new.iter().any(|told| told.piece == block.piece);
-    let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
-    let mut further = Vec::new();
-    let mut again: HashMap<Piece, Vec<Block>> = HashMap::new();
-    for mut block in new {
-        if repeats_call(&kept, &block) {
-            continue;
-        }
-        carry_over(&retold, &mut block);
-        if retold.iter().any(|old| old.piece == block.piece) {
-            again.entry(block.piece).or_default().push(block);
-        } else {
-            further.push(block);
-        }
-    }
-    let mut seen = HashSet::new();
-    for block in old {
-        if !is_among(&retold, &block) {
-            entry.blocks.push(block);
-        } else if seen.insert(block.piece) {
-            entry.blocks.extend(again.remove(&block.piece).unwrap_or_default());
-        }
-    }
-    entry.blocks.extend(further);
-}
-
-fn is_among(blocks: &[Block], block: &Block) -> bool {
-    blocks.iter().any(|other| other.piece == block.piece)
-}
-
-/// The same call told by another piece of the same message.
-fn repeats_call(kept: &[Block], block: &Block) -> bool {
-    let BlockKind::Call(call) = &block.kind else { return false };
-    identifies(&call.key)
-        && kept.iter().any(|old| matches!(&old.kind, BlockKind::Call(known) if known.key == call.key))
-}
-
-/// A call told again does not lose its result, and equal bodies stay in memory.
-fn carry_over(replaced: &[Block], block: &mut Block) {
-    let BlockKind::Call(call) = &mut block.kind else { return };
-    if !call.state.is_open() {
-        return;
-    }
-    let known = replaced.iter().find_map(|old| match &old.kind {
-        BlockKind::Call(known) if known.key == call.key && !known.state.is_open() => Some(known),
-        _ => None,
-    });
-    if let Some(known) = known {
-        call.state = known.state.clone();
-    }
-}
-
-/// Takes over where bodies lie now.
-fn move_bodies(kept: &mut BlockKind, told: BlockKind) {
-    let mut told = told;
-    for (body, new) in kept.bodies_mut().into_iter().zip(told.bodies_mut()) {
-        let Body { from, slot, .. } = new;
-        body.from = *from;
-        body.slot = *slot;
-    }
-}
+#[cfg(test)]
+mod tests;

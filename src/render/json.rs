@@ -1,6 +1,6 @@
 //! A small reader of JSON texts for display: tool results are often JSON, and a tree reads better.
 //!
-//! Invariant: never fails and never recurses deeper than [`MAX_DEPTH`]: what is not JSON to the end
+//! Invariant: never fails and never recurses deeper than `MAX_DEPTH`: what is not JSON to the end
 //! gives `None`, and the text is shown as it is.
 
 use crate::model::text::Text;

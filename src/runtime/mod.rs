@@ -1,7 +1,7 @@
 //! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
 //!
 //! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
-//! and never more often than a frame each [`FRAME`].
+//! and never more often than a frame each `FRAME`.
 
 pub mod config;
 mod editor;
@@ -27,6 +27,7 @@ use crate::model::moment::Moment;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
 use crate::terminal::{self, Guard, Screen};
+use crate::ui;
 use config::{ThemeChoice, ViewConfig};
 use input::{Input, Signal};
 use workers::Workers;
@@ -42,7 +43,7 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Shows a session until the reader quits.
 pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
-    let demo = config.demo.map(|speed| Demo::start(speed.0)).transpose()?;
+    let demo = config.demo.map(|speed| Demo::start_at(speed.0, now())).transpose()?;
     let target = match &demo {
         Some(demo) => Target { path: demo.path().to_owned(), session: None },
         None => config.target.clone(),
@@ -107,6 +108,9 @@ impl Viewer {
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
         self.wait_for_content();
+        if test_panic == Some("worker") {
+            drop(std::thread::spawn(provoke_panic));
+        }
         let mut is_stale = true;
         let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
         loop {
@@ -151,7 +155,8 @@ impl Viewer {
     fn draw(&mut self) -> anyhow::Result<()> {
         self.state.now = now();
         let effects = arrange(&mut self.state);
-        self.screen.draw(&self.state)?;
+        let state = &self.state;
+        self.screen.draw(|frame| ui::view(state, frame))?;
         for effect in effects {
             self.carry_out(effect)?;
         }

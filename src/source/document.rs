@@ -250,7 +250,7 @@ mod tests {
 
     fn parts(text: &str) -> (Option<String>, Vec<&str>, Split) {
         let split = split(text.as_bytes()).unwrap();
-        let elements = split.elements.iter().map(|range| &text[range.clone()]).collect();
+        let elements = split.elements.iter().map(|range| text.get(range.clone()).unwrap()).collect();
         (split.header.clone().map(|header| String::from_utf8(header).unwrap()), elements, split)
     }
 
@@ -278,7 +278,7 @@ mod tests {
         let text = "INFO [x] exporting\n[warn] {y}\n  [ {\"a\":1}, {\"b\":2} ]\n";
         let (header, elements, split) = parts(text);
         assert_eq!((header, elements.len()), (None, 2));
-        assert_eq!(&text[split.root.clone()], "[ {\"a\":1}, {\"b\":2} ]");
+        assert_eq!(text.get(split.root.clone()).unwrap(), "[ {\"a\":1}, {\"b\":2} ]");
         assert_eq!(super::split(b"no document [at] {all}\n"), None);
     }
 

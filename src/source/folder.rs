@@ -162,13 +162,18 @@ impl<T> Default for Rota<T> {
 }
 
 impl<T: Clone + Eq + Hash> Rota<T> {
+    /// Adds an item that is not there yet.
     fn add(&mut self, item: T) {
         self.all.push(item.clone());
-        self.touch(item);
+        self.push_recent(item);
     }
 
     fn touch(&mut self, item: T) {
         self.recent.retain(|other| *other != item);
+        self.push_recent(item);
+    }
+
+    fn push_recent(&mut self, item: T) {
         self.recent.push_back(item);
         if self.recent.len() > RECENT {
             self.recent.pop_front();
@@ -224,7 +229,7 @@ mod tests {
         let mut folder = Folder::default();
         assert_eq!(folder.add(&dir.path().join("*.json")).len(), 2000);
         let mut reached = std::collections::HashSet::new();
-        for _ in 0..2000 / SLICE + 1 {
+        for _ in 0..=2000 / SLICE {
             let due = folder.poll(&Hints::default()).due;
             assert!(due.len() <= RECENT + SLICE);
             reached.extend(due);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 use tempfile::TempDir;
-use tv::ingest::{Pager, Target, WatchMode, open};
+use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::edit::{Feed, LinkState, Stage};
 use tv::model::entry::{Held, Key};
 use tv::model::tally::Tally;
@@ -32,17 +32,22 @@ struct Followed {
     links: Vec<LinkState>,
     formats: Vec<&'static str>,
     is_caught_up: bool,
-    preview_texts: Vec<usize>,
 }
 
 impl Followed {
     fn start(path: &Path, mode: WatchMode) -> Self {
         let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
+        let mut followed = Self::of(session, mode);
+        followed.until("caught up", |followed| followed.is_caught_up);
+        followed
+    }
+
+    fn of(session: Session, mode: WatchMode) -> Self {
         let pager = session.pager();
         let (sender, feed) = bounded(64);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = Some(session.follow(sender, mode, Arc::clone(&stop), Box::new(|| {})));
-        let mut followed = Self {
+        Self {
             feed,
             stop,
             thread,
@@ -52,10 +57,7 @@ impl Followed {
             links: Vec::new(),
             formats: Vec::new(),
             is_caught_up: false,
-            preview_texts: Vec::new(),
-        };
-        followed.until("caught up", |followed| followed.is_caught_up);
-        followed
+        }
     }
 
     fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
@@ -75,7 +77,6 @@ impl Followed {
             Feed::Batch { stage: Stage::Preview, batch } => {
                 assert!(!self.is_caught_up, "the preview ends with the whole");
                 self.preview.apply(*batch);
-                self.preview_texts.push(self.preview.order().len());
             }
             Feed::CaughtUp => self.is_caught_up = true,
             Feed::Link(link) => self.links.push(link),
@@ -139,7 +140,7 @@ fn lines(numbers: std::ops::Range<usize>) -> Vec<String> {
 }
 
 fn text(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
 fn append(path: &Path, bytes: impl AsRef<[u8]>) {
@@ -217,7 +218,7 @@ fn a_cut_last_line_shows_when_nothing_comes_and_goes_when_it_is_completed() {
         let new = line(3);
         append(&place.path, &new[..20]);
         followed.until("an incomplete record", |followed| followed.whole.tally().faulty == 1);
-        assert_eq!(followed.whole.tally().records(), 4);
+        assert_eq!(followed.whole.tally().records(), 3);
         append(&place.path, format!("{}\n", &new[20..]));
         followed.until_lines(&lines(0..4));
         assert_eq!((followed.whole.tally().faulty, followed.whole.tally().faults.len()), (0, 0));
@@ -395,7 +396,7 @@ fn a_document_written_in_pieces_keeps_its_last_good_state() {
         }
         followed.until("the new messages", |followed| followed.whole.order().len() == 6);
         assert!(ids.iter().all(|id| followed.whole.order().contains(id)));
-        assert_eq!(followed.whole.tally().records(), 6);
+        assert_eq!(followed.whole.tally().records(), 5);
         assert_eq!(followed.whole.tally().faulty, 0);
         let records = followed.records();
         assert_eq!(records[1..], lines(0..5));
@@ -411,11 +412,37 @@ fn a_document_that_stays_broken_is_shown_as_far_as_it_goes() {
     let mut followed = Followed::start(&place.path, WatchMode::Native);
     fs::write(&place.path, &whole[..whole.len() - 30]).unwrap();
     followed.until("a fault", |followed| followed.whole.tally().faulty == 1);
-    assert_eq!(followed.whole.tally().records(), 4);
+    assert_eq!(followed.whole.tally().records(), 3);
     fs::write(&place.path, &whole).unwrap();
     followed.until("whole again", |followed| {
         followed.whole.tally().faulty == 0 && followed.whole.order().len() == 4
     });
+    followed.end();
+}
+
+// === pipes ===
+
+#[test]
+fn a_pipe_shows_what_comes_through_it() {
+    let place = Place::new("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &place.path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let path = place.path.clone();
+    let writer = std::thread::spawn(move || OpenOptions::new().write(true).open(path).unwrap());
+    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let mut followed = Followed::of(session, WatchMode::Native);
+    let mut pipe = writer.join().unwrap();
+    let (half, rest) = (agent_line("u-1", None, None, "begin"), agent_line("u-2", Some("u-1"), None, "end"));
+    let (first, second) = half.split_at(30);
+    pipe.write_all(b"{\"note\":\"no known agent\"}\n").unwrap();
+    followed.until("the first line", |followed| followed.whole.order().len() == 1);
+    pipe.write_all(first.as_bytes()).unwrap();
+    pipe.write_all(format!("{second}\n{rest}").as_bytes()).unwrap();
+    followed.until("a format", |followed| followed.formats.last() == Some(&"claude-code"));
+    followed.until("all lines", |followed| said(&followed.whole).ends_with(&["begin".into(), "end".into()]));
+    drop(pipe);
+    followed.until("the end", |followed| followed.links.contains(&LinkState::Closed));
+    assert_eq!(followed.whole.tally().records(), 3);
+    assert!(followed.is_caught_up && followed.records().iter().all(String::is_empty));
     followed.end();
 }
 
@@ -480,6 +507,39 @@ fn a_folder_gets_new_parts_and_loses_some() {
         fs::remove_file(storage.join("message/ses_1/msg_1.json")).unwrap();
         followed.until("fewer", |followed| followed.whole.tally().records() == 4);
         assert_eq!(said(&followed.whole).len(), 1);
+        followed.end();
+    }
+}
+
+// === files beside the session ===
+
+fn agent_line(uuid: &str, parent: Option<&str>, agent: Option<&str>, said: &str) -> String {
+    let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
+    let agent = agent.map_or(String::new(), |agent| format!(r#""agentId":"{agent}","#));
+    format!(
+        r#"{{"parentUuid":{parent},"isSidechain":{},{agent}"sessionId":"s-1","version":"2.1.0","cwd":"/x","type":"user","uuid":"{uuid}","timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"{said}"}}}}"#,
+        !agent.is_empty()
+    )
+}
+
+#[test]
+fn a_companion_that_appears_is_followed() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("s-1.jsonl");
+        fs::write(&place.path, format!("{}\n", agent_line("u-1", None, None, "begin"))).unwrap();
+        let mut followed = Followed::start(&place.path, mode);
+        followed.until("the session", |followed| said(&followed.whole) == ["begin"]);
+        let folder = place.beside("s-1").join("subagents");
+        fs::create_dir_all(&folder).unwrap();
+        let agent = folder.join("agent-a1.jsonl");
+        fs::write(&agent, format!("{}\n", agent_line("u-2", None, Some("a1"), "look"))).unwrap();
+        followed.until("the companion", |followed| said(&followed.whole) == ["begin", "look"]);
+        append(&agent, format!("{}\n", agent_line("u-3", Some("u-2"), Some("a1"), "found")));
+        followed.until("more of it", |followed| said(&followed.whole).len() == 3);
+        append(&place.path, format!("{}\n", agent_line("u-4", Some("u-1"), None, "end")));
+        followed.until("more of the session", |followed| said(&followed.whole).len() == 4);
+        assert_eq!(followed.whole.tally().records(), 4);
+        assert_eq!(followed.whole.lanes().len(), 1);
         followed.end();
     }
 }

@@ -1,7 +1,7 @@
 //! All tests outside the units: one binary, one module a kind.
 #![expect(
-    clippy::expect_used,
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,

@@ -23,9 +23,13 @@ struct Console {
 
 impl Console {
     fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::run(env!("CARGO_BIN_EXE_tv"), arguments, environment)
+    }
+
+    fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pty");
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tv"));
+        let mut command = CommandBuilder::new(program);
         command.args(arguments);
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
@@ -38,7 +42,7 @@ impl Console {
         let writer = pair.master.take_writer().expect("a writer");
         let (send, output) = channel();
         std::thread::spawn(move || {
-            let mut buffer = [0; 65_536];
+            let mut buffer = [0; 8_192];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     return;
@@ -216,30 +220,25 @@ fn a_panic_restores_the_terminal() {
 }
 
 #[test]
+fn a_panic_of_a_worker_leaves_the_viewer_alive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[("TV_TEST_PANIC", "worker")]);
+    console.wait_for("FIRST ANSWER");
+    append(&path, &line("assistant", "STILL HERE", 3));
+    console.wait_for("STILL HERE");
+    assert!(!console.text().contains("panicked"), "nothing of it on the screen");
+    console.send("q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
+
+#[test]
 fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let script = format!("(cat '{}'; sleep 30) | '{}' -", path.display(), env!("CARGO_BIN_EXE_tv"));
-    let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
-    let pair = native_pty_system().openpty(size).expect("a pty");
-    let mut command = CommandBuilder::new("sh");
-    command.args(["-c", &script]);
-    command.env("TERM", "xterm-256color");
-    let child = pair.slave.spawn_command(command).expect("a shell");
-    drop(pair.slave);
-    let mut reader = pair.master.try_clone_reader().expect("a reader");
-    let writer = pair.master.take_writer().expect("a writer");
-    let (send, output) = channel();
-    std::thread::spawn(move || {
-        let mut buffer = [0; 65_536];
-        while let Ok(count @ 1..) = reader.read(&mut buffer) {
-            if send.send(buffer[..count].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
-    let mut console =
-        Console { child, master: pair.master, writer, output, screen: emulator(), raw: Vec::new() };
+    let mut console = Console::run("sh", &["-c", &script], &[]);
     console.wait_for("FIRST ANSWER");
     console.send("?");
     console.wait_for("All keys");

@@ -1,6 +1,7 @@
 //! Regenerates `screenshots/` from the real program, with nothing but its keys:
 //! `cargo test --test all screenshots -- --ignored`.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -10,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use tv::model::moment::Moment;
 
 mod strokes;
 mod svg;
@@ -22,13 +24,15 @@ struct Shot {
     keys: &'static [&'static str],
 }
 
-const SESSION: &str = "assets/demo/session.jsonl";
+const SESSION: &str = "session.jsonl";
+/// How long ago the session ended when the pictures are taken.
+const ENDED_BEFORE: Duration = Duration::from_secs(12);
 
 const SHOTS: &[Shot] = &[
-    Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: &[] },
-    Shot { name: "prompt", size: (120, 40), arguments: &[SESSION], keys: &["g"] },
+    Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: &["g", "j"] },
     Shot { name: "diff", size: (120, 40), arguments: &[SESSION], keys: &["g", "/let gap\r"] },
-    Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &[] },
+    Shot { name: "answer", size: (120, 40), arguments: &[SESSION], keys: &[] },
+    Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &["g", "j", "e"] },
     Shot { name: "keys", size: (80, 24), arguments: &[SESSION], keys: &["?"] },
 ];
 
@@ -37,8 +41,10 @@ const SHOTS: &[Shot] = &[
 fn screenshots() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     fs::create_dir_all(root.join("screenshots")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(SESSION), of_today(&root.join("assets/demo/session.jsonl"))).unwrap();
     for shot in SHOTS {
-        let screen = run(env!("CARGO_BIN_EXE_tv"), shot.arguments, shot.size, shot.keys);
+        let screen = run(folder.path(), shot.arguments, shot.size, shot.keys);
         let title = format!("tv {}", shot.arguments.join(" "));
         fs::write(root.join("screenshots").join(format!("{}.svg", shot.name)), svg::draw(&screen, &title))
             .unwrap();
@@ -59,13 +65,30 @@ fn a_picture_shows_text_colours_and_frame() {
     }
 }
 
-/// Runs a program in a terminal of its own, presses keys once it is quiet, and reads the screen.
-fn run(program: &str, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str]) -> vt100::Screen {
+/// A session with all its times moved, so that it ended just now.
+fn of_today(session: &Path) -> String {
+    let text = fs::read_to_string(session).unwrap();
+    let stamps: Vec<&str> = text
+        .split("\"timestamp\":\"")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('"').map(|(stamp, _)| stamp))
+        .collect();
+    let last = stamps.iter().filter_map(|stamp| Moment::parse(stamp)).max().unwrap();
+    let end = Moment::parse(&jiff::Timestamp::now().to_string()).unwrap().0
+        - i64::try_from(ENDED_BEFORE.as_millis()).unwrap();
+    stamps.iter().collect::<HashSet<_>>().into_iter().fold(text.clone(), |text, stamp| {
+        let at = Moment::parse(stamp).unwrap().0 - last.0 + end;
+        text.replace(*stamp, &Moment(at).to_rfc3339())
+    })
+}
+
+/// Runs tv in a terminal of its own, presses keys once it is quiet, and reads the screen.
+fn run(folder: &Path, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str]) -> vt100::Screen {
     let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
     let pty = native_pty_system().openpty(size).unwrap();
-    let mut command = CommandBuilder::new(program);
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tv"));
     command.args(arguments);
-    command.cwd(env!("CARGO_MANIFEST_DIR"));
+    command.cwd(folder);
     for (name, value) in
         [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
     {

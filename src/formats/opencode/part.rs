@@ -9,8 +9,8 @@ use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Image, Key, Piece, Raw};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::tool::ended;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
-use crate::model::transcript::ended;
 use crate::model::usage::Usage;
 
 /// A decoded part.

@@ -73,19 +73,12 @@ pub(super) fn draw(screen: &Screen, title: &str) -> String {
 }
 
 fn row(screen: &Screen, row: u16, cols: u16) -> String {
-    let mut grounds = String::new();
-    let mut texts = String::new();
+    let mut texts = grounds(screen, row, cols);
     let mut col = 0;
     while col < cols {
         let (text, look, width) = stretch(screen, row, col, cols);
         let (x, y) = (MARGIN + f64::from(col) * CELL.0, BAR + f64::from(row) * CELL.1);
         let place = Place { x, y, width: f64::from(width) * CELL.0, height: CELL.1 };
-        if let Some(ground) = &look.ground {
-            grounds += &format!(
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{ground}\"/>\n",
-                place.width, place.height
-            );
-        }
         let shape = text.chars().next().and_then(|c| strokes::shape(c, place, &look.ink));
         match shape {
             Some(shape) => texts += &shape,
@@ -94,7 +87,29 @@ fn row(screen: &Screen, row: u16, cols: u16) -> String {
         }
         col += width;
     }
-    grounds + &texts
+    texts
+}
+
+/// The backgrounds of a row: one shape for neighbours of one colour, or seams would show.
+fn grounds(screen: &Screen, row: u16, cols: u16) -> String {
+    let ground = |col: u16| screen.cell(row, col).and_then(|cell| look(cell).ground);
+    let mut shapes = String::new();
+    let mut start = 0;
+    for col in 1..=cols {
+        if col < cols && ground(col) == ground(start) {
+            continue;
+        }
+        if let Some(colour) = ground(start) {
+            let (x, y) = (MARGIN + f64::from(start) * CELL.0, BAR + f64::from(row) * CELL.1);
+            let width = f64::from(col - start) * CELL.0;
+            shapes += &format!(
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{colour}\"/>\n",
+                CELL.1
+            );
+        }
+        start = col;
+    }
+    shapes
 }
 
 /// The text from a column on that can be drawn in one go, its look and its width. Characters of an

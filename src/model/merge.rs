@@ -1,0 +1,99 @@
+//! An entry told again: what replaces, what is added, what stays.
+
+use std::collections::{HashMap, HashSet};
+
+use super::entry::{Block, BlockKind, Entry, Piece};
+use super::pairing::identifies;
+use super::usage::Usage;
+
+pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
+    let brings_piece = new.blocks.iter().any(|block| !is_among(&entry.blocks, block));
+    let leaves_piece = entry.blocks.iter().any(|block| !is_among(&new.blocks, block));
+    entry.parent = entry.parent.take().or_else(|| new.parent.clone());
+    entry.lane = new.lane.clone().or_else(|| entry.lane.take());
+    entry.at = entry.at.or(new.at);
+    entry.role = new.role;
+    entry.model = new.model.clone().or_else(|| entry.model.take());
+    entry.marks = new.marks;
+    entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
+    let tells_first = match (entry.blocks.first(), new.blocks.first()) {
+        (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
+        (None, Some(_)) => true,
+        (_, None) => false,
+    };
+    if tells_first {
+        entry.origin = new.origin;
+    }
+}
+
+/// Several records of one request repeat its usage while it grows: the greatest output counts, and of
+/// equal ones the first, so that telling them again changes nothing.
+fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
+    match (old, new) {
+        (Some(old), Some(new)) if is_part && old.output >= new.output => Some(old),
+        (old, new) => new.or(old),
+    }
+}
+
+/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last.
+pub(super) fn merge_blocks(entry: &mut Entry, new: Vec<Block>) {
+    let old = std::mem::take(&mut entry.blocks);
+    let is_retold = |block: &Block| new.iter().any(|told| told.piece == block.piece);
+    let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
+    let mut further = Vec::new();
+    let mut again: HashMap<Piece, Vec<Block>> = HashMap::new();
+    for mut block in new {
+        if repeats_call(&kept, &block) {
+            continue;
+        }
+        carry_over(&retold, &mut block);
+        if retold.iter().any(|old| old.piece == block.piece) {
+            again.entry(block.piece).or_default().push(block);
+        } else {
+            further.push(block);
+        }
+    }
+    let mut seen = HashSet::new();
+    for block in old {
+        if !is_among(&retold, &block) {
+            entry.blocks.push(block);
+        } else if seen.insert(block.piece) {
+            entry.blocks.extend(again.remove(&block.piece).unwrap_or_default());
+        }
+    }
+    entry.blocks.extend(further);
+}
+
+fn is_among(blocks: &[Block], block: &Block) -> bool {
+    blocks.iter().any(|other| other.piece == block.piece)
+}
+
+/// The same call told by another piece of the same message.
+fn repeats_call(kept: &[Block], block: &Block) -> bool {
+    let BlockKind::Call(call) = &block.kind else { return false };
+    identifies(&call.key)
+        && kept.iter().any(|old| matches!(&old.kind, BlockKind::Call(known) if known.key == call.key))
+}
+
+/// A call told again does not lose its result, and equal bodies stay in memory.
+fn carry_over(replaced: &[Block], block: &mut Block) {
+    let BlockKind::Call(call) = &mut block.kind else { return };
+    if !call.state.is_open() {
+        return;
+    }
+    let known = replaced.iter().find_map(|old| match &old.kind {
+        BlockKind::Call(known) if known.key == call.key && !known.state.is_open() => Some(known),
+        _ => None,
+    });
+    if let Some(known) = known {
+        call.state = known.state.clone();
+    }
+}
+
+/// Takes over where bodies lie now.
+pub(super) fn move_bodies(kept: &mut BlockKind, told: BlockKind) {
+    let mut told = told;
+    for (body, new) in kept.bodies_mut().into_iter().zip(told.bodies_mut()) {
+        body.move_to(new);
+    }
+}

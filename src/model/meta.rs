@@ -1,0 +1,75 @@
+//! Facts about a session and its sub-agents.
+
+use super::edit::MetaEdit;
+use super::entry::{EntryId, Key};
+use super::text::{Name, Text};
+
+/// Facts about the session.
+#[derive(Clone, Debug, Default)]
+pub struct Meta {
+    /// The session's id.
+    pub id: Option<Text>,
+    titles: [Option<Text>; 4],
+    /// The agent's name.
+    pub agent: Option<Name>,
+    /// The working directory.
+    pub cwd: Option<Text>,
+    /// Versions of the agent program, in the order seen.
+    pub versions: Vec<Text>,
+    /// The model in use.
+    pub model: Option<Name>,
+    /// Models that answered, in the order seen.
+    pub models: Vec<Name>,
+    /// Size of the context window in tokens.
+    pub window: Option<u64>,
+    /// `Some(true)` running, `Some(false)` ended, as recorded.
+    pub live: Option<bool>,
+}
+
+impl Meta {
+    /// Takes a fact; the later one wins.
+    pub(super) fn take(&mut self, edit: MetaEdit) {
+        match edit {
+            MetaEdit::Id(id) => self.id = Some(id),
+            MetaEdit::Title { rank, title } => {
+                if let Some(slot) = self.titles.get_mut(usize::from(rank)) {
+                    // The first prompt stays the first; all other titles can be changed.
+                    let keeps = rank == 0 && slot.is_some();
+                    if !keeps {
+                        *slot = (!title.is_blank()).then_some(title);
+                    }
+                }
+            }
+            MetaEdit::Agent(agent) => self.agent = Some(agent),
+            MetaEdit::Cwd(cwd) => self.cwd = Some(cwd),
+            MetaEdit::Version(version) => {
+                if !self.versions.contains(&version) {
+                    self.versions.push(version);
+                }
+            }
+            MetaEdit::Model(model) => self.model = Some(model),
+            MetaEdit::Window(tokens) => self.window = Some(tokens),
+            // Lanes and the tree are the transcript's.
+            MetaEdit::Lane { .. } | MetaEdit::LinkedTree => {}
+            MetaEdit::Live(live) => self.live = live,
+        }
+    }
+
+    /// The title of the highest rank.
+    pub fn title(&self) -> Option<&Text> {
+        self.titles.iter().rev().flatten().next()
+    }
+}
+
+/// A sub-agent.
+#[derive(Clone, Debug)]
+pub struct LaneFacts {
+    /// The name that its entries carry.
+    pub name: Name,
+    /// What to call it.
+    pub label: Text,
+    /// The call that started it.
+    pub call: Option<Key>,
+    /// Its entries in file order.
+    pub entries: Vec<EntryId>,
+}

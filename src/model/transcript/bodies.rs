@@ -1,0 +1,57 @@
+//! Bodies come back from disk, and go when memory is short.
+
+use super::{Transcript, held_bytes};
+use crate::model::entry::{EntryId, Held};
+use crate::model::record::Origin;
+
+impl Transcript {
+    /// Puts contents back that were away. Returns the entries that changed their looks.
+    pub fn fill(&mut self, ids: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
+        let mut filled = Vec::new();
+        for id in ids {
+            let Some(entry) = self.entries.get_mut(id.index()) else { continue };
+            let before = held_bytes(&entry.blocks);
+            for body in entry
+                .blocks
+                .iter_mut()
+                .flat_map(|block| block.kind.bodies_mut())
+                .filter(|body| body.is_away())
+            {
+                let record = contents
+                    .iter()
+                    .find(|(origin, _)| origin.file == body.from.file && origin.at == body.from.at);
+                if let Some(held) = record.and_then(|(_, held)| held.get(usize::from(body.slot))) {
+                    body.held = held.clone();
+                }
+            }
+            let after = held_bytes(&entry.blocks);
+            if after != before {
+                self.held_bytes = (self.held_bytes + after).saturating_sub(before);
+                filled.push(*id);
+            }
+        }
+        filled
+    }
+
+    /// Lets go of bodies, oldest entries first, until at most `budget` bytes are held. Entries for
+    /// which `keeps` says so are spared.
+    pub fn release(&mut self, budget: u64, keeps: impl Fn(EntryId) -> bool) {
+        for (number, entry) in self.entries.iter_mut().enumerate() {
+            if self.held_bytes <= budget {
+                return;
+            }
+            let id = EntryId(u32::try_from(number).unwrap_or(u32::MAX));
+            if keeps(id) {
+                continue;
+            }
+            for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {
+                self.held_bytes = self.held_bytes.saturating_sub(u64::from(body.release()));
+            }
+        }
+    }
+
+    /// Bytes of bodies in memory.
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+}

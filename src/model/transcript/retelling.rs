@@ -1,0 +1,122 @@
+//! A session told anew: what is told again keeps its identity, what is not told again goes.
+
+use std::collections::HashSet;
+
+use super::{Touched, Transcript, held_bytes};
+use crate::model::entry::{Entry, EntryId, Key, Piece};
+use crate::model::pairing::calls_of_mut;
+use crate::model::tool::ToolState;
+
+/// What has been told again so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retelling {
+    order: Vec<EntryId>,
+    entries: HashSet<EntryId>,
+    pieces: HashSet<(EntryId, Piece)>,
+    results: HashSet<Key>,
+    usages: HashSet<Key>,
+}
+
+impl Retelling {
+    fn entry(&mut self, id: EntryId) {
+        if self.entries.insert(id) {
+            self.order.push(id);
+        }
+    }
+
+    /// An entry that was retired after it had been told.
+    pub(super) fn forget(&mut self, id: EntryId) {
+        if self.entries.remove(&id) {
+            self.order.retain(|other| *other != id);
+        }
+    }
+}
+
+impl Transcript {
+    /// Notes that an entry was told, with these pieces.
+    pub(super) fn retell(&mut self, id: EntryId, pieces: &[Piece]) {
+        if let Some(told) = &mut self.retelling {
+            told.entry(id);
+            told.pieces.extend(pieces.iter().map(|piece| (id, *piece)));
+        }
+    }
+
+    /// Notes that a result was told.
+    pub(super) fn retell_result(&mut self, result: &Key) {
+        if let Some(told) = &mut self.retelling {
+            told.results.insert(result.clone());
+        }
+    }
+
+    /// Notes that usage beside the entries was told.
+    pub(super) fn retell_usage(&mut self, of: &Key) {
+        if let Some(told) = &mut self.retelling {
+            told.usages.insert(of.clone());
+        }
+    }
+
+    /// Everything that was not told again goes.
+    pub(super) fn end_retelling(&mut self, touched: &mut Touched) {
+        let Some(told) = self.retelling.take() else { return };
+        let gone: Vec<EntryId> = self.order.iter().copied().filter(|id| !told.entries.contains(id)).collect();
+        for id in gone {
+            if let Some(key) = self.get(id).map(|entry| entry.key.clone()) {
+                self.index.remove(&key);
+            }
+            self.forget(id);
+            touched.reordered = true;
+        }
+        for id in &told.order {
+            self.drop_untold(*id, &told, touched);
+        }
+        self.drop_untold_usage(&told);
+        touched.reordered |= !told.order.starts_with(&self.order);
+        for lane in &mut self.lanes {
+            let members: HashSet<EntryId> = lane.entries.iter().copied().collect();
+            lane.entries = told.order.iter().copied().filter(|id| members.contains(id)).collect();
+        }
+        self.order = told.order;
+        self.derived_is_stale = true;
+    }
+
+    /// Blocks and results of an entry that its new telling does not name.
+    fn drop_untold(&mut self, id: EntryId, told: &Retelling, touched: &mut Touched) {
+        let Some(entry) = self.entries.get(id.index()).filter(|entry| is_outdated(id, entry, told)) else {
+            return;
+        };
+        let mut entry = entry.clone();
+        let before = held_bytes(&entry.blocks);
+        entry.blocks.retain(|block| told.pieces.contains(&(id, block.piece)));
+        for call in calls_of_mut(&mut entry) {
+            if call.state.result().is_some_and(|result| !told.results.contains(&result.key)) {
+                call.state = ToolState::Pending;
+            }
+        }
+        entry.revision += 1;
+        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
+        if let Some(place) = self.entries.get_mut(id.index()) {
+            let previous = std::mem::replace(place, entry.clone());
+            self.pairs.remove_calls(id, &previous);
+            self.pairs.add_calls(id, &entry);
+        }
+        touched.changed.push(id);
+    }
+
+    fn drop_untold_usage(&mut self, told: &Retelling) {
+        let totals = &mut self.totals;
+        self.beside.retain(|of, (usage, model)| {
+            let is_told = told.usages.contains(of);
+            if !is_told {
+                totals.remove(usage, model.as_ref());
+            }
+            is_told
+        });
+    }
+}
+
+fn is_outdated(id: EntryId, entry: &Entry, told: &Retelling) -> bool {
+    let has_untold_piece = entry.blocks.iter().any(|block| !told.pieces.contains(&(id, block.piece)));
+    let mut calls = crate::model::pairing::calls_of(entry);
+    has_untold_piece
+        || calls.any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
+}
