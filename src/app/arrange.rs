@@ -5,10 +5,14 @@
 use std::collections::HashSet;
 
 use super::items::Layouts;
+use super::seek;
+use super::sequence::Sequence;
 use super::spine::cell_of;
 use super::state::{Effect, State};
+use super::uncover::uncover;
+use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::{activity, context, cost, phrases};
-use crate::model::entry::{Entry, EntryId};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look};
@@ -66,13 +70,46 @@ pub fn divide(state: &State) -> Frame {
 pub fn arrange(state: &mut State) -> Vec<Effect> {
     state.transcript.settle();
     refresh_facts(state);
-    let frame = divide(state);
     refresh_sequence(state);
     let seen = state.colours.generation();
     if state.colours_seen != seen {
         state.colours_seen = seen;
         state.cache.clear();
     }
+    let mut frame = divide(state);
+    uncover(state, frame);
+    fill(state, frame);
+    if divide(state) != frame {
+        // What is new below came into sight, and the pill's line is free.
+        frame = divide(state);
+        fill(state, frame);
+    }
+    let shown: HashSet<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+    state.cache.trim(|id| shown.contains(&id));
+    for line in &state.view.lines {
+        if let Some(place) = state.sequence.place_of(line.entry) {
+            state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
+        }
+    }
+    arrange_sides(state, frame);
+    page(state, &shown)
+}
+
+/// Fills the window; what is new and in sight is no longer unseen.
+fn fill(state: &mut State, frame: Frame) {
+    with_layouts(state, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines)));
+    let last = state.view.lines.last().and_then(|line| state.sequence.place_of(line.entry));
+    if let Some(last) = last {
+        state.unseen = state.unseen.min(state.sequence.len().saturating_sub(last + 1));
+    }
+}
+
+/// Lends the layouts of all entries, with the window.
+pub fn with_layouts<T>(
+    state: &mut State,
+    frame: Frame,
+    work: impl FnOnce(&mut Layouts<'_>, &mut Viewport) -> T,
+) -> T {
     let mut layouts = Layouts {
         transcript: &state.transcript,
         sequence: &state.sequence,
@@ -88,16 +125,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         },
         cache: &mut state.cache,
     };
-    state.view.arrange(&mut layouts, usize::from(frame.lines));
-    let shown: HashSet<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
-    state.cache.trim(|id| shown.contains(&id));
-    for line in &state.view.lines {
-        if let Some(place) = state.sequence.place_of(line.entry) {
-            state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
-        }
-    }
-    arrange_sides(state, frame);
-    page(state, &shown)
+    work(&mut layouts, &mut state.view)
 }
 
 fn refresh_facts(state: &mut State) {
@@ -116,19 +144,47 @@ fn unknown_price(transcript: &Transcript) -> String {
     if is_spent { "$?".to_owned() } else { String::new() }
 }
 
-fn refresh_sequence(state: &mut State) {
+/// Makes the sequence of visible entries anew, if it is no longer true.
+pub fn refresh_sequence(state: &mut State) {
     if !state.stale.sequence {
         return;
     }
     state.stale.sequence = false;
     state.stale.spine = true;
+    let before = std::mem::take(&mut state.sequence);
     state.sequence.rebuild(&state.transcript, &state.open_lanes, state.level);
+    keep_place(state, &before);
     let rows = state
         .sequence
         .order()
         .iter()
         .map(|id| state.transcript.get(*id).map_or(1, |entry| estimate(entry, state.level)));
     state.heights.reset(rows);
+}
+
+/// What held the window or had the focus may no longer be shown: then the call of its sub-agent takes its
+/// place, or the nearest entry before it.
+fn keep_place(state: &mut State, before: &Sequence) {
+    let instead_of = |id: EntryId| {
+        let place = before.place_of(id).filter(|_| state.sequence.place_of(id).is_none())?;
+        let entry = state.transcript.get(id)?;
+        let starter = seek::starter(&state.transcript, entry);
+        if let Some(starter) = starter.filter(|focus| state.sequence.place_of(focus.entry).is_some()) {
+            return Some(starter);
+        }
+        let nearest = before.nearest_shown(place, &state.sequence)?;
+        let blocks = &state.transcript.get(nearest)?.blocks;
+        let text = blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
+        Some(Focus { entry: nearest, block: text.unwrap_or(0) })
+    };
+    if let Anchor::Row { entry, line, .. } = state.view.anchor
+        && let Some(Focus { entry, block }) = instead_of(entry)
+    {
+        state.view.anchor = Anchor::Row { entry, block, row: 0, line };
+    }
+    if let Some(focus) = state.view.focus.and_then(|focus| instead_of(focus.entry)) {
+        state.view.focus = Some(focus);
+    }
 }
 
 /// Rows of an entry, roughly: for the scrollbar only.

@@ -1,15 +1,16 @@
 //! What the session says: batches, progress, the fate of the file.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::searching;
-use super::sequence::starter_of;
-use super::state::{Effect, State};
+use super::sequence::{starter_of, turn_of};
+use super::state::{Effect, Mode, State};
 use super::viewport::{Anchor, Focus, Motion};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
 use crate::model::entry::{EntryId, Held, Key};
 use crate::model::record::{FileId, Origin};
-use crate::model::transcript::{Touched, Transcript};
+use crate::model::transcript::Touched;
 
 /// Bytes of bodies that stay in memory.
 const BODY_BUDGET: u64 = 64 << 20;
@@ -18,23 +19,17 @@ const BODY_BUDGET: u64 = 64 << 20;
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
         Feed::Opened(opened) => state.opened = Some(*opened),
-        Feed::Batch { stage: Stage::Preview, batch } => apply(state, *batch),
+        Feed::Batch { stage: Stage::Preview, batch } => {
+            // From here on the whole is read beside what is shown.
+            state.whole.get_or_insert_default();
+            apply(state, *batch);
+        }
         Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
-            Some(whole) => {
-                whole.apply(*batch);
-            }
-            None if state.progress.is_some()
-                && !state.is_caught_up
-                && !state.transcript.order().is_empty() =>
-            {
-                let mut whole = Transcript::new();
-                whole.apply(*batch);
-                state.whole = Some(whole);
-            }
+            Some(whole) => drop(whole.apply(*batch)),
             None => apply(state, *batch),
         },
         Feed::Progress { done, total } => state.progress = Some((done, total)),
-        Feed::CaughtUp => caught_up(state),
+        Feed::CaughtUp => return caught_up(state),
         Feed::Bodies(contents) => {
             let entries: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
             fill(state, &entries, &contents);
@@ -72,14 +67,11 @@ fn apply(state: &mut State, batch: Batch) {
         return;
     }
     state.stale.facts = true;
+    state.searchable = None;
     note_rows(state, &touched);
     grow_sequence(state, &touched);
     if !state.view.follows() {
-        state.unseen += touched
-            .added
-            .iter()
-            .filter(|id| state.sequence.place_of(**id).is_some() || state.stale.sequence)
-            .count();
+        state.unseen += touched.added.iter().filter(|id| is_in_sequence(state, **id)).count();
     }
     if state.search.is_some() {
         let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
@@ -87,6 +79,12 @@ fn apply(state: &mut State, batch: Batch) {
     }
     let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
+}
+
+/// Whether a new entry is shown, or will be as soon as the sequence is made anew.
+fn is_in_sequence(state: &State, id: EntryId) -> bool {
+    let is_of_main_lane = || state.transcript.get(id).is_some_and(|entry| entry.lane.is_none());
+    state.sequence.place_of(id).is_some() || (state.stale.sequence && is_of_main_lane())
 }
 
 /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
@@ -103,21 +101,20 @@ fn note_rows(state: &mut State, touched: &Touched) {
     }
     let lanes =
         touched.added.iter().chain(&touched.changed).filter_map(|id| state.transcript.get(*id)?.lane.clone());
-    let starters: Vec<EntryId> = lanes
-        .collect::<std::collections::HashSet<_>>()
-        .iter()
-        .filter_map(|lane| starter_of(&state.transcript, lane))
-        .collect();
+    let starters: Vec<EntryId> =
+        lanes.collect::<HashSet<_>>().iter().filter_map(|lane| starter_of(&state.transcript, lane)).collect();
     for id in &starters {
         state.cache.forget(*id);
     }
     state.transcript.settle();
-    let order = state.transcript.order();
-    let changed =
-        touched.changed.iter().chain(&starters).filter_map(|id| order.iter().rposition(|other| other == id));
-    let added = (!touched.added.is_empty()).then(|| order.len().saturating_sub(1));
-    let turns: Vec<usize> =
-        changed.chain(added).filter_map(|place| state.transcript.turn_at(place)).collect();
+    let newest = touched.added.last();
+    let turns: HashSet<usize> = touched
+        .changed
+        .iter()
+        .chain(&starters)
+        .chain(newest)
+        .filter_map(|id| turn_of(&state.transcript, *id))
+        .collect();
     for turn in turns {
         if let Some(prompt) = state.transcript.turns().get(turn).map(|turn| turn.prompt) {
             state.cache.forget(prompt);
@@ -149,10 +146,10 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.
-fn caught_up(state: &mut State) {
+fn caught_up(state: &mut State) -> Vec<Effect> {
     state.progress = None;
     state.is_caught_up = true;
-    let Some(whole) = state.whole.take() else { return };
+    let Some(whole) = state.whole.take() else { return Vec::new() };
     // Who went to the beginning of the preview wants the beginning of the session.
     let first = state.view.lines.first().map(|line| (state.sequence.place_of(line.entry), line.row));
     let was_at_top = !state.view.follows() && first == Some((Some(0), 0));
@@ -160,14 +157,20 @@ fn caught_up(state: &mut State) {
     let key_of = |id: EntryId| preview.get(id).map(|entry| entry.key.clone());
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
     let moved = |focus: Focus| now_at(key_of(focus.entry)).map(|entry| Focus { entry, ..focus });
-    state.view.anchor = match state.view.anchor {
+    let moved_anchor = |anchor: Anchor| match anchor {
         Anchor::Row { entry, block, row, line } => {
             now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, line })
         }
         Anchor::Tail => Anchor::Tail,
     };
+    state.view.anchor = moved_anchor(state.view.anchor);
     state.view.focus = state.view.focus.and_then(moved);
     state.jumps = std::mem::take(&mut state.jumps).into_iter().filter_map(moved).collect();
+    state.sought = state.sought.and_then(moved);
+    if let Mode::Search { from, .. } = &mut state.mode {
+        from.anchor = moved_anchor(from.anchor);
+        from.focus = from.focus.and_then(moved);
+    }
     state.view.lines.clear();
     state.cache.clear();
     state.outline.clear();
@@ -175,13 +178,11 @@ fn caught_up(state: &mut State) {
     state.stale.sequence = true;
     state.stale.facts = true;
     state.transcript.settle();
-    if let Some(search) = &mut state.search {
-        search.hits.clear();
-    }
     state.transcript.release(BODY_BUDGET, |_| false);
     if was_at_top {
         state.view.ask(Motion::Top);
     }
+    searching::again(state)
 }
 
 /// Puts bodies back that were read again.

@@ -20,5 +20,6 @@ pub mod seek;
 pub mod sequence;
 pub mod spine;
 pub mod state;
+pub mod uncover;
 pub mod update;
 pub mod viewport;

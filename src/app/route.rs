@@ -39,7 +39,7 @@ fn normal(state: &mut State, press: Press) -> Request {
         state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
     }
-    let cancels = press.code == Code::Esc && !state.pressed.is_empty();
+    let cancels = press.code == Code::Esc && (!state.pressed.is_empty() || state.count.is_some());
     state.pressed.push(press);
     match look_up(&state.pressed) {
         _ if cancels => {

@@ -1,10 +1,12 @@
 //! Searching all text of the session: prompts, answers, thinking, tool input and output, also what is
 //! folded away or still on disk.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
+use super::sequence::place_in_file;
 use super::viewport::Focus;
 use crate::model::entry::{BlockKind, Body, Entry, EntryId, Held};
 use crate::model::record::Origin;
@@ -21,6 +23,8 @@ pub struct Search {
     pub pattern: Regex,
     /// Items with hits, in the order of the file.
     pub hits: Vec<Focus>,
+    /// Whether the view is still to go to the hit nearest to where the reader stood.
+    pub seeks: bool,
     /// Whether everything has been searched.
     pub is_complete: bool,
     /// Tells answers for this search from those for an earlier one.
@@ -51,8 +55,11 @@ pub struct Job {
     /// See [`Search::generation`].
     pub generation: u32,
     /// What to search, in the order of the file.
-    pub entries: Vec<(EntryId, Vec<(usize, Piece)>)>,
+    pub entries: Searchable,
 }
+
+/// All text of a session by entry and block.
+pub type Searchable = Arc<Vec<(EntryId, Vec<(usize, Piece)>)>>;
 
 /// Some text of a block.
 #[derive(Clone, Debug)]
@@ -65,12 +72,10 @@ pub enum Piece {
     Away(Origin, u16),
 }
 
-impl Job {
-    /// Takes what is to be searched out of the transcript; only texts on disk are left where they are.
-    pub fn new(search: &Search, transcript: &Transcript) -> Self {
-        let entries = transcript.order().iter().filter_map(|id| Some((*id, pieces_of(transcript.get(*id)?))));
-        Self { pattern: search.pattern.clone(), generation: search.generation, entries: entries.collect() }
-    }
+/// Takes what is to be searched out of the transcript; only texts on disk are left where they are.
+pub fn searchable(transcript: &Transcript) -> Searchable {
+    let entries = transcript.order().iter().filter_map(|id| Some((*id, pieces_of(transcript.get(*id)?))));
+    Arc::new(entries.collect())
 }
 
 /// All text of an entry by block.
@@ -146,6 +151,7 @@ pub fn blocks_with_hits(pattern: &Regex, entry: &Entry) -> Vec<usize> {
 impl Search {
     /// Takes over hits of some entries, in place of earlier ones of the same entries.
     pub fn merge(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Focus>) {
+        let searched: HashSet<EntryId> = searched.iter().copied().collect();
         self.hits.retain(|hit| !searched.contains(&hit.entry));
         self.add(transcript, hits);
     }
@@ -157,10 +163,8 @@ impl Search {
         };
         self.hits.extend(hits);
         if !is_in_order(&self.hits) {
-            let order = transcript.order();
-            let places: std::collections::HashMap<EntryId, usize> =
-                order.iter().enumerate().map(|(place, id)| (*id, place)).collect();
-            self.hits.sort_by_key(|hit| (places.get(&hit.entry).copied().unwrap_or(usize::MAX), hit.block));
+            let place = |hit: &Focus| (place_in_file(transcript, hit.entry).unwrap_or(usize::MAX), hit.block);
+            self.hits.sort_by_cached_key(place);
             self.hits.dedup();
         }
     }

@@ -1,15 +1,17 @@
 //! The search as the reader meets it: typing, hits that come in, going from hit to hit.
 
+use std::sync::Arc;
+
 use tui_input::{Input, InputRequest};
 
 use super::action::Action;
 use super::search::{self, Job, Search, blocks_with_hits};
-use super::sequence::starter_of;
+use super::sequence::{place_in_file, starter_of};
 use super::state::{Effect, Mode, State};
 use super::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
-use crate::model::text::{Text, without_sgr};
-use crate::render::row::Fold;
+use crate::model::text::Text;
+use crate::model::transcript::Transcript;
 
 /// A paste longer than this is no pattern.
 const LONGEST_PASTE: usize = 1_000;
@@ -17,7 +19,9 @@ const LONGEST_PASTE: usize = 1_000;
 /// Starts typing, or goes to another hit.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     match action {
-        Action::Search => state.mode = Mode::Search { input: Input::default(), from: state.view.focus },
+        Action::Search => {
+            state.mode = Mode::Search { input: Input::default(), from: Box::new(state.stand()) };
+        }
         Action::NextHit => (0..times.min(1_000)).for_each(|_| go(state, true)),
         _ => (0..times.min(1_000)).for_each(|_| go(state, false)),
     }
@@ -28,31 +32,40 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
 pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     let Mode::Search { input, .. } = &mut state.mode else { return Vec::new() };
     input.handle(request);
-    let typed = input.value().to_owned();
-    start(state, &typed)
+    search_for_typed(state)
 }
 
 /// Pasted text becomes part of what is typed, on one line.
-pub fn paste(state: &mut State, text: &str) {
-    if let Mode::Search { input, .. } = &mut state.mode {
-        for c in Text::clean(text).chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE) {
-            input.handle(InputRequest::InsertChar(c));
-        }
+pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
+    let Mode::Search { input, .. } = &mut state.mode else { return Vec::new() };
+    for c in Text::clean(text).chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE) {
+        input.handle(InputRequest::InsertChar(c));
     }
+    search_for_typed(state)
+}
+
+/// Moving the cursor changes nothing, and so it starts nothing.
+fn search_for_typed(state: &mut State) -> Vec<Effect> {
+    let Mode::Search { input, from } = &state.mode else { return Vec::new() };
+    let typed = input.value().to_owned();
+    if state.search.as_ref().is_some_and(|search| search.typed == typed) {
+        return Vec::new();
+    }
+    if typed.is_empty() {
+        let from = from.clone();
+        state.go_back_to(&from);
+    }
+    start(state, &typed, true)
 }
 
 /// The typed search stands; with nothing typed the last one goes on.
 pub fn accept(state: &mut State) -> Vec<Effect> {
     let Mode::Search { input, .. } = std::mem::take(&mut state.mode) else { return Vec::new() };
-    let typed = input.value().to_owned();
-    if typed.is_empty() {
+    state.searchable = None;
+    if input.value().is_empty() {
         go(state, true);
-        return Vec::new();
     }
-    if state.search.as_ref().is_some_and(|search| search.typed == typed) {
-        return Vec::new();
-    }
-    start(state, &typed)
+    Vec::new()
 }
 
 /// Leaves a pop-up, the typing, or the search, one at a time.
@@ -60,9 +73,7 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
     match std::mem::take(&mut state.mode) {
         Mode::Help { .. } | Mode::Raw { .. } => Vec::new(),
         Mode::Search { from, .. } => {
-            if let Some(focus) = from {
-                state.view.ask(Motion::Show(focus));
-            }
+            state.go_back_to(&from);
             end(state)
         }
         Mode::Normal => end(state),
@@ -71,56 +82,78 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
 
 fn end(state: &mut State) -> Vec<Effect> {
     state.search = None;
+    state.searchable = None;
+    state.sought = None;
     state.stale.spine = true;
     vec![Effect::CancelSearch]
 }
 
-fn start(state: &mut State, typed: &str) -> Vec<Effect> {
+fn start(state: &mut State, typed: &str, seeks: bool) -> Vec<Effect> {
     state.generation = state.generation.wrapping_add(1);
     let Some(pattern) = search::compile(typed) else { return end(state) };
-    let search = Search {
-        typed: typed.to_owned(),
-        pattern,
-        hits: Vec::new(),
-        is_complete: false,
-        generation: state.generation,
-    };
-    let job = Job::new(&search, &state.transcript);
-    state.search = Some(search);
+    let entries = state.searchable.get_or_insert_with(|| search::searchable(&state.transcript));
+    let (generation, entries) = (state.generation, Arc::clone(entries));
+    let job = Job { pattern: pattern.clone(), generation, entries };
+    let hits = Vec::new();
+    state.search =
+        Some(Search { typed: typed.to_owned(), pattern, hits, seeks, is_complete: false, generation });
     state.stale.spine = true;
     vec![Effect::Search(job)]
 }
 
-/// Takes hits over. The first ones move the view to the hit nearest to where the reader stood.
-pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: bool) -> Vec<Effect> {
-    let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else {
-        return Vec::new();
-    };
-    let had_none = search.hits.is_empty();
-    search.add(&state.transcript, hits);
-    search.is_complete = is_complete;
-    let has_some = !search.hits.is_empty();
-    state.stale.spine = true;
-    if is_complete && had_none && has_some {
-        to_nearest(state);
+/// Searches once more, because another transcript took the place of the searched one. The view stays.
+pub fn again(state: &mut State) -> Vec<Effect> {
+    state.searchable = None;
+    let Some(search) = &state.search else { return Vec::new() };
+    let (typed, seeks) = (search.typed.clone(), search.seeks);
+    let effects = start(state, &typed, seeks);
+    if !matches!(state.mode, Mode::Search { .. }) {
+        state.searchable = None;
     }
-    Vec::new()
+    effects
 }
 
+/// Takes hits over. The view goes to the one nearest to where the reader stood.
+pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: bool) {
+    let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else { return };
+    search.add(&state.transcript, hits);
+    search.is_complete = is_complete;
+    state.stale.spine = true;
+    if search.seeks {
+        to_nearest(state);
+    }
+}
+
+/// To the first hit behind the place where the reader stood, else to the last one before it.
 fn to_nearest(state: &mut State) {
-    let from = match &state.mode {
-        Mode::Search { from, .. } => *from,
-        _ => state.view.focus,
-    };
     let Some(search) = &state.search else { return };
-    let order = |focus: &Focus| {
-        (state.transcript.order().iter().position(|id| *id == focus.entry).unwrap_or(0), focus.block)
+    let start = match &state.mode {
+        Mode::Search { from, .. } => from.focus,
+        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => state.view.focus,
     };
-    let start = from.as_ref().map(order);
-    let next = search.hits.iter().copied().find(|hit| start.is_none_or(|start| order(hit) >= start));
-    if let Some(hit) = next.or_else(|| search.hits.last().copied()) {
+    let start = start.map(|focus| in_file(&state.transcript, focus));
+    // Hits come in the order of the file, so the first one behind the start stays the first one.
+    let behind = search.hits.partition_point(|hit| Some(in_file(&state.transcript, *hit)) < start);
+    let last = search.hits.last().filter(|_| search.is_complete);
+    let hit = search.hits.get(behind).or(last).copied();
+    let (is_settled, is_vain) = (hit.is_some() || search.is_complete, hit.is_none() && search.is_complete);
+    if let Some(search) = state.search.as_mut().filter(|_| is_settled) {
+        search.seeks = false;
+    }
+    // What an earlier, shorter pattern opened closes again.
+    if let Mode::Search { from, .. } = &state.mode
+        && (hit.is_some() || is_vain)
+    {
+        let from = from.clone();
+        state.go_back_to(&from);
+    }
+    if let Some(hit) = hit {
         show(state, hit);
     }
+}
+
+fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
+    (place_in_file(transcript, focus.entry).unwrap_or(0), focus.block)
 }
 
 /// To the next or previous hit, around the ends.
@@ -130,18 +163,15 @@ fn go(state: &mut State, forward: bool) {
         let what = if search.is_complete { "no hits" } else { "still searching" };
         return state.say(what);
     }
-    let order: std::collections::HashMap<EntryId, usize> =
-        state.transcript.order().iter().enumerate().map(|(place, id)| (*id, place)).collect();
-    let key = |focus: Focus| (order.get(&focus.entry).copied().unwrap_or(0), focus.block);
-    let here = state.view.focus.map(key);
-    let after = search.hits.partition_point(|hit| here.is_some_and(|here| key(*hit) <= here));
-    let at = search.hits.partition_point(|hit| here.is_some_and(|here| key(*hit) < here));
-    let next = if forward {
-        search.hits.get(after)
+    let here = state.view.focus.map(|focus| in_file(&state.transcript, focus));
+    let is_before = |hit: &Focus| here.is_some_and(|here| in_file(&state.transcript, *hit) < here);
+    let at = search.hits.partition_point(is_before);
+    let is_on_hit = search.hits.get(at).copied() == state.view.focus && here.is_some();
+    let (next, around) = if forward {
+        (search.hits.get(at + usize::from(is_on_hit)), search.hits.first())
     } else {
-        at.checked_sub(1).and_then(|before| search.hits.get(before))
+        (at.checked_sub(1).and_then(|before| search.hits.get(before)), search.hits.last())
     };
-    let around = if forward { search.hits.first() } else { search.hits.last() };
     let wraps = next.is_none();
     if let Some(hit) = next.or(around).copied() {
         if wraps {
@@ -152,28 +182,12 @@ fn go(state: &mut State, forward: bool) {
     }
 }
 
-/// Brings a hit into view: opens the sub-agent that it is in and the fold that hides it.
+/// Focuses a hit. The next arrangement brings it into view: only that knows the rows.
 fn show(state: &mut State, hit: Focus) {
     open_lanes_to(state, hit.entry);
-    let Some(entry) = state.transcript.get(hit.entry) else { return };
-    let key = entry.key.clone();
-    let is_closed_by_hand = state.folds.get(&key, hit.block) == Fold::Closed;
-    let is_in_sight = state.search.as_ref().is_some_and(|search| row_with_hit(state, search, hit).is_some());
-    if is_closed_by_hand || !is_in_sight {
-        state.folds.set(&key, hit.block, Fold::Open);
-        state.cache.forget(hit.entry);
-    }
     state.view.ask(Motion::Pause);
-    let row = state.search.as_ref().and_then(|search| row_with_hit(state, search, hit));
-    state.view.ask(row.map_or(Motion::Show(hit), |row| Motion::ShowRow(hit, row)));
     state.view.focus = Some(hit);
-}
-
-/// The row of the block that shows the hit, as far as the entry is in the window.
-fn row_with_hit(state: &State, search: &Search, hit: Focus) -> Option<usize> {
-    let line = state.view.lines.iter().find(|line| line.entry == hit.entry)?;
-    let rows = line.rows.iter().filter(|row| row.block == hit.block);
-    rows.map(|row| row.line.to_string()).position(|text| search.pattern.is_match(&without_sgr(&text)))
+    state.sought = Some(hit);
 }
 
 fn open_lanes_to(state: &mut State, id: EntryId) {

@@ -44,8 +44,10 @@ pub fn seek(
 
 fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, kind: Kind) -> bool {
     let Some(block) = entry.blocks.get(place) else { return false };
-    let is_first_text =
-        || entry.blocks.iter().position(|b| matches!(b.kind, BlockKind::Text(_))) == Some(place);
+    let is_first_text = || {
+        let says = |b: &Block| matches!(&b.kind, BlockKind::Text(body) if !body.stub.is_blank());
+        entry.blocks.iter().position(says) == Some(place)
+    };
     match kind {
         Kind::Prompt => entry.marks.prompt && is_headline(entry, place),
         Kind::Error => is_error(block),

@@ -115,6 +115,12 @@ impl Sequence {
         self.order.get(place).copied()
     }
 
+    /// The nearest entry before a place, else behind it, that another sequence shows too.
+    pub fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
+        let (before, behind) = self.order.split_at_checked(place)?;
+        before.iter().rev().chain(behind).copied().find(|id| other.place_of(*id).is_some())
+    }
+
     /// Number of visible entries.
     pub fn len(&self) -> usize {
         self.order.len()
@@ -137,6 +143,24 @@ fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
 pub fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
     let call = transcript.lanes().iter().find(|known| known.name == *lane)?.call.as_ref()?;
     transcript.entries_with_call(call).first().copied()
+}
+
+/// Where an entry stands in the file. Ids rise in file order unless a new telling changed the order; then
+/// the quick search may miss, but what it finds is right.
+pub fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
+    let order = transcript.order();
+    order.binary_search(&id).ok().or_else(|| order.iter().rposition(|other| *other == id))
+}
+
+/// The turn of an entry. Entries of sub-agents belong to the turn of the call that started them.
+pub fn turn_of(transcript: &Transcript, id: EntryId) -> Option<usize> {
+    let mut holder = id;
+    for _ in 0..MAX_DEPTH {
+        let lane = transcript.get(holder)?.lane.as_ref();
+        let Some(starter) = lane.and_then(|lane| starter_of(transcript, lane)) else { break };
+        holder = starter;
+    }
+    transcript.turn_at(place_in_file(transcript, holder)?)
 }
 
 /// How deep an entry lies in sub-agents.

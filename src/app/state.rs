@@ -11,10 +11,10 @@ use super::heights::Heights;
 use super::items::RowCache;
 use super::keys::Press;
 use super::outline::Outline;
-use super::search::{Job, Search};
-use super::sequence::Sequence;
+use super::search::{Job, Search, Searchable};
+use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
-use super::viewport::{Focus, Viewport};
+use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
 use crate::model::edit::{LinkState, Opened};
@@ -83,6 +83,10 @@ pub struct State {
     pub count: Option<usize>,
     /// The search.
     pub search: Option<Search>,
+    /// All text of the session, kept while a search is typed.
+    pub searchable: Option<Searchable>,
+    /// A hit to be brought into view, as soon as its rows are known.
+    pub sought: Option<Focus>,
     /// A message in the status line.
     pub message: Option<Message>,
     /// Where jumps came from.
@@ -133,7 +137,7 @@ pub enum Mode {
         /// What is typed so far.
         input: Input,
         /// Where the reader stood.
-        from: Option<Focus>,
+        from: Box<Stand>,
     },
     /// The help is open.
     Help {
@@ -151,6 +155,19 @@ pub enum Mode {
     },
 }
 
+/// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
+#[derive(Clone, Debug, Default)]
+pub struct Stand {
+    /// What holds the window.
+    pub anchor: Anchor,
+    /// The focused item.
+    pub focus: Option<Focus>,
+    /// Folds by hand.
+    pub folds: Folds,
+    /// Sub-agents whose entries are shown.
+    pub open_lanes: HashSet<Name>,
+}
+
 /// A message in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -160,8 +177,14 @@ pub struct Message {
     pub until: Moment,
 }
 
+<<<<<<< HEAD
 /// Jumps that can be taken back.
 const JUMPS_KEPT: usize = 100;
+=======
+/// Of waiting that takes longer than this, nobody counts the seconds.
+const HOUR_MS: u64 = 60 * 60 * 1000;
+
+>>>>>>> h-journeys
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
 
@@ -227,6 +250,8 @@ impl State {
             pressed: Vec::new(),
             count: None,
             search: None,
+            searchable: None,
+            sought: None,
             message: None,
             jumps: Vec::new(),
             unseen: 0,
@@ -247,16 +272,31 @@ impl State {
         self.message = Some(Message { text: text.into(), until: Moment(self.now.0 + MESSAGE_MS) });
     }
 
-    /// The next moment at which the screen changes without input, if any: a second hand, or a message
-    /// that goes away.
+    /// Whether the screen changes with every second: a second hand, or a message that goes away. The
+    /// clocks of calls run only while the agent is at work.
     pub fn ticks(&self) -> bool {
-        let works = matches!(
-            self.activity,
-            Activity::Tool { .. } | Activity::Model { .. } | Activity::Waiting { .. }
-        );
-        let runs =
-            self.view.lines.iter().any(|line| line.row().is_some_and(|row| row.running_since.is_some()));
-        works || runs || self.message.is_some()
+        self.is_at_work() || self.message.is_some()
+    }
+
+    /// Where the reader stands now.
+    pub fn stand(&self) -> Stand {
+        Stand {
+            anchor: self.view.anchor,
+            focus: self.view.focus,
+            folds: self.folds.clone(),
+            open_lanes: self.open_lanes.clone(),
+        }
+    }
+
+    /// Goes back to where the reader stood.
+    pub fn go_back_to(&mut self, stand: &Stand) {
+        self.view.anchor = stand.anchor;
+        self.view.focus = stand.focus;
+        self.folds.clone_from(&stand.folds);
+        self.stale.sequence |= self.open_lanes != stand.open_lanes;
+        self.open_lanes.clone_from(&stand.open_lanes);
+        self.sought = None;
+        self.cache.clear();
     }
 
     /// Remembers where a jump starts.
@@ -275,14 +315,26 @@ impl State {
         self.stale.spine = true;
     }
 
-    /// The place of the focused item in the transcript's order, or of the last entry.
+    /// The turn of the focused item, or the last one.
     pub fn focused_turn(&self) -> Option<usize> {
-        let turns = self.transcript.turns();
-        let Some(focus) = self.view.focus else { return turns.len().checked_sub(1) };
-        let entry = self.transcript.get(focus.entry)?;
-        // Entries of sub-agents belong to the turn of the call that started them.
-        let id = super::seek::starter(&self.transcript, entry).map_or(focus.entry, |starter| starter.entry);
-        let place = self.transcript.order().iter().rposition(|other| *other == id)?;
-        self.transcript.turn_at(place)
+        match self.view.focus {
+            Some(focus) => turn_of(&self.transcript, focus.entry),
+            None => self.transcript.turns().len().checked_sub(1),
+        }
+    }
+
+    /// Whether open calls of an entry are still waited for: the agent is at work, and the entry belongs
+    /// to what it works on.
+    pub fn is_at_work_on(&self, id: EntryId) -> bool {
+        let last = self.transcript.turns().len().checked_sub(1);
+        self.is_at_work() && turn_of(&self.transcript, id) == last
+    }
+
+    fn is_at_work(&self) -> bool {
+        match self.activity {
+            Activity::Tool { .. } | Activity::Model { .. } => true,
+            Activity::Waiting { since, .. } => since.is_some_and(|since| self.now.since(since) < HOUR_MS),
+            Activity::Idle { .. } | Activity::Ended | Activity::Unclean | Activity::Unknown => false,
+        }
     }
 }

@@ -74,7 +74,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             let request = route(state, press);
             return carry_out(state, request);
         }
-        Event::Paste(text) => searching::paste(state, &text),
+        Event::Paste(text) => return searching::paste(state, &text),
         Event::Resize(columns, lines) => {
             state.size = (columns, lines);
             state.look_changed();
@@ -89,7 +89,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Written(at) => state.last_write = Some(at),
         Event::Paged { entries, contents } => feeding::fill(state, &entries, &contents),
         Event::Searched { generation, hits, is_complete } => {
-            return searching::found(state, generation, hits, is_complete);
+            searching::found(state, generation, hits, is_complete);
         }
         Event::Records { title, trees } => show_records(state, title, &trees),
         // The next arrangement sees that the colours have changed.
@@ -132,6 +132,9 @@ fn scroll_pop_up(state: &mut State, by: isize) {
 }
 
 fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
+    if request != Request::Wait {
+        state.sought = None;
+    }
     match request {
         Request::Act(action, times) => act(state, action, times),
         Request::Type(request) => searching::type_on(state, request),
@@ -228,11 +231,21 @@ fn follow(state: &mut State) {
 }
 
 fn seek_on(state: &mut State, kind: Kind, way: Way) {
-    if let Some(focus) = seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way) {
+    let is_hidden = kind == Kind::Thinking && !state.shows_thinking;
+    let found = seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way);
+    if let Some(focus) = found.filter(|_| !is_hidden) {
         return jump(state, focus);
     }
     let side = if way == Way::Next { "after" } else { "before" };
-    state.say(format!("no {} {side} this", word(kind)));
+    let what = word(kind);
+    let words = match kind {
+        Kind::Thinking if !state.shows_thinking => "thinking is hidden; t shows it".to_owned(),
+        _ if kind != Kind::Prompt && state.level == Level::Prompts => {
+            format!("no {what} {side} this among prompts; + shows more")
+        }
+        _ => format!("no {what} {side} this"),
+    };
+    state.say(words);
 }
 
 /// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
@@ -270,15 +283,18 @@ fn pair(state: &mut State) {
     let Some(line) = lines.first() else { return };
     let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
     let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
-    let is_call = state
-        .transcript
-        .get(focus.entry)
-        .and_then(|e| e.blocks.get(focus.block))
-        .is_some_and(|b| matches!(b.kind, BlockKind::Call(_)));
-    match (is_call, shows_head) {
-        (false, _) => state.say("no pair here"),
-        (true, true) => state.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
-        (true, false) => state.view.ask(Motion::ShowRow(focus, 0)),
+    let block = state.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    let Some(BlockKind::Call(call)) = block.map(|block| &block.kind) else {
+        return state.say("neither a call nor a result");
+    };
+    if call.state.result().is_none() {
+        return state.say("the call has no result");
+    }
+    let is_all_in_sight = rows == lines.len();
+    match (is_all_in_sight, shows_head) {
+        (true, _) => state.say("the result is part of this item"),
+        (false, true) => state.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
+        (false, false) => state.view.ask(Motion::ShowRow(focus, 0)),
     }
 }
 

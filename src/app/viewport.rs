@@ -9,7 +9,7 @@ use crate::render::row::{Row, RowKind};
 mod walk;
 
 pub use walk::Rows;
-use walk::{Spot, extent, neighbour, spot_of, walk_down, walk_up, within_block};
+use walk::{Spot, beside, extent, neighbour, spot_of, walk_down, walk_up, within_block};
 
 /// What holds the window in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +120,8 @@ impl Viewport {
         let wanted = match self.anchor {
             Anchor::Tail => None,
             Anchor::Row { entry, block, row, line } => {
-                spot_of(rows, entry, block, row).map(|spot| (spot, line))
+                // A window that has become lower keeps its anchor in sight.
+                spot_of(rows, entry, block, row).map(|spot| (spot, line.min(height - 1)))
             }
         };
         let top = match wanted {
@@ -171,7 +172,7 @@ impl Viewport {
                 let whole = isize::try_from(height.saturating_sub(2)).unwrap_or(1).max(1);
                 let lines = if by % 2 == 0 { by / 2 * whole } else { by * half };
                 self.scroll(lines, rows, height);
-                self.focus_in_window();
+                self.focus_in_window(0);
             }
             Motion::Items(by) => {
                 for _ in 0..by.unsigned_abs() {
@@ -211,7 +212,7 @@ impl Viewport {
     /// To the next or previous item; an item that reaches beyond the window is scrolled through first.
     fn step(&mut self, forward: bool, rows: &mut dyn Rows, height: usize) {
         let Some(focus) = self.focus.filter(|focus| rows.place(focus.entry).is_some()) else {
-            self.focus_in_window();
+            self.focus_in_window(0);
             return;
         };
         let (Some(first), Some(last)) = (self.lines.first().map(line_key), self.lines.last().map(line_key))
@@ -310,13 +311,21 @@ impl Viewport {
         self.anchor_at(rows, Spot { place, row }, line);
     }
 
-    fn focus_in_window(&mut self) {
+    fn focus_if_lost(&mut self) {
+        match self.anchor {
+            Anchor::Row { line, .. } if self.focus.is_none() => self.focus_in_window(line),
+            Anchor::Row { .. } | Anchor::Tail => {}
+        }
+    }
+
+    /// Focuses the item whose head is nearest to a line, unless the focus is in sight.
+    fn focus_in_window(&mut self, near: usize) {
         let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
         if !is_in_sight {
-            let heads = self.lines.iter().find(|line| {
-                line.row().is_some_and(|row| row.kind != RowKind::Body && row.kind != RowKind::Gap)
-            });
-            self.focus = heads.or(self.lines.first()).and_then(focus_of);
+            let is_head = |row: &Row| row.kind != RowKind::Body && row.kind != RowKind::Gap;
+            let heads = self.lines.iter().enumerate().filter(|(_, line)| line.row().is_some_and(is_head));
+            let nearest = heads.min_by_key(|(place, _)| place.abs_diff(near)).map(|(_, line)| line);
+            self.focus = nearest.or(self.lines.first()).and_then(focus_of);
         }
     }
 
@@ -330,9 +339,10 @@ impl Viewport {
                 .find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap))
                 .and_then(focus_of);
         } else {
-            if self.focus.is_none_or(|focus| rows.place(focus.entry).is_none()) {
-                self.focus = None;
-                self.focus_in_window();
+            // What is hidden, such as thinking, cannot keep the focus.
+            if self.focus.is_none_or(|focus| extent(rows, focus).is_none()) {
+                self.focus = self.focus.and_then(|focus| beside(rows, focus));
+                self.focus_if_lost();
             }
             self.anchor_to_window(rows);
         }

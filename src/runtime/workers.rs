@@ -142,7 +142,7 @@ fn search(mut pager: Pager, jobs: &Receiver<Job>, wanted: &AtomicU32, say: &Send
         let mut hits = Vec::new();
         let mut told = Instant::now();
         let mut is_wanted = true;
-        for (entry, pieces) in &job.entries {
+        for (entry, pieces) in job.entries.iter() {
             is_wanted = wanted.load(Ordering::Relaxed) == generation;
             if !is_wanted {
                 break;

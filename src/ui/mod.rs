@@ -50,8 +50,10 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
     }
     transcript::paint(state, columns.text, frame.buffer_mut());
     spine::paint(state, columns.spine, frame.buffer_mut());
-    if !matches!(state.mode, Mode::Normal | Mode::Search { .. }) {
-        popup::paint(state, screen, frame.buffer_mut());
+    match state.mode {
+        Mode::Normal => chrome::paint_chord(state, screen, frame.buffer_mut()),
+        Mode::Search { .. } => {}
+        Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, frame.buffer_mut()),
     }
 }
 

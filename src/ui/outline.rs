@@ -54,7 +54,14 @@ fn paint_row(state: &State, row: &OutlineRow, line: Rect, buffer: &mut Buffer) {
     let left = room.saturating_sub(usize::from(x.saturating_sub(line.x + 1)));
     let x_after = put(buffer, x, line.y, &error, left, state.theme.bad);
     let left = left.saturating_sub(usize::from(x_after - x));
-    put(buffer, x_after, line.y, &fit(&row.title, left.saturating_sub(1)), left, style);
+    put(
+        buffer,
+        x_after,
+        line.y,
+        &fit(&row.title, left.saturating_sub(1), state.theme.glyphs().cut),
+        left,
+        style,
+    );
     let facts = format!("{:>COST$}{:>DURATION$}", row.cost, row.duration);
     let facts_at = line.right().saturating_sub(u16::try_from(COST + DURATION).unwrap_or(0));
     put(buffer, facts_at.max(line.x), line.y, &facts, COST + DURATION, state.theme.dim);
@@ -65,13 +72,13 @@ fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: usize, style: Styl
 }
 
 /// As much as fits, with an ellipsis where something is missing.
-fn fit(text: &str, room: usize) -> String {
+fn fit(text: &str, room: usize, cut: &str) -> String {
     let mut out = String::new();
     let mut used = 0;
     for c in text.chars() {
         let width = c.width().unwrap_or(0);
         if used + width > room.saturating_sub(1) {
-            out.push('…');
+            out.push_str(cut);
             return out;
         }
         used += width;

@@ -28,7 +28,8 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     let top = top.min(lines.len().saturating_sub(height));
     buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), state.theme.bar);
     buffer.set_style(Rect { height: 1, ..area }, state.theme.bar);
-    let place = format!("{}–{} of {} ", top + 1, (top + height).min(lines.len()), lines.len());
+    let dash = if state.theme.ascii { "-" } else { "–" };
+    let place = format!("{}{dash}{} of {} ", top + 1, (top + height).min(lines.len()), lines.len());
     let width = u16::try_from(place.chars().count()).unwrap_or(0).min(area.width);
     buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), state.theme.bar);
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {

@@ -27,7 +27,8 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         paint_margin(state, shown, row, line, buffer);
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
-        paint_row(state, row, text, pattern, buffer);
+        let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
+        paint_row(state, row, is_worked_on, text, pattern, buffer);
     }
 }
 
@@ -78,27 +79,42 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
     buffer.set_stringn(line.x + 1, line.y, lane, usize::from(line.width.saturating_sub(1)), state.theme.dim);
 }
 
-fn paint_row(state: &State, row: &Row, area: Rect, pattern: Option<&Regex>, buffer: &mut Buffer) {
+fn paint_row(
+    state: &State,
+    row: &Row,
+    is_worked_on: bool,
+    area: Rect,
+    pattern: Option<&Regex>,
+    buffer: &mut Buffer,
+) {
     if area.width == 0 {
         return;
     }
     let line =
         pattern.map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.theme.hit));
     buffer.set_line(area.x, area.y, &line, area.width);
-    let right = right_of(row, state.now, &state.theme);
+    let room = usize::from(area.width).saturating_sub(line.width());
+    let right = right_of(row, is_worked_on, room, state.now, &state.theme);
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {
         buffer.set_line(area.right() - width, area.y, &right, width);
     }
 }
 
-/// Facts at the right edge; a running call ticks.
-fn right_of(row: &Row, now: Moment, theme: &Theme) -> Line<'static> {
-    let mut spans = row.right.clone();
-    if let Some(since) = row.running_since {
-        let elapsed = figures::elapsed(now.since(since));
-        spans.insert(0, Span::styled(format!("running {elapsed} "), theme.warn));
+/// Facts at the right edge. The clock of a call ticks while it is worked on; a call that was left without
+/// a result does not look as if it ran.
+fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Moment, theme: &Theme) -> Line<'static> {
+    let Some(since) = row.running_since else { return Line::from(row.right.clone()) };
+    if !is_worked_on {
+        let glyph = format!("no result {}", theme.glyphs().lost);
+        return Line::styled(glyph, theme.dim);
     }
+    let elapsed = figures::elapsed(now.since(since));
+    let facts: usize = row.right.iter().map(Span::width).sum();
+    let long = format!("running {elapsed} ");
+    let words = if long.len() + facts < room { long } else { format!("{elapsed} ") };
+    let mut spans = row.right.clone();
+    spans.insert(0, Span::styled(words, theme.warn));
     Line::from(spans)
 }
 

@@ -1,1 +1,653 @@
-//! (to be filled)
+//! What a reader does, key by key, and what must come of it.
+
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
+use proptest::sample::select;
+use tv::app::bindings::BINDINGS;
+use tv::app::keys::Press;
+use tv::app::state::{Effect, Mode as KeyMode};
+use tv::app::update::Event;
+use tv::model::edit::{Batch, Edit, Feed, LinkState, MetaEdit, Mode, Stage as Stretch};
+use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
+use tv::model::moment::Moment;
+use tv::model::text::Text;
+use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree, Verdict};
+use tv::render::theme::Theme;
+
+use crate::stage::{Stage, demo};
+
+// === sessions made by hand ===
+
+fn entry(key: &str, role: Role, kind: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
+    let mut batch = Batch::default();
+    let kinds = kind(&mut batch);
+    let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Moment(1_700_000_000_000)));
+    entry.marks.prompt = role == Role::User;
+    entry.blocks = kinds.into_iter().map(|kind| Block { piece: Piece(0), kind }).collect();
+    Edit::Entry(Box::new(entry))
+}
+
+fn prompt(key: &str, text: &str) -> Edit {
+    entry(key, Role::User, |batch| vec![BlockKind::Text(batch.prose(text))])
+}
+
+fn answer(key: &str, text: &str) -> Edit {
+    entry(key, Role::Assistant, |batch| vec![BlockKind::Text(batch.prose(text))])
+}
+
+fn thought(key: &str, text: &str) -> Edit {
+    entry(key, Role::Assistant, |batch| vec![BlockKind::Thinking(batch.prose(text))])
+}
+
+fn call(key: &str, command: &str) -> Edit {
+    entry(key, Role::Assistant, |batch| {
+        let headline = Text::from(command);
+        let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(headline.clone()))]);
+        let input = batch.tree(&headline, command.len(), || tree);
+        vec![BlockKind::Call(Box::new(ToolCall {
+            key: Text::from(key),
+            name: Text::from("bash"),
+            kind: ToolKind::Run,
+            headline,
+            input,
+            state: ToolState::Pending,
+            started: None,
+            lane: None,
+        }))]
+    })
+}
+
+fn result(call: &str, text: &str, verdict: Verdict) -> Edit {
+    let mut batch = Batch::default();
+    let result = ToolResult {
+        key: Text::from(format!("result of {call}").as_str()),
+        body: batch.output(text),
+        patch: None,
+        images: Vec::new(),
+        verdict,
+        facts: Text::from(""),
+        duration_ms: None,
+        at: None,
+    };
+    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
+}
+
+fn in_lane(edit: Edit, lane: &str) -> Edit {
+    let Edit::Entry(mut entry) = edit else { return edit };
+    entry.lane = Some(Text::from(lane));
+    Edit::Entry(entry)
+}
+
+fn lane(name: &str, call: &str) -> Edit {
+    Edit::Meta(MetaEdit::Lane { name: Text::from(name), label: None, call: Some(Text::from(call)) })
+}
+
+fn lines(count: usize, with: impl Fn(usize) -> String) -> String {
+    (1..=count).map(with).collect::<Vec<_>>().join("\n")
+}
+
+/// Three turns; the second one with a failed call, thinking and a sub-agent that lists words.
+fn session() -> Stage {
+    let mut stage = Stage::made((80, 24));
+    stage.add([
+        prompt("p1", "count the boats"),
+        answer("a1", "There are three boats."),
+        prompt("p2", "and what do they carry?"),
+        thought("t2", "Maybe *herring*, maybe nothing.\n\nI have to look into the hold."),
+        call("c1", "ls hold"),
+        result("c1", &lines(90, |n| format!("crate {n} of herring")), Verdict::Done),
+        call("c2", "ls lantern"),
+        result("c2", "ls: no such lantern", Verdict::Failed),
+        call("c3", "ask the mate"),
+        lane("mate", "c3"),
+        in_lane(prompt("m1", "what is in the hold?"), "mate"),
+        in_lane(answer("m2", "Only the barnacle knows."), "mate"),
+        result("c3", "the mate does not know", Verdict::Done),
+        answer("a2", "Herring, ninety crates."),
+        prompt("p3", "thank you"),
+        answer("a3", "You are welcome."),
+    ]);
+    stage
+}
+
+fn talk(stage: &mut Stage, from: usize, count: usize) {
+    stage.add((from..from + count).map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))));
+}
+
+// === following ===
+
+#[test]
+fn a_paused_window_stays_and_the_pill_counts() {
+    let mut stage = session();
+    assert!(stage.state.view.follows(), "a session opens at its end and follows");
+    talk(&mut stage, 0, 30);
+    stage.press("k k k");
+    let before = stage.window();
+    talk(&mut stage, 30, 500);
+    let after = stage.window();
+    let kept = before.len().min(after.len());
+    assert!(kept + 1 >= before.len(), "the pill takes one line at most");
+    assert_eq!(before[..kept], after[..], "500 entries below do not move the window")
+}
+
+#[test]
+fn the_pill_goes_when_what_is_new_is_seen() {
+    let mut stage = session();
+    talk(&mut stage, 0, 30);
+    stage.press("b");
+    talk(&mut stage, 30, 500);
+    assert!(stage.picture().contains("500 new below"), "{}", stage.picture());
+    stage.press("G");
+    assert!(stage.state.view.follows(), "G follows again");
+    assert!(!stage.picture().contains("new below"), "at the end nothing is below");
+    talk(&mut stage, 600, 1);
+    assert!(stage.window().last().is_some_and(|row| row.2.contains("sentence 600") || row.2.is_empty()));
+    stage.press("F");
+    assert!(!stage.state.view.follows(), "F stops following");
+    talk(&mut stage, 601, 3);
+    assert!(stage.picture().contains("3 new below"));
+    stage.press("2 0 ctrl-e");
+    assert!(!stage.picture().contains("new below"), "scrolled into sight is seen:\n{}", stage.picture());
+    assert_eq!(stage.window().len(), 21, "the line of the pill is filled again");
+    stage.press("F");
+    assert!(stage.state.view.follows(), "F follows again");
+}
+
+// === jumps ===
+
+#[test]
+fn from_landmark_to_landmark() {
+    let mut stage = session();
+    stage.press("g");
+    let mut goes = |keys: &str, to: &str| {
+        stage.press(keys);
+        let shown = stage.window();
+        let at = stage.line_of_focus().unwrap_or_else(|| panic!("{keys}: the focus is in sight"));
+        assert!(
+            shown[at..].iter().take(2).any(|row| row.2.contains(to)),
+            "{keys} goes to {to}: {:?}",
+            &shown[at..]
+        );
+    };
+    goes("}", "what do they carry");
+    goes("}", "thank you");
+    goes("{", "what do they carry");
+    goes("e", "ls lantern");
+    goes("[ t", "ls hold");
+    goes("] k", "ls hold");
+    goes("[ k", "herring");
+    goes("2 ] t", "ls lantern");
+    goes("] s", "ask the mate");
+    goes("] m", "Herring, ninety");
+    goes("' '", "ask the mate");
+    goes("E", "ls lantern");
+    stage.press("E");
+    assert!(stage.status().contains("no error before this"), "{}", stage.status());
+    stage.press("] c");
+    assert!(stage.status().contains("no compaction after this"), "{}", stage.status());
+}
+
+#[test]
+fn a_chord_can_be_given_up() {
+    let mut stage = session();
+    stage.press("g");
+    let before = stage.window();
+    stage.press("]");
+    assert!(stage.picture().contains("next tool call"), "the keys that can follow are shown");
+    stage.press("esc t");
+    assert!(!stage.state.shows_thinking, "after esc, t is t again");
+    stage.press("t 7 esc j");
+    assert_eq!(stage.window(), before, "esc takes the count back, j moves the focus only");
+}
+
+#[test]
+fn counts_repeat() {
+    let mut stage = session();
+    talk(&mut stage, 0, 20);
+    stage.press("g");
+    let mut other = session();
+    talk(&mut other, 0, 20);
+    other.press("g");
+    stage.press("5 j");
+    other.press("j j j j j");
+    assert_eq!(stage.state.view.focus, other.state.view.focus, "5j is j five times");
+    stage.press("1 0 ctrl-e");
+    other.press("ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e");
+    assert_eq!(stage.window(), other.window());
+}
+
+#[test]
+fn pairs_and_strays() {
+    let mut stage = session();
+    stage.press("g ] t %");
+    assert!(stage.status().contains("part of this item"), "all of it is in sight: {}", stage.status());
+    stage.press("l %");
+    assert!(
+        stage.window().iter().any(|row| row.2.contains("crate 90")),
+        "% goes to the end of a long result"
+    );
+    stage.press("%");
+    assert!(stage.window().iter().any(|row| row.2.contains("ls hold")), "and back to the call");
+    stage.press("g %");
+    assert!(stage.status().contains("neither a call nor a result"), "{}", stage.status());
+    stage.add([result("c1", "a second answer", Verdict::Done).again()]);
+    stage.press("G %");
+    assert!(stage.focused().contains("ls hold"), "a second result leads to its call: {}", stage.focused());
+    stage.press("%");
+    assert!(stage.focused().contains("second result"), "and the call to it: {}", stage.focused());
+    stage.add([call("c9", "sleep")]);
+    stage.press("G %");
+    assert!(stage.status().contains("no result"), "{}", stage.status());
+    stage.press("g ] o");
+    assert!(stage.focused().contains("sleep"), "]o finds the open call");
+}
+
+trait Again {
+    fn again(self) -> Self;
+}
+
+impl Again for Edit {
+    /// The same result from another record.
+    fn again(self) -> Self {
+        let Self::Result { call, mut result, lane } = self else { return self };
+        result.key = Text::from("another record");
+        Self::Result { call, result, lane }
+    }
+}
+
+// === detail ===
+
+#[test]
+fn folds_keep_the_focused_item_on_its_line() {
+    let mut stage = session();
+    stage.press("g ] t");
+    let line = stage.line_of_focus();
+    for keys in ["z a", "z a", "z a", "l", "l", "h", "h", "enter"] {
+        stage.press(keys);
+        assert!(stage.focused().contains("ls hold"), "{keys} keeps the focus: {}", stage.focused());
+        assert_eq!(stage.line_of_focus(), line, "{keys} keeps the line");
+    }
+}
+
+#[test]
+fn a_sub_agent_opens_and_closes_in_place() {
+    let mut stage = session();
+    stage.press("g ] s");
+    let line = stage.line_of_focus();
+    let shows_inside = |stage: &Stage| stage.window().iter().any(|row| row.2.contains("what is in the hold"));
+    assert!(!shows_inside(&stage), "closed at first");
+    stage.press("enter");
+    assert!(shows_inside(&stage), "enter opens it");
+    assert_eq!(stage.line_of_focus(), line, "its call stays where it is");
+    stage.press("j j h h");
+    assert!(stage.focused().contains("ask the mate"), "h goes to what holds the item: {}", stage.focused());
+    stage.press("h");
+    assert!(!shows_inside(&stage), "and h closes it: {}", stage.picture());
+    assert_eq!(stage.line_of_focus(), line, "and closing it moves nothing above");
+}
+
+#[test]
+fn levels_keep_the_focused_item_in_sight() {
+    let mut stage = session();
+    stage.press("g ] t");
+    for keys in ["+", "+", "-", "-", "-", "z 5", "z 4", "z 2", "z 3"] {
+        stage.press(keys);
+        assert!(stage.line_of_focus().is_some(), "{keys}: {}", stage.picture());
+        let focus = stage.state.view.focus.unwrap();
+        let entry = stage.state.transcript.get(focus.entry).unwrap();
+        assert_eq!(entry.key.as_str(), "c1", "{keys} keeps the item");
+    }
+    stage.press("z 1");
+    assert!(
+        stage.picture().contains("what do they carry"),
+        "only prompts: that of the turn: {}",
+        stage.picture()
+    );
+    let focus = stage.state.view.focus.unwrap();
+    assert_eq!(
+        stage.state.transcript.get(focus.entry).unwrap().key.as_str(),
+        "p2",
+        "the turn's prompt has the focus"
+    );
+    stage.press("e");
+    assert!(stage.status().contains("+ shows more"), "{}", stage.status());
+}
+
+#[test]
+fn hidden_thinking_loses_the_focus_to_its_neighbour() {
+    let mut stage = session();
+    stage.press("g ] k");
+    let line = stage.line_of_focus().unwrap();
+    stage.press("t");
+    assert!(stage.line_of_focus().is_some_and(|now| now.abs_diff(line) <= 3), "{}", stage.picture());
+    assert!(stage.status().contains("thinking hidden"));
+    let before = stage.state.view.focus;
+    stage.press("j");
+    assert_ne!(stage.state.view.focus, before, "j still moves");
+    stage.press("] k");
+    assert!(stage.status().contains("thinking is hidden"), "{}", stage.status());
+}
+
+// === search ===
+
+fn type_search(stage: &mut Stage, text: &str) {
+    stage.press("/");
+    for c in text.chars() {
+        let name = if c == ' ' { "space".to_owned() } else { c.to_string() };
+        stage.press(&name);
+    }
+}
+
+#[test]
+fn search_counts_and_goes_around() {
+    let mut stage = session();
+    stage.press("g");
+    type_search(&mut stage, "boats");
+    stage.press("enter");
+    assert!(stage.status().contains("/boats 1 of 2"), "{}", stage.status());
+    stage.press("n");
+    assert!(stage.status().contains("2 of 2"), "{}", stage.status());
+    stage.press("n");
+    assert!(stage.status().contains("goes on at the beginning"), "{}", stage.status());
+    stage.press("N");
+    assert!(stage.status().contains("goes on at the end"), "{}", stage.status());
+    stage.press("esc n");
+    assert!(stage.status().contains("nothing is searched for"), "{}", stage.status());
+}
+
+#[test]
+fn a_hit_comes_into_sight_whatever_hides_it() {
+    let in_sight = |stage: &Stage, words: &str| {
+        assert!(stage.window().iter().any(|row| row.2.contains(words)), "{words}: {}", stage.picture());
+    };
+    let mut stage = session();
+    stage.press("g");
+    type_search(&mut stage, "crate 57");
+    in_sight(&stage, "crate 57 ");
+    stage.press("esc g");
+    type_search(&mut stage, "Only the barnacle knows");
+    in_sight(&stage, "Only the barnacle knows");
+    stage.press("esc g t");
+    type_search(&mut stage, "look into the hold");
+    in_sight(&stage, "look into the hold");
+    stage.press("esc g z 1");
+    type_search(&mut stage, "crate 57");
+    in_sight(&stage, "crate 57 ");
+    stage.press("enter z M");
+    assert!(!stage.window().iter().any(|row| row.2.contains("crate 57 ")), "zM closes all folds");
+    stage.press("n");
+    in_sight(&stage, "crate 57 ");
+}
+
+#[test]
+fn giving_a_search_up_restores_the_place() {
+    let mut stage = session();
+    talk(&mut stage, 0, 40);
+    stage.press("g 9 j ctrl-e");
+    let before = (stage.window(), stage.state.view.focus);
+    for text in ["barnacle", "crate 57", "sentence 3", "no such words"] {
+        type_search(&mut stage, text);
+        stage.press("esc");
+        assert_eq!((stage.window(), stage.state.view.focus), before, "after {text}");
+    }
+    type_search(&mut stage, "crate 57");
+    stage.press("ctrl-u");
+    assert_eq!((stage.window(), stage.state.view.focus), before, "an empty pattern goes back, too");
+    stage.press("esc G");
+    type_search(&mut stage, "herring");
+    stage.press("esc");
+    assert!(stage.state.view.follows(), "who followed follows again");
+}
+
+#[test]
+fn a_paste_is_searched_for() {
+    let mut stage = session();
+    stage.press("g /");
+    stage.happen(Event::Paste("ninety\ncrates".to_owned()));
+    stage.arrange();
+    stage.press("backspace backspace backspace backspace backspace backspace");
+    assert!(stage.status().contains("1 of 1"), "{}", stage.status());
+}
+
+#[test]
+fn hits_of_new_entries_are_counted() {
+    let mut stage = session();
+    stage.press("g");
+    type_search(&mut stage, "sentence");
+    stage.press("enter");
+    assert!(stage.status().contains("no hits"), "{}", stage.status());
+    talk(&mut stage, 0, 3);
+    assert!(stage.status().contains("3 hits"), "{}", stage.status());
+}
+
+// === pop-ups and taking out ===
+
+#[test]
+fn the_help_lists_every_binding() {
+    let mut stage = Stage::made((100, 200));
+    stage.press("?");
+    let picture = stage.picture();
+    for binding in BINDINGS {
+        assert!(picture.contains(binding.doc), "{} is missing", binding.doc);
+        assert!(picture.contains(&binding.action.to_string()), "{} is missing", binding.action);
+    }
+    stage.resize(80, 24);
+    stage.press("G j G");
+    assert!(stage.picture().contains("quit at once"), "the end is in sight");
+    stage.press("q");
+    assert!(matches!(stage.state.mode, KeyMode::Normal), "q closes the help, not the viewer");
+    assert!(stage.asked.is_empty());
+    stage.press("q");
+    assert!(matches!(stage.asked[..], [Effect::Quit]));
+}
+
+#[test]
+fn raw_records_pop_up() {
+    let mut stage = session();
+    stage.press("g r");
+    assert!(matches!(stage.asked[..], [Effect::ShowRecords(_)]));
+    let tree = Tree::Map(vec![(Text::from("text"), Tree::Text(Text::from("count the boats")))]);
+    let trees = vec![("line 1".to_owned(), tree)];
+    stage.happen(Event::Records { title: "raw record".to_owned(), trees });
+    assert!(stage.picture().contains("count the boats") && stage.picture().contains("raw record"));
+    stage.press("esc");
+    assert!(stage.picture().contains("you"), "esc closes it");
+}
+
+#[test]
+fn copies() {
+    let mut stage = session();
+    stage.state.files = vec!["/home/mira/boats.jsonl".into()];
+    stage.press("g ] t ] t");
+    let mut copied = |keys: &str| {
+        stage.asked.clear();
+        stage.press(keys);
+        match stage.asked.pop() {
+            Some(Effect::Copy(text)) => text,
+            other => format!("{other:?} {}", stage.status()),
+        }
+    };
+    assert_eq!(copied("y y"), "ls: no such lantern");
+    assert_eq!(copied("y r"), "ls: no such lantern");
+    assert_eq!(copied("y c"), "ls lantern");
+    assert_eq!(copied("y i"), "c2");
+    assert!(copied("y p").starts_with("/home/mira/boats.jsonl:"));
+    assert!(copied("y j").starts_with("Some(CopyRecords"));
+    assert_eq!(copied("{ y y"), "and what do they carry?");
+    assert!(copied("y r").contains("only tool calls have results"));
+}
+
+// === what comes from outside ===
+
+#[test]
+fn another_size_keeps_the_place() {
+    let mut stage = session();
+    talk(&mut stage, 0, 40);
+    for _ in 0..12 {
+        stage.press("b");
+        let focus = stage.state.view.focus;
+        for size in [(44, 9), (120, 40), (30, 5), (80, 24)] {
+            stage.resize(size.0, size.1);
+            assert_eq!(stage.state.view.focus, focus, "the focus stays");
+            assert!(stage.line_of_focus().is_some(), "and is in sight at {size:?}: {}", stage.picture());
+        }
+    }
+}
+
+#[test]
+fn a_late_result_does_not_move_what_is_read() {
+    let mut stage = session();
+    stage.add([call("c8", "tide")]);
+    talk(&mut stage, 0, 6);
+    stage.press("k k");
+    let (line, focus) = (stage.line_of_focus(), stage.state.view.focus);
+    stage.add([result("c8", &lines(9, |n| format!("wave {n}")), Verdict::Done)]);
+    assert!(stage.picture().contains("wave 9"), "the result is shown above: {}", stage.picture());
+    assert_eq!((stage.line_of_focus(), stage.state.view.focus), (line, focus), "what is read stays");
+}
+
+fn whole() -> Vec<Edit> {
+    let mut edits = vec![prompt("p0", "before all that")];
+    edits.extend((0..60).map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))));
+    edits.push(call("c1", "ls hold"));
+    edits.push(result("c1", &lines(90, |n| format!("crate {n}")), Verdict::Done));
+    edits.extend((60..90).map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))));
+    edits
+}
+
+#[test]
+fn a_new_telling_keeps_place_folds_and_search() {
+    let mut stage = Stage::made((80, 24));
+    stage.add(whole());
+    stage.press("g ] t l");
+    type_search(&mut stage, "crate 4");
+    stage.press("enter j");
+    let before = (stage.window().len(), stage.line_of_focus(), stage.focused(), stage.status());
+    stage.add_as(Mode::ReplaceStart, Stretch::Whole, whole().into_iter().take(40));
+    stage.add_as(Mode::ReplaceEnd, Stretch::Whole, whole().into_iter().skip(40));
+    let after = (stage.window().len(), stage.line_of_focus(), stage.focused(), stage.status());
+    assert_eq!(before, after, "told again, nothing moves");
+}
+
+#[test]
+fn the_whole_takes_the_place_of_the_preview() {
+    let mut stage = Stage::made((80, 24));
+    let end: Vec<Edit> = whole().into_iter().skip(55).collect();
+    stage.add_as(Mode::Append, Stretch::Preview, end);
+    stage.tell(Feed::Progress { done: 10, total: 100 });
+    stage.arrange();
+    assert!(stage.status().contains("reading 10%"), "{}", stage.status());
+    stage.press("[ t l j j j j");
+    type_search(&mut stage, "sentence");
+    stage.press("enter N");
+    let before = (stage.window(), stage.focused());
+    stage.add_as(Mode::Append, Stretch::Whole, whole());
+    let texts = |window: &[(u32, usize, String)]| window.iter().map(|row| row.2.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&stage.window()), texts(&before.0), "nothing is seen of the reading");
+    stage.tell(Feed::CaughtUp);
+    stage.arrange();
+    assert_eq!(texts(&stage.window()), texts(&before.0), "the swap moves nothing");
+    assert_eq!(stage.focused(), before.1);
+    assert!(stage.status().contains("of 90"), "the search covers the whole: {}", stage.status());
+    assert!(!stage.status().contains("reading"));
+}
+
+#[test]
+fn a_retired_entry_gives_way_to_the_one_before() {
+    let mut stage = Stage::made((80, 24));
+    stage.add(whole());
+    stage.press("g ] t k k");
+    let before = stage.line_of_focus();
+    let focus = stage.state.view.focus.unwrap();
+    let key = stage.state.transcript.get(focus.entry).unwrap().key.clone();
+    assert_eq!(key.as_str(), "talk 58");
+    stage.add([Edit::Retire(key)]);
+    assert!(stage.window().iter().any(|row| row.2.contains("sentence 57")), "{}", stage.picture());
+    let focus = stage.state.view.focus.unwrap();
+    assert_eq!(stage.state.transcript.get(focus.entry).unwrap().key.as_str(), "talk 57");
+    assert_eq!(stage.line_of_focus(), before);
+}
+
+#[test]
+fn an_empty_session_and_a_fault_say_so() {
+    let mut stage = Stage::made((80, 24));
+    assert!(stage.picture().contains("reading"), "nothing is known yet");
+    stage.tell(Feed::CaughtUp);
+    let opened = tv::model::edit::Opened {
+        format: "pi",
+        confidence: "certain",
+        reason: Text::from("a session line"),
+        path: "/home/mira/empty.jsonl".into(),
+    };
+    stage.tell(Feed::Opened(Box::new(opened)));
+    stage.arrange();
+    assert!(stage.picture().contains("nothing here yet"), "{}", stage.picture());
+    for binding in BINDINGS {
+        stage.press(binding.keys[0]).press("esc");
+    }
+    stage.tell(Feed::Link(LinkState::Gone));
+    stage.arrange();
+    assert!(stage.picture().contains("the file is gone"), "{}", stage.picture());
+    stage.tell(Feed::Fault(Text::from("the disk is on fire")));
+    stage.arrange();
+    assert!(stage.picture().contains("the disk is on fire"), "{}", stage.picture());
+    stage.add([prompt("p1", "still there")]);
+    assert!(stage.picture().contains("reading stopped"), "{}", stage.picture());
+}
+
+// === clocks ===
+
+#[test]
+fn clocks_tick_only_while_the_agent_is_at_work() {
+    let mut stage = Stage::made((80, 24));
+    let start = 1_700_000_000_000;
+    stage.add([prompt("p1", "wait"), call("c1", "sleep 1000")]);
+    stage.happen(Event::Tick { now: Moment(start + 42_000) });
+    stage.happen(Event::Written(Moment(start)));
+    stage.arrange();
+    assert!(stage.picture().contains("running 0:42"), "{}", stage.picture());
+    assert!(stage.state.ticks(), "a running call has a second hand");
+    stage.happen(Event::Tick { now: Moment(start + 86_400_000) });
+    stage.arrange();
+    assert!(stage.picture().contains("no result"), "a day later nothing runs: {}", stage.picture());
+    assert!(!stage.picture().contains("running"), "{}", stage.picture());
+    assert!(!stage.state.ticks(), "and nothing ticks");
+}
+
+// === anything ===
+
+fn keys() -> impl Strategy<Value = Vec<String>> {
+    let bound = || {
+        let all = BINDINGS.iter().flat_map(|binding| binding.keys.iter().copied());
+        select(all.filter(|keys| !["q", "Q"].contains(keys)).collect::<Vec<_>>())
+    };
+    let key = prop_oneof![
+        8 => bound().prop_map(str::to_owned),
+        1 => bound().prop_map(|keys| format!("7 {keys}")),
+        1 => select(vec!["/ t e s t enter", "/ ( enter", "/ x esc", "esc", "5", "z", "]"]).prop_map(str::to_owned),
+    ];
+    proptest::collection::vec(key, 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever is pressed, the window is full and no key lays the whole session out.
+    #[test]
+    fn any_keys_leave_a_full_window(keys in keys(), wide in any::<bool>()) {
+        let size = if wide { (120, 40) } else { (44, 14) };
+        let mut stage = Stage::open(&demo(), size, Theme::dark());
+        for key in &keys {
+            for press in key.split(' ') {
+                stage.state.cache.laid_out = 0;
+                stage.press(press);
+                let laid_out = stage.state.cache.laid_out;
+                let pages = if stage.state.count.is_some() { 1 } else { 8 };
+                assert!(laid_out <= 60 * pages, "{press} of {keys:?} laid {laid_out} entries out");
+            }
+            let height = usize::from(tv::app::arrange::divide(&stage.state).lines);
+            let is_short = stage.state.level.number() == 1;
+            assert!(is_short || stage.state.view.lines.len() == height, "after {key} of {keys:?}");
+            assert!(Press::parse("j").is_some() && !stage.picture().is_empty());
+        }
+    }
+}

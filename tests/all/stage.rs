@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use tv::app::arrange::arrange;
 use tv::app::keys::{Press, parse_keys};
 use tv::app::state::{Effect, State};
 use tv::app::update::{Event, update};
+use tv::app::viewport::{Line, focus_of};
 use tv::ingest::{self, Pager, Target};
-use tv::model::edit::Feed;
+use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::moment::Moment;
 use tv::render::code::Colours;
 use tv::render::row::Level;
@@ -23,7 +25,8 @@ pub struct Stage {
     pub state: State,
     /// What it asked the outside for and the stage does not do.
     pub asked: Vec<Effect>,
-    pager: Pager,
+    pager: Option<Pager>,
+    records: u64,
 }
 
 /// A file or folder under `tests/fixtures`.
@@ -31,17 +34,56 @@ pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+/// Long after everything in the fixtures: nothing is live.
+const LATE: Moment = Moment(1_893_456_000_000);
+
+/// The demo session.
+pub fn demo() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo/session.jsonl")
+}
+
 impl Stage {
+    /// A viewer on a session without a file, to be told by [`Stage::add`].
+    pub fn made(size: (u16, u16)) -> Self {
+        let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
+        state.size = size;
+        Self { state, asked: Vec::new(), pager: None, records: 0 }
+    }
+
+    /// Tells edits, each of them as the only one of its record.
+    pub fn add(&mut self, edits: impl IntoIterator<Item = Edit>) -> &mut Self {
+        self.add_as(Mode::Append, Stretch::Whole, edits);
+        self
+    }
+
+    /// As [`Stage::add`], for one of the two transcripts and in any mode.
+    pub fn add_as(&mut self, mode: Mode, stage: Stretch, edits: impl IntoIterator<Item = Edit>) {
+        let mut batch = Batch::default();
+        batch.mode = mode;
+        if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
+            self.records = 0;
+        }
+        for mut edit in edits {
+            self.records += 1;
+            if let Edit::Entry(entry) = &mut edit {
+                entry.origin.at = self.records;
+                entry.origin.line = u32::try_from(self.records).expect("few records");
+            }
+            batch.tally.shown = self.records;
+            batch.push(edit);
+        }
+        self.tell(Feed::Batch { stage, batch: Box::new(batch) });
+        self.arrange();
+    }
+
     /// Opens a session and reads all of it.
     pub fn open(path: &Path, size: (u16, u16), theme: Theme) -> Self {
         let target = Target { path: path.to_owned(), session: None };
         let session = ingest::open(&target).expect("the fixture opens");
-        let pager = session.pager();
-        // Long after everything in the fixtures: nothing is live.
-        let mut state =
-            State::new(theme, Level::Preview, Arc::new(Colours::never()), Moment(1_893_456_000_000));
+        let pager = Some(session.pager());
+        let mut state = State::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
         state.size = size;
-        let mut stage = Self { state, asked: Vec::new(), pager };
+        let mut stage = Self { state, asked: Vec::new(), pager, records: 0 };
         let opened = Box::new(session.opened.clone());
         stage.tell(Feed::Opened(opened));
         let mut feeds = Vec::new();
@@ -58,7 +100,8 @@ impl Stage {
         self.happen(Event::Feed(Box::new(feed)));
     }
 
-    fn happen(&mut self, event: Event) {
+    /// Lets something happen.
+    pub fn happen(&mut self, event: Event) {
         for effect in update(&mut self.state, event) {
             self.carry_out(effect);
         }
@@ -67,7 +110,8 @@ impl Stage {
     fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Page { entries, origins } => {
-                let contents = origins.into_iter().map(|origin| (origin, self.pager.read(origin))).collect();
+                let Some(pager) = &mut self.pager else { return };
+                let contents = origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 self.happen(Event::Paged { entries, contents });
             }
             Effect::Search(job) => {
@@ -121,9 +165,7 @@ impl Stage {
     /// The screen, with an edge so that trailing blanks show, and times made the same everywhere.
     pub fn picture(&self) -> String {
         let (columns, lines) = self.state.size;
-        let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
-        terminal.draw(|frame| ui::view(&self.state, frame)).expect("drawing does not fail");
-        let buffer = terminal.backend().buffer();
+        let buffer = self.buffer();
         let mut out = String::new();
         for y in 0..lines {
             for x in 0..columns {
@@ -133,5 +175,43 @@ impl Stage {
         }
         let times = regex::Regex::new(r"\b\d\d:\d\d:\d\d\b").expect("a pattern");
         times.replace_all(&out, "00:00:00").into_owned()
+    }
+
+    /// The cells of the screen.
+    pub fn buffer(&self) -> Buffer {
+        let (columns, lines) = self.state.size;
+        let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
+        terminal.draw(|frame| ui::view(&self.state, frame)).expect("drawing does not fail");
+        terminal.backend().buffer().clone()
+    }
+
+    /// A line of the screen as it is, without the blanks at its end.
+    pub fn line(&self, y: u16) -> String {
+        let buffer = self.buffer();
+        let text: String = (0..self.state.size.0).map(|x| buffer[(x, y)].symbol()).collect();
+        text.trim_end().to_owned()
+    }
+
+    /// The line above the hints.
+    pub fn status(&self) -> String {
+        let below = if self.state.size.1 >= 10 { 2 } else { 1 };
+        self.line(self.state.size.1 - below)
+    }
+
+    /// What the window shows, row by row: entry, row and text.
+    pub fn window(&self) -> Vec<(u32, usize, String)> {
+        let row = |line: &Line| line.row().map(|row| row.line.to_string()).unwrap_or_default();
+        self.state.view.lines.iter().map(|line| (line.entry.0, line.row, row(line))).collect()
+    }
+
+    /// The line of the window on which the focused item begins.
+    pub fn line_of_focus(&self) -> Option<usize> {
+        self.state.view.lines.iter().position(|line| focus_of(line) == self.state.view.focus)
+    }
+
+    /// The first row of the focused item.
+    pub fn focused(&self) -> String {
+        let line = self.line_of_focus().and_then(|place| self.state.view.lines.get(place));
+        line.and_then(|line| line.row()).map(|row| row.line.to_string()).unwrap_or_default()
     }
 }

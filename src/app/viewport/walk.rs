@@ -123,3 +123,11 @@ pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
         spot = Spot { place: spot.place + 1, row: 0 };
     }
 }
+
+/// The item nearest to one that has no rows, in the same entry.
+pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
+    let place = rows.place(focus.entry)?;
+    let blocks = items(&rows.rows(place));
+    let block = *blocks.iter().min_by_key(|block| block.abs_diff(focus.block))?;
+    Some(Focus { block, ..focus })
+}
