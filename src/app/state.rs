@@ -177,14 +177,11 @@ pub struct Message {
     pub until: Moment,
 }
 
-<<<<<<< HEAD
 /// Jumps that can be taken back.
 const JUMPS_KEPT: usize = 100;
-=======
 /// Of waiting that takes longer than this, nobody counts the seconds.
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
->>>>>>> h-journeys
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
 
