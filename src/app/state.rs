@@ -177,11 +177,10 @@ pub struct Message {
     pub until: Moment,
 }
 
-/// Jumps that can be taken back.
-const JUMPS_KEPT: usize = 100;
 /// Of waiting that takes longer than this, nobody counts the seconds.
 const HOUR_MS: u64 = 60 * 60 * 1000;
-
+/// Jumps that can be taken back.
+const JUMPS_KEPT: usize = 100;
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
 

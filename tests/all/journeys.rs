@@ -126,7 +126,7 @@ fn a_paused_window_stays_and_the_pill_counts() {
     let after = stage.window();
     let kept = before.len().min(after.len());
     assert!(kept + 1 >= before.len(), "the pill takes one line at most");
-    assert_eq!(before[..kept], after[..], "500 entries below do not move the window")
+    assert_eq!(before[..kept], after[..], "500 entries below do not move the window");
 }
 
 #[test]
