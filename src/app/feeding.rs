@@ -9,7 +9,7 @@ use super::viewport::{Anchor, Focus, Motion};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
 use crate::model::entry::{EntryId, Held, Key};
 use crate::model::record::{FileId, Origin};
-use crate::model::transcript::{Touched, Transcript};
+use crate::model::transcript::Touched;
 
 /// Bytes of bodies that stay in memory.
 const BODY_BUDGET: u64 = 64 << 20;
@@ -18,19 +18,13 @@ const BODY_BUDGET: u64 = 64 << 20;
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
         Feed::Opened(opened) => state.opened = Some(*opened),
-        Feed::Batch { stage: Stage::Preview, batch } => apply(state, *batch),
+        Feed::Batch { stage: Stage::Preview, batch } => {
+            // From here on the whole is told beside what is shown, however soon its first batch comes.
+            state.whole.get_or_insert_default();
+            apply(state, *batch);
+        }
         Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
-            Some(whole) => {
-                whole.apply(*batch);
-            }
-            None if state.progress.is_some()
-                && !state.is_caught_up
-                && !state.transcript.order().is_empty() =>
-            {
-                let mut whole = Transcript::new();
-                whole.apply(*batch);
-                state.whole = Some(whole);
-            }
+            Some(whole) => drop(whole.apply(*batch)),
             None => apply(state, *batch),
         },
         Feed::Progress { done, total } => state.progress = Some((done, total)),
