@@ -122,7 +122,7 @@ fn note_rows(state: &mut State, touched: &Touched) {
 
 fn grow_sequence(state: &mut State, touched: &Touched) {
     // A lane may have been attached to its call; a changed entry may have become a prompt.
-    let may_move = touched.reordered || touched.meta && !state.transcript.lanes().is_empty();
+    let may_move = touched.reordered || touched.lanes;
     if may_move || state.stale.sequence {
         state.stale.sequence = true;
         return;
@@ -139,7 +139,12 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
             state.heights.push(rows);
         }
     }
-    state.stale.spine = true;
+    let touched = touched.added.iter().chain(&touched.changed);
+    for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
+        state.spine.note(&state.transcript, id, place);
+    }
+    // Hits of a search are marked with all others.
+    state.stale.spine |= state.search.is_some();
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.
