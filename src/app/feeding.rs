@@ -20,7 +20,7 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
         Feed::Opened(opened) => state.opened = Some(*opened),
         Feed::Batch { stage: Stage::Preview, batch } => {
-            // From here on the whole is read beside what is shown.
+            // From here on the whole is told beside what is shown, however soon its first batch comes.
             state.whole.get_or_insert_default();
             apply(state, *batch);
         }
@@ -125,7 +125,7 @@ fn note_rows(state: &mut State, touched: &Touched) {
 
 fn grow_sequence(state: &mut State, touched: &Touched) {
     // A lane may have been attached to its call; a changed entry may have become a prompt.
-    let may_move = touched.reordered || touched.meta && !state.transcript.lanes().is_empty();
+    let may_move = touched.reordered || touched.lanes;
     if may_move || state.stale.sequence {
         state.stale.sequence = true;
         return;
@@ -142,7 +142,12 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
             state.heights.push(rows);
         }
     }
-    state.stale.spine = true;
+    let touched = touched.added.iter().chain(&touched.changed);
+    for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
+        state.spine.note(&state.transcript, id, place);
+    }
+    // Hits of a search are marked with all others.
+    state.stale.spine |= state.search.is_some();
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.
