@@ -10,7 +10,7 @@ use super::viewport::{Anchor, Focus, Motion};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
 use crate::model::entry::{EntryId, Held, Key};
 use crate::model::record::{FileId, Origin};
-use crate::model::transcript::{Touched, Transcript};
+use crate::model::transcript::Touched;
 
 /// Bytes of bodies that stay in memory.
 const BODY_BUDGET: u64 = 64 << 20;
@@ -19,19 +19,13 @@ const BODY_BUDGET: u64 = 64 << 20;
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
         Feed::Opened(opened) => state.opened = Some(*opened),
-        Feed::Batch { stage: Stage::Preview, batch } => apply(state, *batch),
+        Feed::Batch { stage: Stage::Preview, batch } => {
+            // From here on the whole is told beside what is shown, however soon its first batch comes.
+            state.whole.get_or_insert_default();
+            apply(state, *batch);
+        }
         Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
-            Some(whole) => {
-                whole.apply(*batch);
-            }
-            None if state.progress.is_some()
-                && !state.is_caught_up
-                && !state.transcript.order().is_empty() =>
-            {
-                let mut whole = Transcript::new();
-                whole.apply(*batch);
-                state.whole = Some(whole);
-            }
+            Some(whole) => drop(whole.apply(*batch)),
             None => apply(state, *batch),
         },
         Feed::Progress { done, total } => state.progress = Some((done, total)),
@@ -131,7 +125,7 @@ fn note_rows(state: &mut State, touched: &Touched) {
 
 fn grow_sequence(state: &mut State, touched: &Touched) {
     // A lane may have been attached to its call; a changed entry may have become a prompt.
-    let may_move = touched.reordered || touched.meta && !state.transcript.lanes().is_empty();
+    let may_move = touched.reordered || touched.lanes;
     if may_move || state.stale.sequence {
         state.stale.sequence = true;
         return;
@@ -148,7 +142,12 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
             state.heights.push(rows);
         }
     }
-    state.stale.spine = true;
+    let touched = touched.added.iter().chain(&touched.changed);
+    for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
+        state.spine.note(&state.transcript, id, place);
+    }
+    // Hits of a search are marked with all others.
+    state.stale.spine |= state.search.is_some();
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::seek::is_error;
 use super::sequence::Sequence;
-use crate::model::entry::{BlockKind, Break, EntryId};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::transcript::Transcript;
 
 /// What a cell of the spine stands for; the greatest of a cell's entries is shown.
@@ -38,17 +38,24 @@ impl Spine {
         self.marks.clear();
         for (place, id) in sequence.order().iter().enumerate() {
             let Some(entry) = transcript.get(*id) else { continue };
-            let blocks = entry.blocks.iter().map(|block| match &block.kind {
-                _ if is_error(block) => Mark::Error,
-                BlockKind::Break(Break::Compaction { .. }) => Mark::Compaction,
-                _ => Mark::None,
-            });
-            let own = if entry.marks.prompt { Mark::Prompt } else { Mark::None };
             let hit = if hits.contains(id) { Mark::Hit } else { Mark::None };
-            let mark = blocks.max().unwrap_or_default().max(own).max(hit);
+            let mark = mark_of(entry).max(hit);
             if mark != Mark::None {
                 self.marks.push((place, mark));
             }
+        }
+    }
+
+    /// Notes an entry that is new or has changed. Costs little if it stands near the end.
+    pub fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
+        let mark = transcript.get(id).map(mark_of).unwrap_or_default();
+        let at = self.marks.partition_point(|(known, _)| *known < place);
+        let known = self.marks.get_mut(at).filter(|(known, _)| *known == place);
+        match (known, mark) {
+            (Some(_), Mark::None) => drop(self.marks.remove(at)),
+            (Some(known), mark) => known.1 = mark,
+            (None, Mark::None) => {}
+            (None, mark) => self.marks.insert(at, (place, mark)),
         }
     }
 
@@ -62,6 +69,17 @@ impl Spine {
             }
         }
     }
+}
+
+/// What an entry stands for by itself.
+fn mark_of(entry: &Entry) -> Mark {
+    let blocks = entry.blocks.iter().map(|block| match &block.kind {
+        _ if is_error(block) => Mark::Error,
+        BlockKind::Break(Break::Compaction { .. }) => Mark::Compaction,
+        _ => Mark::None,
+    });
+    let own = if entry.marks.prompt { Mark::Prompt } else { Mark::None };
+    blocks.max().unwrap_or_default().max(own)
 }
 
 /// The cell for a share between 0 and 1.

@@ -179,7 +179,6 @@ pub struct Message {
 
 /// Of waiting that takes longer than this, nobody counts the seconds.
 const HOUR_MS: u64 = 60 * 60 * 1000;
-
 /// Jumps that can be taken back.
 const JUMPS_KEPT: usize = 100;
 /// How long a message stays, in ms.

@@ -1,6 +1,7 @@
 //! What a format is, and the one driver that feeds records to decoders: it parses, repairs, splits
 //! and counts, so that no decoder can drop a record.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::json::{self, Damage, Json};
@@ -178,8 +179,9 @@ pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once; blank records are none.
 /// Returns the fates, so that a record that is rewritten can be uncounted.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Fate> {
-    let text = String::from_utf8_lossy(record.bytes);
-    let was_invalid = matches!(text, std::borrow::Cow::Owned(_));
+    let text = simdutf8::basic::from_utf8(record.bytes)
+        .map_or_else(|_| String::from_utf8_lossy(record.bytes), Cow::Borrowed);
+    let was_invalid = matches!(text, Cow::Owned(_));
     let trimmed = text.trim_start_matches('\u{feff}').trim();
     if trimmed.is_empty() {
         return Vec::new();

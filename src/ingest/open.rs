@@ -94,8 +94,8 @@ fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
         return Ok(Plan::new(path, session, detection));
     }
     let file = newest_session_file(path).ok_or_else(|| {
-        let what = "no session file in this folder or up to three folders below; name a file, or `tv list`";
-        OpenError(format!("{}: {what} shows where agents keep theirs", path.display()))
+        let what = "no session file in this folder or up to three folders below";
+        OpenError(format!("{}: {what}; name a file", path.display()))
     })?;
     plan(&Target { path: file, session: target.session.clone() })
 }
@@ -191,7 +191,7 @@ fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist".to_owned(),
-        io::ErrorKind::NotFound => "no such file; `tv list` shows the sessions of this machine".to_owned(),
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
         _ if is_link && error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             "a link that leads back to itself".to_owned()

@@ -42,11 +42,12 @@ impl Text {
     pub fn stub(raw: &str, max: usize) -> Self {
         let trimmed = raw.trim_start_matches(['\n', '\r', ' ']);
         let line = trimmed.lines().next().unwrap_or("");
-        let mut short: String = line.chars().take(max).collect();
-        if line.chars().nth(max).is_some() || trimmed.lines().nth(1).is_some() {
-            short.push('…');
+        let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
+        let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
+        if cut.is_some() || trimmed.lines().nth(1).is_some() {
+            return Self::clean(&format!("{short}…"));
         }
-        Self::clean(&short)
+        Self::clean(short)
     }
 
     /// The string.
@@ -97,12 +98,16 @@ impl std::borrow::Borrow<str> for Text {
     }
 }
 
+/// Bytes that are looked at together.
+const STRETCH: usize = 256;
+
 /// Whether a string needs no cleaning; printable ASCII is decided without decoding.
 fn is_plain(raw: &str) -> bool {
-    if raw.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
-        return true;
-    }
-    raw.chars().all(|c| !is_hostile(c))
+    // Without an early end within a stretch, so that the compiler looks at many bytes at once.
+    let is_ascii = |stretch: &[u8]| {
+        stretch.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    };
+    raw.as_bytes().chunks(STRETCH).all(is_ascii) || raw.chars().all(|c| !is_hostile(c))
 }
 
 /// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the

@@ -18,7 +18,7 @@ impl Sum {
     fn add(&mut self, term: Option<u64>) {
         if let Some(n) = term {
             self.total = self.total.saturating_add(n);
-            self.told += 1;
+            self.told = self.told.saturating_add(1);
         }
     }
 
@@ -31,7 +31,7 @@ impl Sum {
 
     fn join(&mut self, other: Self) {
         self.total = self.total.saturating_add(other.total);
-        self.told += other.told;
+        self.told = self.told.saturating_add(other.told);
     }
 
     /// The sum, unless nothing was recorded.
@@ -96,13 +96,13 @@ impl Spent {
         }
         match (usage.cost, sign) {
             (Some(usd), Sign::Plus) => {
-                self.recorded_micros += scaled(usd, 1e6);
-                self.recorded_nanos += scaled(usd, 1e9);
+                self.recorded_micros = self.recorded_micros.saturating_add(scaled(usd, 1e6));
+                self.recorded_nanos = self.recorded_nanos.saturating_add(scaled(usd, 1e9));
                 self.priced += 1;
             }
             (Some(usd), Sign::Minus) => {
-                self.recorded_micros -= scaled(usd, 1e6);
-                self.recorded_nanos -= scaled(usd, 1e9);
+                self.recorded_micros = self.recorded_micros.saturating_sub(scaled(usd, 1e6));
+                self.recorded_nanos = self.recorded_nanos.saturating_sub(scaled(usd, 1e9));
                 self.priced = self.priced.saturating_sub(1);
             }
             (None, sign) => {
@@ -127,8 +127,8 @@ impl Spent {
         self.cache_write_1h.join(other.cache_write_1h);
         self.reasoning.join(other.reasoning);
         self.requests += other.requests;
-        self.recorded_micros += other.recorded_micros;
-        self.recorded_nanos += other.recorded_nanos;
+        self.recorded_micros = self.recorded_micros.saturating_add(other.recorded_micros);
+        self.recorded_nanos = self.recorded_nanos.saturating_add(other.recorded_nanos);
         self.priced += other.priced;
         for (sum, n) in self.unpriced.iter_mut().zip(other.unpriced) {
             *sum = sum.saturating_add(n);
@@ -179,7 +179,8 @@ impl Totals {
     /// What was spent, by model: run totals where the agent gives them, else the requests.
     /// Requests are counted from the requests in any case. The key is empty for an unknown model.
     pub fn by_model(&self) -> BTreeMap<Name, Spent> {
-        let has_tokens = |map: &BTreeMap<Name, Spent>| map.values().any(|s| s.input.told + s.output.told > 0);
+        let has_tokens =
+            |map: &BTreeMap<Name, Spent>| map.values().any(|s| s.input.told > 0 || s.output.told > 0);
         let source = if has_tokens(&self.runs) {
             &self.runs
         } else if has_tokens(&self.requests) {

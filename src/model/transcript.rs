@@ -18,7 +18,7 @@ use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
 use super::text::Name;
 use super::totals::Totals;
-use super::tree::{Branches, Links};
+use super::tree::{Branches, Growth, Links};
 use super::turn::{Turn, TurnFacts};
 use super::usage::{Scope, Usage};
 use retelling::Retelling;
@@ -34,6 +34,8 @@ pub struct Touched {
     pub reordered: bool,
     /// Facts about the session or its lanes changed.
     pub meta: bool,
+    /// A sub-agent has another name or another call.
+    pub lanes: bool,
 }
 
 impl Touched {
@@ -63,7 +65,9 @@ pub struct Transcript {
     tally: Tally,
     notices: Vec<Notice>,
     held_bytes: u64,
-    derived_is_stale: bool,
+    /// Entries of the order whose turns are known.
+    turns_known: usize,
+    branches_are_stale: bool,
 }
 
 impl Transcript {
@@ -91,13 +95,20 @@ impl Transcript {
         touched
     }
 
-    /// Brings turns and branches up to date; to be called once after the batches of a moment.
+    /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
+    /// on top costs no more in a long session than in a short one.
     pub fn settle(&mut self) {
-        if !self.derived_is_stale {
+        let new = self.order.get(self.turns_known..).unwrap_or_default();
+        let opens = |(place, id): (usize, &EntryId)| {
+            let entry = self.entries.get(id.index())?;
+            let opens = entry.marks.prompt && entry.lane.is_none();
+            opens.then_some(Turn { prompt: *id, first: self.turns_known + place })
+        };
+        self.turns.extend(new.iter().enumerate().filter_map(opens));
+        self.turns_known = self.order.len();
+        if !std::mem::take(&mut self.branches_are_stale) {
             return;
         }
-        self.derived_is_stale = false;
-        self.turns = self.find_turns();
         let entries = self.order.iter().filter_map(|id| Some((*id, self.get(*id)?)));
         let links = Links {
             entries: entries.filter(|(_, entry)| entry.lane.is_none()).collect(),
@@ -107,12 +118,11 @@ impl Transcript {
         self.branches = Branches::derive(&links);
     }
 
-    fn find_turns(&self) -> Vec<Turn> {
-        let opens = |(first, id): (usize, &EntryId)| {
-            let entry = self.get(*id)?;
-            (entry.marks.prompt && entry.lane.is_none()).then_some(Turn { prompt: *id, first })
-        };
-        self.order.iter().enumerate().filter_map(opens).collect()
+    /// Something in the middle is different: turns and branches must be found anew.
+    fn unsettle(&mut self) {
+        self.turns.clear();
+        self.turns_known = 0;
+        self.branches_are_stale = true;
     }
 
     fn apply_edit(&mut self, edit: Edit, touched: &mut Touched) {
@@ -122,12 +132,12 @@ impl Transcript {
             Edit::State { call, state } => self.apply_state(&call, state, touched),
             Edit::Usage { of, usage, model } => self.apply_usage(of, *usage, model, touched),
             Edit::Link { key, parent } => {
+                self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, false);
                 self.leaf = Some(key.clone());
                 self.links.insert(key, parent);
-                self.derived_is_stale |= self.is_linked_tree;
             }
             Edit::Meta(edit) => {
-                self.apply_meta(edit);
+                touched.lanes |= self.apply_meta(edit);
                 touched.meta = true;
             }
             Edit::Retire(key) => self.retire(&key, touched),
@@ -140,7 +150,14 @@ impl Transcript {
     fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
         // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
         // nothing of where the branch ends.
-        if self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy {
+        let leads = self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
+        let is_known = self.index.contains_key(&new.key);
+        if is_known {
+            self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
+        } else if new.lane.is_none() {
+            self.grow_branches(&new.key, new.parent.as_ref(), leads, new.marks.prompt);
+        }
+        if leads {
             self.leaf = Some(new.key.clone());
         }
         let pieces: Vec<Piece> = new.blocks.iter().map(|block| block.piece).collect();
@@ -168,8 +185,7 @@ impl Transcript {
         self.held_bytes += held_bytes(&new.blocks);
         self.index.insert(new.key.clone(), id);
         let in_lane = new.lane.clone();
-        let opens_turn = new.marks.prompt && in_lane.is_none();
-        self.derived_is_stale |= opens_turn || self.is_linked_tree || new.marks.undone;
+        self.branches_are_stale |= new.marks.undone;
         self.entries.push(new);
         if self.retelling.is_some() {
             self.retell(id, pieces);
@@ -186,7 +202,7 @@ impl Transcript {
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
         let Some(old) = self.entries.get_mut(id.index()) else { return };
         let mut entry = old.clone();
-        let changed_marks = entry.marks != new.marks;
+        let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
         let had_model = entry.model.clone();
         let had_usage = entry.usage.clone();
         merge_head(&mut entry, &new);
@@ -214,8 +230,24 @@ impl Transcript {
         }
         self.see_model(&entry);
         self.adopt_strays_of(id, touched);
-        self.derived_is_stale |= changed_marks;
+        if is_moved {
+            self.unsettle();
+        }
         touched.changed.push(id);
+    }
+
+    /// Notes a new record of the main lane, before it takes its place.
+    fn grow_branches(&mut self, key: &Key, parent: Option<&Key>, leads: bool, is_prompt: bool) {
+        let is_there = |parent: &Key| self.links.contains_key(parent) || self.index.contains_key(parent);
+        let new = Growth {
+            key,
+            parent,
+            resolves: parent.is_some_and(is_there),
+            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
+            leads,
+            is_prompt,
+        };
+        self.branches_are_stale = self.branches_are_stale || !self.branches.grow(&new);
     }
 
     fn see_model(&mut self, entry: &Entry) {
@@ -236,7 +268,7 @@ impl Transcript {
         }
         self.forget(id);
         touched.reordered = true;
-        self.derived_is_stale = true;
+        self.unsettle();
     }
 
     fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
@@ -294,18 +326,26 @@ impl Transcript {
         touched.meta = true;
     }
 
-    fn apply_meta(&mut self, edit: MetaEdit) {
+    /// Answers whether a sub-agent is another one now, or belongs elsewhere.
+    fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => {
                 let lane = self.lane_of(&name);
+                let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
+                    || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
                 if let Some(label) = label {
                     lane.label = label;
                 }
                 lane.call = call.or_else(|| lane.call.take());
+                return is_new;
             }
-            MetaEdit::LinkedTree => self.is_linked_tree = true,
+            MetaEdit::LinkedTree => {
+                self.branches_are_stale |= !self.is_linked_tree;
+                self.is_linked_tree = true;
+            }
             fact => self.meta.take(fact),
         }
+        false
     }
 
     fn lane_of(&mut self, name: &Name) -> &mut LaneFacts {

@@ -11,6 +11,39 @@ pub struct Branches {
     pub abandoned: HashSet<EntryId>,
     /// First entry of each abandoned branch, in file order.
     pub roots: Vec<EntryId>,
+    basis: Basis,
+    /// Parents of the prompts so far.
+    prompted: HashSet<Key>,
+}
+
+/// What branches were derived from.
+#[derive(Clone, Debug, Default)]
+enum Basis {
+    /// Prompts with the same parent.
+    #[default]
+    Prompts,
+    /// The path from the leaf.
+    Path,
+    /// Prompts, because these parents are not there.
+    Dangling(HashSet<Key>),
+    /// Prompts, because the path from the leaf leads back to itself.
+    Cyclic,
+}
+
+/// A new record at the end of the main lane.
+pub struct Growth<'a> {
+    /// Its key.
+    pub key: &'a Key,
+    /// Its parent.
+    pub parent: Option<&'a Key>,
+    /// Whether the parent is there.
+    pub resolves: bool,
+    /// The leaf before it, if all records are linked.
+    pub leaf: Option<&'a Key>,
+    /// Whether it is a leaf of a complete tree now.
+    pub leads: bool,
+    /// Whether it opens a turn.
+    pub is_prompt: bool,
 }
 
 /// The links of a transcript, in file order.
@@ -28,8 +61,11 @@ impl Branches {
     /// prompts with the same parent make a branch, and the later one is active: all that lies
     /// between them in the file belongs to the earlier one. Broken chains make no branch.
     pub fn derive(links: &Links<'_>) -> Self {
-        let mut branches =
-            links.leaf.and_then(|leaf| from_leaf(links, leaf)).unwrap_or_else(|| from_prompts(links));
+        let mut branches = match links.leaf.map(|leaf| from_leaf(links, leaf)) {
+            Some(Ok(branches)) => branches,
+            Some(Err(basis)) => Self { basis, ..from_prompts(links) },
+            None => from_prompts(links),
+        };
         let undone: Vec<EntryId> =
             links.entries.iter().filter(|(_, entry)| entry.marks.undone).map(|(id, _)| *id).collect();
         if let Some(first) = undone.first() {
@@ -40,10 +76,28 @@ impl Branches {
         }
         branches
     }
+
+    /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a
+    /// record goes on where the last one ended, and costs nothing, however long the session is.
+    pub fn grow(&mut self, new: &Growth<'_>) -> bool {
+        if new.is_prompt
+            && let Some(parent) = new.parent
+            && !self.prompted.insert(parent.clone())
+        {
+            return false;
+        }
+        match &self.basis {
+            Basis::Prompts => !new.leads,
+            Basis::Path if new.leads => new.parent.is_some() && new.parent == new.leaf,
+            Basis::Path => new.parent.is_none(),
+            Basis::Dangling(missing) => !missing.contains(new.key) && (new.parent.is_none() || new.resolves),
+            Basis::Cyclic => false,
+        }
+    }
 }
 
-/// `None` if a link does not resolve.
-fn from_leaf(links: &Links<'_>, leaf: &Key) -> Option<Branches> {
+/// Says what stands against it if there is no path.
+fn from_leaf(links: &Links<'_>, leaf: &Key) -> Result<Branches, Basis> {
     let mut parents: HashMap<&Key, Option<&Key>> = HashMap::new();
     for (key, parent) in links.others {
         parents.insert(key, parent.as_ref());
@@ -51,19 +105,21 @@ fn from_leaf(links: &Links<'_>, leaf: &Key) -> Option<Branches> {
     for (_, entry) in &links.entries {
         parents.insert(&entry.key, entry.parent.as_ref());
     }
-    if parents.values().flatten().any(|parent| !parents.contains_key(parent)) {
-        return None;
+    let unknown = parents.values().flatten().filter(|parent| !parents.contains_key(*parent));
+    let missing: HashSet<Key> = unknown.map(|parent| Key::clone(parent)).collect();
+    if !missing.is_empty() {
+        return Err(Basis::Dangling(missing));
     }
     let is_parent: HashSet<&Key> = parents.values().copied().flatten().collect();
     let mut path = HashSet::new();
     let mut at = Some(leaf);
     while let Some(key) = at {
         if !path.insert(key) {
-            return None;
+            return Err(Basis::Cyclic);
         }
         at = parents.get(key).copied().flatten();
     }
-    let mut branches = Branches::default();
+    let mut branches = Branches { basis: Basis::Path, ..Branches::default() };
     for (id, entry) in &links.entries {
         // Copies hang beside the path by design and were never a branch of the conversation. What has
         // no parent and no child, such as a damaged line, stands outside the tree.
@@ -77,7 +133,7 @@ fn from_leaf(links: &Links<'_>, leaf: &Key) -> Option<Branches> {
         }
         branches.abandoned.insert(*id);
     }
-    Some(branches)
+    Ok(branches)
 }
 
 fn from_prompts(links: &Links<'_>) -> Branches {
@@ -96,6 +152,7 @@ fn from_prompts(links: &Links<'_>) -> Branches {
         }
         branches.roots.extend(links.entries.get(range.start).map(|(id, _)| *id));
     }
+    branches.prompted = last_with_parent.into_keys().cloned().collect();
     branches.roots.sort_unstable();
     branches.roots.dedup();
     branches
@@ -103,7 +160,9 @@ fn from_prompts(links: &Links<'_>) -> Branches {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::edit::{Batch, MetaEdit};
+    use proptest::prelude::{prop, proptest};
+
+    use crate::model::edit::{Batch, Edit, MetaEdit};
     use crate::model::entry::{Key, Role};
     use crate::model::transcript::Transcript;
 
@@ -137,5 +196,70 @@ mod tests {
     fn an_unlinked_record_is_no_branch_and_ends_none() {
         let links = [("a", None), ("x", None), ("b", Some("a")), ("@0:9", None)];
         assert!(abandoned(&tree(&links)).is_empty());
+    }
+
+    type Step = (bool, u8, Option<u8>, bool, bool, bool);
+
+    /// One batch: a link or an entry, some of them prompts, copies or told again.
+    fn batch((is_link, key, parent, prompt, copy, undone): Step) -> Batch {
+        let key = Key::from(format!("k{key}").as_str());
+        let parent = parent.map(|parent| Key::from(format!("k{parent}").as_str()));
+        let mut batch = Batch::default();
+        if is_link {
+            batch.push(Edit::Link { key, parent });
+            return batch;
+        }
+        let mut entry = batch.new_entry(key, Role::User, None);
+        entry.parent = parent;
+        entry.marks.prompt = prompt;
+        entry.marks.copy = copy;
+        entry.marks.undone = undone;
+        batch.entry(entry);
+        batch
+    }
+
+    proptest! {
+        /// What is derived step by step is what is derived from the whole.
+        #[test]
+        fn growing_branches_are_those_of_the_whole(
+            is_tree: bool,
+            steps in prop::collection::vec(
+                (
+                    prop::bool::weighted(0.2),
+                    0u8..14,
+                    prop::option::weighted(0.9, 0u8..14),
+                    prop::bool::weighted(0.3),
+                    prop::bool::weighted(0.1),
+                    prop::bool::weighted(0.05),
+                ),
+                0..24,
+            ),
+            chained in prop::bool::weighted(0.7),
+        ) {
+            let mut growing = Transcript::new();
+            let mut told = Vec::new();
+            let mut tree = Batch::default();
+            if is_tree {
+                tree.meta(MetaEdit::LinkedTree);
+            }
+            growing.apply(tree.clone());
+            for (place, mut step) in steps.into_iter().enumerate() {
+                if chained && place % 5 != 4 {
+                    // Mostly a record follows the one before it, as in real sessions.
+                    let place = u8::try_from(place).unwrap();
+                    step = (step.0, 20 + place, (place > 0).then(|| 19 + place), step.3, false, false);
+                }
+                told.push(step);
+                growing.apply(batch(step));
+                growing.settle();
+                let mut whole = Transcript::new();
+                whole.apply(tree.clone());
+                told.iter().for_each(|step| drop(whole.apply(batch(*step))));
+                whole.settle();
+                assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
+                assert_eq!(growing.branches().roots, whole.branches().roots);
+                assert_eq!(growing.turns(), whole.turns());
+            }
+        }
     }
 }

@@ -38,12 +38,13 @@ pub enum Scope {
 impl Usage {
     /// Input, cache reads and cache writes together: the size of the prompt in tokens.
     pub fn prompt(&self) -> u64 {
-        [self.input, self.cache_read, self.cache_write].iter().flatten().sum()
+        let parts = [self.input, self.cache_read, self.cache_write];
+        parts.into_iter().flatten().fold(0, u64::saturating_add)
     }
 
     /// All tokens.
     pub fn total(&self) -> u64 {
-        self.prompt() + self.output.unwrap_or(0)
+        self.prompt().saturating_add(self.output.unwrap_or(0))
     }
 
     /// Whether nothing was spent.

@@ -166,7 +166,8 @@ fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> (bool, bool) {
         // The terminal is gone: the signal thread ends the program; do not spin meanwhile.
         std::thread::sleep(Duration::from_millis(50));
     }
-    (keys.revents().contains(PollFlags::IN), woken.revents().contains(PollFlags::IN))
+    // A pipe whose other end is gone is readable, too: the thread reads its end and ends.
+    (keys.revents().contains(PollFlags::IN), !woken.revents().is_empty())
 }
 
 fn translate(raw: Raw) -> Option<Event> {

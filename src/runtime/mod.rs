@@ -8,6 +8,7 @@ mod editor;
 mod input;
 mod workers;
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,7 +51,8 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     };
     let session = ingest::open(&target)?;
     let _guard = Guard::new()?;
-    let mut viewer = Viewer::new(config, session, target)?;
+    // A long session is freed faster by the end of the process than piece by piece.
+    let mut viewer = ManuallyDrop::new(Viewer::new(config, session, target)?);
     let end = viewer.run(config.test_panic.as_deref());
     viewer.stop();
     end

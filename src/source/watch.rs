@@ -97,7 +97,9 @@ impl Watcher {
         });
         let mut failure = None;
         for path in wanted {
-            if watched.contains(path) {
+            // The watcher lives on a thread of its own: asking it for what is not there would wake it
+            // at every look.
+            if watched.contains(path) || path.symlink_metadata().is_err() {
                 continue;
             }
             match native.watch(path, RecursiveMode::NonRecursive) {

@@ -189,9 +189,9 @@ fn general(state: &State) -> Vec<(&'static str, &'static str)> {
             ("enter", "open"),
             ("+/-", "detail"),
             ("/", "search"),
-            ("?", "all keys"),
             ("r", "raw"),
             ("F", "follow"),
+            ("?", "all keys"),
         ],
     }
 }

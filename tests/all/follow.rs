@@ -12,11 +12,17 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 use tempfile::TempDir;
+use tv::app::state::State;
+use tv::app::update::{Event, update};
 use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::edit::{Feed, LinkState, Stage};
 use tv::model::entry::{Held, Key};
+use tv::model::moment::Moment;
 use tv::model::tally::Tally;
 use tv::model::transcript::Transcript;
+use tv::render::code::Colours;
+use tv::render::row::Level;
+use tv::render::theme::Theme;
 
 /// Longer than anything that works takes, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -590,6 +596,33 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
     followed.until("the appended line", |followed| followed.whole.order().len() == lines.len() + 1);
     followed.end();
     whole.settle();
+}
+
+#[test]
+fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
+    let place = Place::new("session.jsonl");
+    let lines = long_file(&place.path, 10_000);
+    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let (sender, feed) = bounded(64);
+    let stop = Arc::new(AtomicBool::new(false));
+    let thread = session.follow(sender, WatchMode::Native, Arc::clone(&stop), Box::new(|| {}));
+    let mut state = State::new(Theme::mono(), Level::Preview, Arc::new(Colours::never()), Moment(0));
+    // The figures of progress depend on the clock: without them it must work, too.
+    while let Ok(message) = feed.recv_timeout(PATIENCE) {
+        let is_last = matches!(message, Feed::CaughtUp);
+        if !matches!(message, Feed::Progress { .. }) {
+            update(&mut state, Event::Feed(Box::new(message)));
+        }
+        if is_last {
+            break;
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    thread.thread().unpark();
+    assert_eq!(state.transcript.order().len(), lines.len());
+    assert_eq!(state.transcript.entries().next().map(|entry| entry.origin.at), Some(0));
+    drop(feed);
+    assert!(thread.join().is_ok());
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Transcript {
             lane.entries = told.order.iter().copied().filter(|id| members.contains(id)).collect();
         }
         self.order = told.order;
-        self.derived_is_stale = true;
+        self.unsettle();
     }
 
     /// Blocks and results of an entry that its new telling does not name.
