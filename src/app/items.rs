@@ -95,7 +95,8 @@ impl Layouts<'_> {
         let lanes: Vec<LaneLine> = calls_of(entry)
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
-                lane_line(self.transcript, &call.key, lane, self.open_lanes.contains(&lane.name))
+                let is_open = self.open_lanes.contains(&lane.name);
+                lane_line(self.transcript, &call.key, lane, is_open, self.look.theme.glyphs().dot)
             })
             .collect();
         let item = Item {
@@ -124,6 +125,7 @@ fn lane_line(
     call: &crate::model::entry::Key,
     lane: &LaneFacts,
     is_open: bool,
+    dot: &str,
 ) -> LaneLine {
     let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
     let mut totals = Totals::default();
@@ -142,7 +144,12 @@ fn lane_line(
     if let Some(last) = lane.entries.iter().rev().filter_map(|id| transcript.get(*id)).find_map(last_sign) {
         parts.push(last);
     }
-    LaneLine { call: call.clone(), label: lane.label.clone(), facts: parts.join(" · "), is_open }
+    LaneLine {
+        call: call.clone(),
+        label: lane.label.clone(),
+        facts: parts.join(&format!(" {dot} ")),
+        is_open,
+    }
 }
 
 fn last_sign(entry: &Entry) -> Option<String> {

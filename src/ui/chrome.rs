@@ -122,13 +122,13 @@ fn right_words(state: &State) -> Vec<String> {
     ]
 }
 
-/// The keys that help most here, as many as there is room for; the last one is how to see all of them.
+/// The keys that help most here. What comes first matters most; what does not fit whole is left out.
 pub fn paint_hints(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut hints = general(state);
     let width =
         |hints: &[(&str, &str)]| hints.iter().map(|(key, doc)| key.len() + doc.len() + 3).sum::<usize>();
     while hints.len() > 1 && width(&hints) > usize::from(area.width) + 1 {
-        hints.remove(hints.len() - 2);
+        hints.pop();
     }
     let mut spans = vec![Span::raw(" ")];
     spans.extend(hints.into_iter().flat_map(|(key, doc)| hint(state, key, doc)));

@@ -156,7 +156,9 @@ fn start() -> (Console, PathBuf, tempfile::TempDir) {
 #[test]
 fn it_shows_the_session_follows_it_and_leaves_no_trace() {
     let (mut console, path, _folder) = start();
-    append(&path, &line("assistant", "SECOND ANSWER", 3));
+    // Longer than the screen, so that what comes after it is out of sight at the beginning.
+    let long = format!("{}SECOND ANSWER", r"and on\n\n".repeat(30));
+    append(&path, &line("assistant", &long, 3));
     console.wait_for("SECOND ANSWER");
     console.send("g");
     console.wait_for("PAUSED");

@@ -33,6 +33,8 @@ pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let told_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
     let took = call.state.result().and_then(|result| duration(sheet, call, result)).unwrap_or_default();
     let took = if call.state.is_open() { took } else { format!("{took:>DURATION$}") };
+    // Decoders join facts with a dot.
+    let told = if theme.ascii { told.replace('·', glyphs.dot) } else { told };
     vec![styled(told, told_style), styled(took, theme.dim), styled(glyph, style)]
 }
 
