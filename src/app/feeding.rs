@@ -15,6 +15,9 @@ use crate::model::transcript::Touched;
 /// Bytes of bodies that stay in memory.
 const BODY_BUDGET: u64 = 64 << 20;
 
+/// Of a session that is read in the background, so many entries are settled batch by batch.
+const SETTLED_EARLY: usize = 2_000;
+
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
@@ -25,7 +28,13 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
             apply(state, *batch);
         }
         Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
-            Some(whole) => drop(whole.apply(*batch)),
+            Some(whole) => {
+                whole.apply(*batch);
+                // What is settled early grows with the rest, and costs nothing when all is there.
+                if whole.order().len() < SETTLED_EARLY {
+                    whole.settle();
+                }
+            }
             None => apply(state, *batch),
         },
         Feed::Progress { done, total } => state.progress = Some((done, total)),

@@ -5,12 +5,13 @@
 //! nothing; no entry disappears but by [`Edit::Retire`] or a new telling that leaves it out.
 
 mod bodies;
+mod facts;
 mod results;
 mod retelling;
 
 use std::collections::HashMap;
 
-use super::edit::{Batch, Edit, MetaEdit, Mode, Notice};
+use super::edit::{Batch, Edit, Mode, Notice};
 use super::entry::{Block, Entry, EntryId, Held, Key, Piece, Role};
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::{LaneFacts, Meta};
@@ -301,65 +302,6 @@ impl Transcript {
         if let Some(lane) = self.lanes.iter_mut().find(|lane| Some(&lane.name) == gone.lane.as_ref()) {
             lane.entries.retain(|other| *other != id);
         }
-    }
-
-    // === usage and facts ===
-
-    fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
-        self.retell_usage(&of);
-        if let Some(entry) = self.index.get(&of).and_then(|id| self.entries.get_mut(id.index())) {
-            if entry.usage.as_deref() == Some(&usage) {
-                return;
-            }
-            if let Some(old) = entry.usage.replace(Box::new(usage.clone())) {
-                self.totals.remove(&old, entry.model.as_ref());
-            }
-            self.totals.add(&usage, entry.model.as_ref());
-            entry.revision += 1;
-            touched.changed.extend(self.index.get(&of));
-            return;
-        }
-        self.totals.add(&usage, model.as_ref());
-        if let Some((old, old_model)) = self.beside.insert(of, (usage, model)) {
-            self.totals.remove(&old, old_model.as_ref());
-        }
-        touched.meta = true;
-    }
-
-    /// Answers whether a sub-agent is another one now, or belongs elsewhere.
-    fn apply_meta(&mut self, edit: MetaEdit) -> bool {
-        match edit {
-            MetaEdit::Lane { name, label, call } => {
-                let lane = self.lane_of(&name);
-                let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
-                    || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
-                if let Some(label) = label {
-                    lane.label = label;
-                }
-                lane.call = call.or_else(|| lane.call.take());
-                return is_new;
-            }
-            MetaEdit::LinkedTree => {
-                self.branches_are_stale |= !self.is_linked_tree;
-                self.is_linked_tree = true;
-            }
-            fact => self.meta.take(fact),
-        }
-        false
-    }
-
-    fn lane_of(&mut self, name: &Name) -> &mut LaneFacts {
-        let place = self.lanes.iter().position(|lane| lane.name == *name).unwrap_or_else(|| {
-            self.lanes.push(LaneFacts {
-                name: name.clone(),
-                label: name.clone(),
-                call: None,
-                entries: Vec::new(),
-            });
-            self.lanes.len() - 1
-        });
-        #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
-        &mut self.lanes[place]
     }
 
     // === reading ===

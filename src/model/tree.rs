@@ -254,7 +254,9 @@ mod tests {
                 growing.settle();
                 let mut whole = Transcript::new();
                 whole.apply(tree.clone());
-                told.iter().for_each(|step| drop(whole.apply(batch(*step))));
+                for step in &told {
+                    whole.apply(batch(*step));
+                }
                 whole.settle();
                 assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
                 assert_eq!(growing.branches().roots, whole.branches().roots);

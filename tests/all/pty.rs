@@ -130,7 +130,12 @@ fn session(folder: &Path) -> PathBuf {
     let path = folder.join("session.jsonl");
     let header =
         r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
-    let lines = [line("user", "FIRST PROMPT", 1), line("assistant", "FIRST ANSWER", 2)];
+    // More than a screen, so that what comes is below it.
+    let filler = (100..112).map(|number| line("assistant", "an answer before", number));
+    let lines: Vec<String> = std::iter::once(line("user", "FIRST PROMPT", 1))
+        .chain(filler)
+        .chain([line("assistant", "FIRST ANSWER", 2)])
+        .collect();
     std::fs::write(&path, format!("{header}\n{}", lines.concat())).expect("a file");
     path
 }

@@ -1,0 +1,67 @@
+//! Usage that is told beside entries, facts about the session, and its lanes.
+
+use super::{Touched, Transcript};
+use crate::model::edit::MetaEdit;
+use crate::model::entry::Key;
+use crate::model::meta::LaneFacts;
+use crate::model::text::Name;
+use crate::model::usage::Usage;
+
+impl Transcript {
+    pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
+        self.retell_usage(&of);
+        if let Some(entry) = self.index.get(&of).and_then(|id| self.entries.get_mut(id.index())) {
+            if entry.usage.as_deref() == Some(&usage) {
+                return;
+            }
+            if let Some(old) = entry.usage.replace(Box::new(usage.clone())) {
+                self.totals.remove(&old, entry.model.as_ref());
+            }
+            self.totals.add(&usage, entry.model.as_ref());
+            entry.revision += 1;
+            touched.changed.extend(self.index.get(&of));
+            return;
+        }
+        self.totals.add(&usage, model.as_ref());
+        if let Some((old, old_model)) = self.beside.insert(of, (usage, model)) {
+            self.totals.remove(&old, old_model.as_ref());
+        }
+        touched.meta = true;
+    }
+
+    /// Answers whether a sub-agent is another one now, or belongs elsewhere.
+    pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
+        match edit {
+            MetaEdit::Lane { name, label, call } => {
+                let lane = self.lane_of(&name);
+                let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
+                    || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
+                if let Some(label) = label {
+                    lane.label = label;
+                }
+                lane.call = call.or_else(|| lane.call.take());
+                return is_new;
+            }
+            MetaEdit::LinkedTree => {
+                self.branches_are_stale |= !self.is_linked_tree;
+                self.is_linked_tree = true;
+            }
+            fact => self.meta.take(fact),
+        }
+        false
+    }
+
+    pub(super) fn lane_of(&mut self, name: &Name) -> &mut LaneFacts {
+        let place = self.lanes.iter().position(|lane| lane.name == *name).unwrap_or_else(|| {
+            self.lanes.push(LaneFacts {
+                name: name.clone(),
+                label: name.clone(),
+                call: None,
+                entries: Vec::new(),
+            });
+            self.lanes.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
+        &mut self.lanes[place]
+    }
+}
