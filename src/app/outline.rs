@@ -52,7 +52,8 @@ impl Outline {
     pub fn arrange(&mut self, transcript: &Transcript, current: Option<usize>, height: usize) {
         let turns = transcript.turns();
         self.current = current;
-        let at = current.unwrap_or(turns.len().saturating_sub(1));
+        // What stands before the first prompt belongs to no turn; the outline begins with the first one.
+        let at = current.unwrap_or(0);
         let first = at.saturating_sub(height / 2).min(turns.len().saturating_sub(height));
         let shown = first..turns.len().min(first + height);
         self.rows = shown.filter_map(|turn| self.row(transcript, turn)).collect();

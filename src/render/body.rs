@@ -42,7 +42,8 @@ pub fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look
         let shown_all = part.len() == text.len();
         let left = wrap::estimate(text.len(), 0, width).saturating_sub(limit).max(too_many);
         let what = if shown_all {
-            format!("+{} lines", remaining_lines(text, limit).max(1))
+            let lines = remaining_lines(text, limit).max(1);
+            format!("+{}", figures::count(u64::try_from(lines).unwrap_or(u64::MAX), "line"))
         } else {
             format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(0)))
         };

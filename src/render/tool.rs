@@ -71,7 +71,9 @@ fn head(
     is_bare: bool,
 ) -> Head {
     let theme = sheet.look.theme;
-    let suffix = match changed {
+    // Some agents count the changed lines themselves; once is enough.
+    let is_told = call.state.result().is_some_and(|result| result.facts.contains('−'));
+    let suffix = match changed.filter(|_| !is_told) {
         Some(counts) => {
             let mut spans = vec![Span::raw("  ")];
             spans.extend(diff::summary(counts, sheet.look));

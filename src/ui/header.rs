@@ -14,11 +14,13 @@ use crate::model::moment::Moment;
 const BAR: usize = 10;
 /// Screens from this width on have room for the bar and the model.
 const WIDE: u16 = 100;
+/// Narrower screens leave the context out, so that the title can be read.
+const NARROW: u16 = 60;
 
 /// Paints the header line. What does not fit gives way from the left part's end.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, state.theme.bar);
-    let right = right(state, area.width >= WIDE);
+    let right = right(state, area.width);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
     let left = left(state);
     let room = area.width.saturating_sub(right_width + 1);
@@ -56,13 +58,14 @@ fn file_name(state: &State) -> Option<String> {
 }
 
 /// `● bash 0:42  ctx 122k 61%  $1.84 `
-fn right(state: &State, is_wide: bool) -> Line<'static> {
+fn right(state: &State, width: u16) -> Line<'static> {
+    let is_wide = width >= WIDE;
     let mut parts: Vec<String> = Vec::new();
     if is_wide {
         parts.extend(state.transcript.meta().model.as_ref().map(|model| short_model(model)));
     }
     parts.push(state_words(state));
-    if let Some(context) = state.context {
+    if let Some(context) = state.context.filter(|_| width >= NARROW) {
         let mut words = String::from("ctx ");
         if let Some(window) = context.window.filter(|window| *window > 0) {
             let percent = context.tokens * 100 / window;
