@@ -81,10 +81,11 @@ fn is_error(result: &ToolResult) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{PairingCounts, count};
+    use crate::model::body::Tree;
     use crate::model::edit::{Batch, Edit, MetaEdit};
     use crate::model::entry::{BlockKind, Marks, Piece, Role};
     use crate::model::text::Text;
-    use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree, Verdict};
+    use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
     use crate::model::transcript::Transcript;
 
     fn prompt(out: &mut Batch, key: &str) {

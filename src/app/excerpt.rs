@@ -1,9 +1,10 @@
 //! What the copy keys take out of an item, as plain text without colours.
 
 use super::action::What;
-use crate::model::entry::{BlockKind, Body, Entry};
+use crate::model::body::{Body, Tree};
+use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::without_sgr;
-use crate::model::tool::{ToolCall, Tree};
+use crate::model::tool::ToolCall;
 
 /// What came of a request to copy.
 #[derive(Clone, Debug, PartialEq, Eq)]

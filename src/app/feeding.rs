@@ -7,8 +7,9 @@ use super::searching;
 use super::sequence::{starter_of, turn_of};
 use super::state::{Effect, Mode, State};
 use super::viewport::{Anchor, Focus, Motion};
+use crate::model::body::{Held, Key};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
-use crate::model::entry::{EntryId, Held, Key};
+use crate::model::entry::EntryId;
 use crate::model::record::{FileId, Origin};
 use crate::model::transcript::Touched;
 

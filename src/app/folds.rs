@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::entry::Key;
+use crate::model::body::Key;
 use crate::render::row::Fold;
 
 /// Folds by entry and place of the block.

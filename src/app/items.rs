@@ -122,7 +122,7 @@ fn turn_line(transcript: &Transcript, prompt: EntryId, ascii: bool) -> Option<St
 /// A sub-agent in one line: what it spent and what it did last.
 fn lane_line(
     transcript: &Transcript,
-    call: &crate::model::entry::Key,
+    call: &crate::model::body::Key,
     lane: &LaneFacts,
     is_open: bool,
     dot: &str,

@@ -8,10 +8,11 @@ use regex::{Regex, RegexBuilder};
 
 use super::sequence::place_in_file;
 use super::viewport::Focus;
-use crate::model::entry::{BlockKind, Body, Entry, EntryId, Held};
+use crate::model::body::{Body, Held, Tree};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
-use crate::model::tool::{ToolResult, Tree};
+use crate::model::tool::ToolResult;
 use crate::model::transcript::Transcript;
 
 /// A search and what it has found so far.

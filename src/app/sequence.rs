@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::entry::{Entry, EntryId, Key};
+use crate::model::body::Key;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;

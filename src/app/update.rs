@@ -12,11 +12,11 @@ use super::searching;
 use super::seek;
 use super::state::{Effect, Mode, State};
 use super::viewport::{Focus, Motion};
+use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
-use crate::model::entry::{BlockKind, EntryId, Held};
+use crate::model::entry::{BlockKind, EntryId};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
-use crate::model::tool::Tree;
 use crate::render::row::{Fold, Level, Look, Row};
 use crate::render::tree;
 

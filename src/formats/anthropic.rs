@@ -6,8 +6,9 @@ use std::borrow::Cow;
 
 use super::json::Json;
 use super::tools;
+use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
-use crate::model::entry::{BlockKind, Image, Key, Raw};
+use crate::model::entry::{BlockKind, Raw};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};

@@ -5,8 +5,9 @@
 
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use super::json::Json;
+use crate::model::body::Image;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Image, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 use crate::model::text::Text;

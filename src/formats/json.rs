@@ -9,9 +9,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::model::body::Tree;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
-use crate::model::tool::Tree;
 
 /// Deeper values are kept as their source text.
 const MAX_DEPTH: u8 = 96;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Files, Kind};
 use crate::formats::decoder::feed;
+use crate::model::body::{Body, Held};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Body, Held};
 use crate::model::record::{Origin, Record};
 use crate::source::document::split;
 use crate::source::stamp::{Stamp, read_range};

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::entry::{Block, BlockKind, Body, Entry, Held, Key, Marks, Piece, Role};
+use super::body::{Body, Held, Key, Tree};
+use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role};
 use super::moment::Moment;
 use super::record::{FileId, Origin};
 use super::tally::Tally;
 use super::text::{Name, Text};
-use super::tool::{ToolResult, ToolState, Tree};
+use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
 
 /// One change of a transcript. Edits are upserts: telling one twice changes nothing.

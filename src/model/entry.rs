@@ -1,15 +1,11 @@
 //! Entries and their blocks: one message of a transcript, whatever agent wrote it.
 
-use std::sync::Arc;
-
+use super::body::{Body, Image, Key};
 use super::moment::Moment;
 use super::record::Origin;
 use super::text::{Name, Text};
-use super::tool::{ToolCall, ToolResult, Tree};
+use super::tool::{ToolCall, ToolResult};
 use super::usage::Usage;
-
-/// A stable identity: the agent's own id, else one made from the origin.
-pub type Key = Text;
 
 /// An entry's number in its transcript; stays the same while the session is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -151,19 +147,6 @@ pub struct Raw {
     pub body: Body,
 }
 
-/// An image, described but not held.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Image {
-    /// `image/png`; empty if not told.
-    pub mime: Text,
-    /// Size of the decoded data in bytes, if known.
-    pub bytes: Option<u64>,
-    /// Path or address, if it is not inline.
-    pub source: Option<Text>,
-    /// The record that holds it.
-    pub origin: Origin,
-}
-
 /// A line across the transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Break {
@@ -210,93 +193,6 @@ impl Break {
             | Self::Setting(text)
             | Self::Ended(text)
             | Self::Waiting(text) => text.clone(),
-        }
-    }
-}
-
-/// Text or a tree that may have been left on disk. The stub always stays.
-#[derive(Clone, Debug)]
-pub struct Body {
-    /// Its beginning, one line.
-    pub stub: Text,
-    /// Size of the whole in bytes.
-    pub bytes: u32,
-    /// Lines of the whole.
-    pub lines: u32,
-    /// The record that holds it.
-    pub from: Origin,
-    /// Which body of that record it is, counted in the order of decoding.
-    pub slot: u16,
-    /// The whole, if it is in memory.
-    pub held: Held,
-}
-
-/// Whether a body is in memory.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Held {
-    /// The stub is the whole.
-    Stub,
-    /// Text.
-    Text(Text),
-    /// A tree.
-    Tree(Arc<Tree>),
-    /// On disk; decode the record again to have it.
-    Away,
-}
-
-/// Bodies are equal if their contents are, as far as both are in memory; where they lie does not matter.
-impl PartialEq for Body {
-    fn eq(&self, other: &Self) -> bool {
-        let same_content = match (&self.held, &other.held) {
-            (Held::Away, _) | (_, Held::Away) => true,
-            (mine, theirs) => mine == theirs,
-        };
-        self.bytes == other.bytes && self.lines == other.lines && self.stub == other.stub && same_content
-    }
-}
-
-impl Body {
-    /// The text, unless it is away or a tree.
-    pub fn text(&self) -> Option<&Text> {
-        match &self.held {
-            Held::Stub => Some(&self.stub),
-            Held::Text(text) => Some(text),
-            Held::Tree(_) | Held::Away => None,
-        }
-    }
-
-    /// The tree, unless it is away or text.
-    pub fn tree(&self) -> Option<&Tree> {
-        match &self.held {
-            Held::Tree(tree) => Some(tree),
-            Held::Stub | Held::Text(_) | Held::Away => None,
-        }
-    }
-
-    /// The text, or its beginning while the rest is away.
-    pub fn text_or_stub(&self) -> &Text {
-        self.text().unwrap_or(&self.stub)
-    }
-
-    /// Whether it must be read again before it can be shown whole.
-    pub fn is_away(&self) -> bool {
-        self.held == Held::Away
-    }
-
-    /// Takes over where an equal body lies.
-    pub(super) fn move_to(&mut self, told: &Self) {
-        self.from = told.from;
-        self.slot = told.slot;
-    }
-
-    /// Lets go of the content; the stub stays. Returns how many bytes that frees.
-    pub fn release(&mut self) -> u32 {
-        match self.held {
-            Held::Text(_) | Held::Tree(_) => {
-                self.held = Held::Away;
-                self.bytes
-            }
-            Held::Stub | Held::Away => 0,
         }
     }
 }

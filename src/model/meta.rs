@@ -1,7 +1,8 @@
 //! Facts about a session and its sub-agents.
 
+use super::body::Key;
 use super::edit::MetaEdit;
-use super::entry::{EntryId, Key};
+use super::entry::EntryId;
 use super::text::{Name, Text};
 
 /// Facts about the session.

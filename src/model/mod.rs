@@ -3,6 +3,7 @@
 //! Invariant: knows nothing of JSON, files, terminals or the clock; every string that enters is a
 //! [`text::Text`], so it is safe to show.
 
+pub mod body;
 pub mod edit;
 pub mod entry;
 pub mod figures;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::entry::{Entry, EntryId, Key};
+use super::body::Key;
+use super::entry::{Entry, EntryId};
 use super::tool::ToolCall;
 
 /// Whether an id tells things apart. Empty and redacted ids do not.

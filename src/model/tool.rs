@@ -1,53 +1,8 @@
 //! Tool calls: what was asked, what came back, and the state between.
 
-use super::entry::{Body, Image, Key};
+use super::body::{Body, Image, Key};
 use super::moment::Moment;
 use super::text::{Name, Text};
-
-/// An ordered JSON-like value without a JSON library.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tree {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Bool(bool),
-    /// A number as written.
-    Number(Text),
-    /// A string.
-    Text(Text),
-    /// An array.
-    List(Vec<Self>),
-    /// An object in the order of the file.
-    Map(Vec<(Text, Self)>),
-}
-
-impl Tree {
-    /// The member of an object.
-    pub fn get(&self, name: &str) -> Option<&Self> {
-        match self {
-            Self::Map(members) => {
-                members.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value)
-            }
-            _ => None,
-        }
-    }
-
-    /// The string of a text node.
-    pub fn as_text(&self) -> Option<&Text> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The items of a list, nothing for other nodes.
-    pub fn items(&self) -> &[Self] {
-        match self {
-            Self::List(items) => items,
-            _ => &[],
-        }
-    }
-}
 
 /// What a tool does, whatever its agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,8 +11,9 @@ mod retelling;
 
 use std::collections::HashMap;
 
+use super::body::{Held, Key};
 use super::edit::{Batch, Edit, Mode, Notice};
-use super::entry::{Block, Entry, EntryId, Held, Key, Piece, Role};
+use super::entry::{Block, Entry, EntryId, Piece, Role};
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::{LaneFacts, Meta};
 use super::pairing::{PairIndex, calls_of};

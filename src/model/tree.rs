@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{Entry, EntryId, Key};
+use super::body::Key;
+use super::entry::{Entry, EntryId};
 
 /// What the parent links say about branches.
 #[derive(Clone, Debug, Default)]
@@ -162,8 +163,9 @@ fn from_prompts(links: &Links<'_>) -> Branches {
 mod tests {
     use proptest::prelude::{prop, proptest};
 
+    use crate::model::body::Key;
     use crate::model::edit::{Batch, Edit, MetaEdit};
-    use crate::model::entry::{Key, Role};
+    use crate::model::entry::Role;
     use crate::model::transcript::Transcript;
 
     fn tree(links: &[(&str, Option<&str>)]) -> Transcript {

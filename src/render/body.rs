@@ -6,7 +6,7 @@ use super::output::{self, Source};
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
 use super::{diff, json, tree, wrap};
-use crate::model::entry::Body;
+use crate::model::body::Body;
 use crate::model::figures;
 
 /// Records without a form of their own.

@@ -15,9 +15,9 @@ use super::excerpt::Extent;
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
 use super::wrap::{self, Frame, Piece};
+use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::Text;
-use crate::model::tool::Tree;
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -248,8 +248,8 @@ fn emphasis(style: Style, differs: bool) -> Style {
 #[cfg(test)]
 mod tests {
     use super::{Sign, compare, counts, of_input};
+    use crate::model::body::Tree;
     use crate::model::text::Text;
-    use crate::model::tool::Tree;
 
     #[test]
     fn compares_with_lines_around() {

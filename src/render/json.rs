@@ -3,8 +3,8 @@
 //! Invariant: never fails and never recurses deeper than `MAX_DEPTH`: what is not JSON to the end
 //! gives `None`, and the text is shown as it is.
 
+use crate::model::body::Tree;
 use crate::model::text::Text;
-use crate::model::tool::Tree;
 
 /// Deeper values make the text stay a text.
 const MAX_DEPTH: usize = 64;
@@ -157,7 +157,7 @@ fn escape<'a>(rest: &'a str, out: &mut String) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::parse;
-    use crate::model::tool::Tree;
+    use crate::model::body::Tree;
 
     #[test]
     fn reads_json() {

@@ -8,7 +8,7 @@ use super::row::{Look, Row};
 use super::sheet::{hidden_row, mark_hidden};
 use super::wrap::{self, Frame, Piece};
 use super::{ansi, code};
-use crate::model::entry::Body;
+use crate::model::body::Body;
 use crate::model::text::without_sgr;
 
 /// A text and how many lines the whole has.

@@ -4,7 +4,8 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::theme::Theme;
-use crate::model::entry::{Entry, Key};
+use crate::model::body::Key;
+use crate::model::entry::Entry;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 

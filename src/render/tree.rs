@@ -8,9 +8,9 @@ use ratatui::text::Span;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use super::wrap::{self, Frame, Piece};
+use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::without_sgr;
-use crate::model::tool::Tree;
 
 /// Deeper values are told as a count.
 const MAX_DEPTH: usize = 24;

@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 use super::figures::CostFigures;
 use super::reading::{self, Reading};
 use crate::analysis::cost;
-use crate::model::entry::{BlockKind, Body, Break, Entry, EntryId, Image, StrayResult};
+use crate::model::body::{Body, Image, Tree};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
 use crate::model::moment::Moment;
 use crate::model::text::without_sgr;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, Tree, Verdict};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::usage::Usage;
 
 /// An entry.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, Target};
+use crate::model::body::{Body, Held};
 use crate::model::edit::{Feed, Opened, Stage};
-use crate::model::entry::{Body, Entry, Held};
+use crate::model::entry::Entry;
 use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;

@@ -12,11 +12,11 @@ use crate::app::update::Event;
 use crate::app::viewport::Focus;
 use crate::formats::json;
 use crate::ingest::Pager;
-use crate::model::entry::{EntryId, Held};
+use crate::model::body::{Held, Tree};
+use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
-use crate::model::tool::Tree;
 use crate::render::code::Colours;
 
 /// Hits are told at least so often.

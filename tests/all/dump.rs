@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use tv::model::body::{Body, Held, Image, Tree};
 use tv::model::edit::Severity;
-use tv::model::entry::{BlockKind, Body, Break, Entry, Held, Image};
+use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
-use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree};
+use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use tv::model::totals::Spent;
 use tv::model::transcript::Transcript;
 use tv::model::usage::{Scope, Usage};

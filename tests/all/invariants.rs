@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use tv::formats::decoder::{Place, feed};
+use tv::model::body::{Body, Key};
 use tv::model::edit::{Batch, Edit};
-use tv::model::entry::{BlockKind, Body, Entry, EntryId, Key, Marks, Piece};
+use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
 use tv::model::pairing::identifies;
 use tv::model::text::Name;
 use tv::model::tool::{ToolState, Verdict};

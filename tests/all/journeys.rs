@@ -6,11 +6,12 @@ use tv::app::bindings::BINDINGS;
 use tv::app::keys::Press;
 use tv::app::state::{Effect, Mode as KeyMode};
 use tv::app::update::Event;
+use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit, Feed, LinkState, MetaEdit, Mode, Stage as Stretch};
 use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
-use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree, Verdict};
+use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::theme::Theme;
 
 use crate::stage::{Stage, demo};

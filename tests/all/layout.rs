@@ -2,12 +2,13 @@
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
 
+use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
-use tv::model::entry::{Block, BlockKind, Body, Break, Entry, Image, Marks, Piece, Raw, Role, StrayResult};
+use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, StrayResult};
 use tv::model::moment::Moment;
 use tv::model::record::Origin;
 use tv::model::text::Text;
-use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree, Verdict};
+use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::code::Colours;
 use tv::render::lay_out;
 use tv::render::row::{Fold, Gutter, Item, LaneLine, Level, Look, Row, RowKind};

@@ -1,11 +1,12 @@
 //! Each state from the smallest transcript that has it.
 
 use super::{Activity, judge};
+use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState, Tree};
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 const MINUTE: i64 = 60_000;

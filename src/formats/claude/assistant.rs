@@ -4,8 +4,9 @@
 use super::line::Line;
 use super::session::Session;
 use crate::formats::anthropic::{self, Content, Site};
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Key, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::Key;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 

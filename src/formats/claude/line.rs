@@ -2,8 +2,9 @@
 
 use crate::formats::decoder::{Input, Place};
 use crate::formats::json::Json;
+use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Entry, Key, Piece, Role};
+use crate::model::entry::{Entry, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};

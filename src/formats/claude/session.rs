@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::lanes::Lanes;
 use super::line::Line;
 use crate::formats::json::Json;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
-use crate::model::entry::{Key, Piece};
+use crate::model::entry::Piece;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::formats::json::Json;
+use crate::model::body::{Body, Held, Key};
 use crate::model::edit::{Batch, saturating_u32};
-use crate::model::entry::{BlockKind, Body, Entry, Held, Key, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};

@@ -4,8 +4,9 @@
 use super::{ClineDecoder, metrics, raw, raw_tree, result};
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Key, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;

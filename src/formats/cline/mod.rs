@@ -11,8 +11,9 @@ use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::json::Json;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Key, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{FileId, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};

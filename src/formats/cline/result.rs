@@ -2,8 +2,8 @@
 //! also as a JSON text.
 
 use crate::formats::json::{self, Json};
+use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{Image, Key};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};

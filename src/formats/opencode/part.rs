@@ -5,8 +5,9 @@
 use super::message;
 use crate::formats::json::Json;
 use crate::formats::tools;
+use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Break, Image, Key, Piece, Raw};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Raw};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::ended;

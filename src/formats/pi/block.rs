@@ -3,8 +3,9 @@
 use super::result;
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
+use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Image, Key, Piece, Raw};
+use crate::model::entry::{Block, BlockKind, Piece, Raw};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 

@@ -3,8 +3,9 @@
 use super::block;
 use super::message::{Line, Told};
 use crate::formats::json::Json;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Key, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 

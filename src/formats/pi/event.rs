@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 
 use crate::formats::json::Json;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Entry, Key};
+use crate::model::entry::Entry;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::tool::ToolResult;

@@ -6,8 +6,8 @@
 use super::block::image;
 use super::diff;
 use crate::formats::json::Json;
+use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{Image, Key};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};

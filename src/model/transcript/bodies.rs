@@ -1,7 +1,8 @@
 //! Bodies come back from disk, and go when memory is short.
 
 use super::{Transcript, held_bytes};
-use crate::model::entry::{EntryId, Held};
+use crate::model::body::Held;
+use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 
 impl Transcript {

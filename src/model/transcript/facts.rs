@@ -1,8 +1,8 @@
 //! Usage that is told beside entries, facts about the session, and its lanes.
 
 use super::{Touched, Transcript};
+use crate::model::body::Key;
 use crate::model::edit::MetaEdit;
-use crate::model::entry::Key;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::usage::Usage;

@@ -1,8 +1,9 @@
 //! Results find their calls, whichever of the two comes first.
 
 use super::{Touched, Transcript, held_bytes};
+use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Entry, EntryId, Key, Piece, Role, StrayResult};
+use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role, StrayResult};
 use crate::model::pairing::{calls_of, calls_of_mut};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolResult, ToolState, ended};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::{Touched, Transcript, held_bytes};
-use crate::model::entry::{Entry, EntryId, Key, Piece};
+use crate::model::body::Key;
+use crate::model::entry::{Entry, EntryId, Piece};
 use crate::model::pairing::calls_of_mut;
 use crate::model::tool::ToolState;
 

@@ -3,10 +3,10 @@
 use ratatui::text::Span;
 
 use super::{image, plan};
-use crate::model::entry::Body;
+use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::render::body::{body_rows, mark_away, prose, raw_rows};
 use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
@@ -312,7 +312,7 @@ fn written(call: &ToolCall) -> Option<&Text> {
 }
 
 fn images(result: &ToolResult, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let row = |shown: &crate::model::entry::Image| {
+    let row = |shown: &crate::model::body::Image| {
         let text = image(&shown.mime, shown.bytes, shown.source.as_ref());
         let line = wrap::fit(&[Span::styled(text, look.theme.dim)], width, look.theme.glyphs().cut);
         Row { line: line.into(), ..Row::default() }

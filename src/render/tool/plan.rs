@@ -2,8 +2,8 @@
 
 use ratatui::text::Span;
 
+use crate::model::body::Tree;
 use crate::model::text::Text;
-use crate::model::tool::Tree;
 use crate::render::row::{Look, Row};
 use crate::render::wrap::{self, Frame};
 

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::of;
 use crate::ingest::Target;
+use crate::model::body::{Image, Tree};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, EntryId, Image, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, EntryId, Piece, Raw, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Tree, Verdict};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
 use crate::report::reading::Reading;
 

@@ -1,10 +1,11 @@
 //! When an entry is complete.
 
 use super::is_complete;
+use crate::model::body::Tree;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState, Tree};
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 fn say(out: &mut Batch, key: &str, role: Role) {

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use super::{Options, Printer};
 use crate::ingest::Target;
+use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState, Tree};
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::render::row::Level;
 use crate::report::reading::Reading;
 use crate::report::rows::Paper;
