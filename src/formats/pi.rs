@@ -5,6 +5,7 @@ pub mod block;
 mod diff;
 mod entry;
 mod event;
+pub mod image;
 pub mod message;
 pub mod result;
 pub mod session;

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{SendTimeoutError, Sender};
 
+use super::bodies::Bodies;
 use super::files::Files;
 use super::plan::Plan;
 use super::preview::{Preview, show_newest_files};
-use super::reader::{Bodies, Reader, Seen};
+use super::reader::{Reader, Seen};
 use super::teller::{Outlet, Teller};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::{FileId, Shape};

@@ -3,6 +3,7 @@
 //! `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
+mod bodies;
 mod files;
 mod live;
 mod open;
@@ -28,9 +29,10 @@ use crossbeam_channel::Sender;
 pub use self::pager::Pager;
 pub use self::target::{OpenError, Target};
 
+use self::bodies::Bodies;
 use self::files::Files;
 use self::plan::Plan;
-use self::reader::{Bodies, Reader};
+use self::reader::Reader;
 use self::teller::{Outlet, Teller};
 use crate::formats::decoder::Verdict;
 use crate::model::edit::{Feed, Opened, Stage};

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, TryRecvError};
 
+use super::bodies::Bodies;
 use super::files::Kind;
 use super::plan::Plan;
 use super::probe::{self, HEAD};
-use super::reader::Bodies;
 use super::teller::{Outlet, Teller};
 use super::whole::{is_whole_value, tell_document};
 use crate::model::edit::{Feed, LinkState, Stage};

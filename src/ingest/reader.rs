@@ -1,16 +1,18 @@
 //! All of one session through one decoder: the main file, the files beside it, and those that its
 //! records ask for. Reads step by step, so that its caller can do other things in between.
 
+mod gathering;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
 use super::strand::Strand;
 use super::teller::Teller;
 use super::whole::{Small, is_whole_document, is_whole_value, tell_document};
-use crate::formats::decoder::Pattern;
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -21,40 +23,8 @@ use crate::source::watch::Hints;
 
 /// How much of a line file is read at once.
 pub const CHUNK: usize = 1 << 20;
-/// Of longer files only the last part keeps its bodies.
-const LONG: u64 = 4 << 20;
-/// The part that does.
-const RECENT: u64 = 2 << 20;
 /// Small files beyond this sum leave their bodies on disk.
 const SMALL_SUM: u64 = 32 << 20;
-
-/// Which bodies are kept in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bodies {
-    /// None.
-    Away,
-    /// All.
-    Kept,
-    /// Those at the end of long files, all of others. So reads a viewer, who also waits for what is
-    /// half written.
-    Recent,
-}
-
-impl Bodies {
-    /// Whether what is half written will be looked at again.
-    pub fn is_live(self) -> bool {
-        self == Self::Recent
-    }
-
-    /// Whether a record at a place of a file leaves its bodies on disk.
-    pub fn away_at(self, at: u64, len: u64) -> bool {
-        match self {
-            Self::Away => true,
-            Self::Kept => false,
-            Self::Recent => len > LONG && at + RECENT < len,
-        }
-    }
-}
 
 /// What a look at the files showed.
 #[derive(Debug, Default)]
@@ -379,82 +349,4 @@ impl<'o> Reader<'o> {
         self.teller.leave_bodies(away);
         small.tell(&mut self.teller, &bytes);
     }
-
-    // === which files ===
-
-    fn find_files(&mut self, now: Instant) {
-        let plan = &self.plan;
-        let mut patterns = match plan.shape {
-            Shape::Folder => plan.format.files(&plan.path, &plan.session),
-            Shape::Lines | Shape::Document | Shape::Rows | Shape::Stream => Vec::new(),
-        };
-        patterns.extend(plan.format.companions(&plan.path));
-        self.add_patterns(patterns, false, now);
-    }
-
-    /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
-    /// message follow it.
-    fn follow_up(&mut self, now: Instant) {
-        for wanted in self.teller.take_wanted() {
-            if self.asked.insert(wanted.clone()) {
-                let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
-                self.add_patterns(patterns, self.plan.shape == Shape::Folder, now);
-            }
-        }
-    }
-
-    fn add_patterns(&mut self, patterns: Vec<Pattern>, are_next: bool, now: Instant) {
-        let mut found = Vec::new();
-        for Pattern(pattern) in patterns {
-            found.extend(self.folder.add(&pattern));
-        }
-        self.add_files(found, are_next, now);
-    }
-
-    fn add_files(&mut self, paths: Vec<PathBuf>, are_next: bool, now: Instant) {
-        let mut todo: Vec<Todo> = paths.iter().filter_map(|path| self.add_file(path, now)).collect();
-        if are_next {
-            while let Some(last) = todo.pop() {
-                self.queue.push_front(last);
-            }
-        } else {
-            self.queue.extend(todo);
-        }
-    }
-
-    fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
-        let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
-        if is_main || self.small_at.contains_key(path) {
-            return None;
-        }
-        let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };
-        let (id, is_new) = self.files.number(path, kind);
-        if is_new {
-            self.teller.send(Feed::File { id, path: path.to_owned() });
-        }
-        if kind == Kind::Small {
-            self.small_at.insert(path.to_owned(), self.smalls.len());
-            self.smalls.push(Small::new(path, id));
-            return Some(Todo::Small(self.smalls.len() - 1, None));
-        }
-        if self.strands.iter().any(|strand| strand.id() == id) {
-            return None;
-        }
-        match Strand::open(path, kind, &self.files, now) {
-            Ok(mut strand) => {
-                strand.follower.rest();
-                self.strands.push(strand);
-                Some(Todo::Strand(self.strands.len() - 1))
-            }
-            Err(error) => {
-                self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
-                None
-            }
-        }
-    }
-}
-
-/// Whether a file beside the session holds a record a line, rather than one JSON value.
-fn holds_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension != "json")
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::bodies::Bodies;
 use super::files::Kind;
-use super::reader::Bodies;
 use super::teller::Teller;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;

@@ -3,6 +3,7 @@
 
 use crate::formats::json::Json;
 use crate::formats::openclaw::envelope;
+use crate::formats::pi::image::image;
 use crate::formats::pi::message::{Voice, plain_prompt};
 use crate::formats::pi::{block, message, result};
 use crate::model::body::{Image, Key};
@@ -140,7 +141,7 @@ fn tool_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
         verdict: if error.is_some() { Verdict::Failed } else { Verdict::Done },
         body: out.output(&text),
         patch: None,
-        images: images.map(|part| block::image(part, out)).collect(),
+        images: images.map(|part| image(part, out)).collect(),
         facts: Text::default(),
         at: json.get("timestamp").moment(),
         duration_ms: None,

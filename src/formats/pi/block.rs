@@ -1,9 +1,10 @@
 //! The blocks of pi's messages: text, thinking, images and tool calls.
 
+use super::image::image;
 use super::result;
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
-use crate::model::body::{Image, Key};
+use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Raw};
 use crate::model::text::Text;
@@ -69,21 +70,6 @@ pub fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
     let title = Text::clean(title);
     let body = out.tree(&title, value.weight(), || value.to_tree());
     Batch::block(Piece(0), BlockKind::Raw(Raw { title, body }))
-}
-
-/// An image, inline as base64 or elsewhere.
-pub fn image(block: &Json<'_>, out: &Batch) -> Image {
-    let data = block.get("data").str_or_empty();
-    let inline = !data.is_empty() && !data.starts_with("blob:");
-    let source =
-        block.at(&["source", "url"]).filled().or_else(|| (!inline).then_some(data).filter(|d| !d.is_empty()));
-    let padding = data.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
-    Image {
-        mime: block.get("mimeType").text().unwrap_or_default(),
-        bytes: inline.then(|| (data.len() / 4 * 3).saturating_sub(padding) as u64),
-        source: source.map(Text::clean),
-        origin: out.origin(),
-    }
 }
 
 fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {

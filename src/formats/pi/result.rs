@@ -3,8 +3,8 @@
 //! Invariant: whether a call failed follows from `isError`, `details.status` and `details.exitCode`
 //! together; each of them alone is false on real failures.
 
-use super::block::image;
 use super::diff;
+use super::image::image;
 use crate::formats::json::Json;
 use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;

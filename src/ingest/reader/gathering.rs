@@ -1,0 +1,90 @@
+//! Which files belong to the session: those that its format names, and those that its records ask for.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::{Reader, Todo};
+use crate::formats::decoder::Pattern;
+use crate::ingest::files::Kind;
+use crate::ingest::strand::Strand;
+use crate::ingest::whole::Small;
+use crate::model::edit::Feed;
+use crate::model::record::Shape;
+
+impl Reader<'_> {
+    pub(super) fn find_files(&mut self, now: Instant) {
+        let plan = &self.plan;
+        let mut patterns = match plan.shape {
+            Shape::Folder => plan.format.files(&plan.path, &plan.session),
+            Shape::Lines | Shape::Document | Shape::Rows | Shape::Stream => Vec::new(),
+        };
+        patterns.extend(plan.format.companions(&plan.path));
+        self.add_patterns(patterns, false, now);
+    }
+
+    /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
+    /// message follow it.
+    pub(super) fn follow_up(&mut self, now: Instant) {
+        for wanted in self.teller.take_wanted() {
+            if self.asked.insert(wanted.clone()) {
+                let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
+                self.add_patterns(patterns, self.plan.shape == Shape::Folder, now);
+            }
+        }
+    }
+
+    pub(super) fn add_patterns(&mut self, patterns: Vec<Pattern>, are_next: bool, now: Instant) {
+        let mut found = Vec::new();
+        for Pattern(pattern) in patterns {
+            found.extend(self.folder.add(&pattern));
+        }
+        self.add_files(found, are_next, now);
+    }
+
+    pub(super) fn add_files(&mut self, paths: Vec<PathBuf>, are_next: bool, now: Instant) {
+        let mut todo: Vec<Todo> = paths.iter().filter_map(|path| self.add_file(path, now)).collect();
+        if are_next {
+            while let Some(last) = todo.pop() {
+                self.queue.push_front(last);
+            }
+        } else {
+            self.queue.extend(todo);
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
+        let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
+        if is_main || self.small_at.contains_key(path) {
+            return None;
+        }
+        let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };
+        let (id, is_new) = self.files.number(path, kind);
+        if is_new {
+            self.teller.send(Feed::File { id, path: path.to_owned() });
+        }
+        if kind == Kind::Small {
+            self.small_at.insert(path.to_owned(), self.smalls.len());
+            self.smalls.push(Small::new(path, id));
+            return Some(Todo::Small(self.smalls.len() - 1, None));
+        }
+        if self.strands.iter().any(|strand| strand.id() == id) {
+            return None;
+        }
+        match Strand::open(path, kind, &self.files, now) {
+            Ok(mut strand) => {
+                strand.follower.rest();
+                self.strands.push(strand);
+                Some(Todo::Strand(self.strands.len() - 1))
+            }
+            Err(error) => {
+                self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                None
+            }
+        }
+    }
+}
+
+/// Whether a file beside the session holds a record a line, rather than one JSON value.
+fn holds_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension != "json")
+}
