@@ -221,7 +221,7 @@ mod tests {
         fs::write(path("a.zst"), [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
         fs::write(path("a.db"), b"SQLite format 3\0").unwrap();
         fs::write(path("a.txt"), b"\xff\xfe{\0").unwrap();
-        fs::write(path("a.bin"), [7, 0, 0, 1, 9]).unwrap();
+        fs::write(path("a.bin"), [7, 0, 0, 1, b'{', 9]).unwrap();
         std::os::unix::fs::symlink(path("nowhere"), path("dangling")).unwrap();
         std::os::unix::fs::symlink(path("loop"), path("loop")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();

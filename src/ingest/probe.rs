@@ -89,7 +89,8 @@ pub fn foreign(head: &[u8]) -> Option<&'static str> {
     if is(b"PK\x03\x04") || is(b"BZh") || is(&[0xfd, b'7', b'z', b'X', b'Z']) {
         return Some("an archive; unpack it and open the session file in it");
     }
-    let is_binary = head.contains(&0) && !head.contains(&b'{');
+    // A crash may leave NUL bytes in a session, but no file of one is without the beginning of an object.
+    let is_binary = head.contains(&0) && memchr::memmem::find(head, b"{\"").is_none();
     is_binary.then_some("a binary file, not a session")
 }
 

@@ -1,6 +1,9 @@
 //! One record of a line file dropped, doubled, cut or garbled: nothing panics, and every entry that
 //! this record has no part in keeps its blocks.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::{Value, json};
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Entry};
 use tv::model::record::Record;
@@ -29,6 +32,73 @@ fn damage_to_one_record_spares_all_others() {
             }
         }
     }
+}
+
+#[test]
+fn known_fields_of_any_type_lose_no_record() {
+    for path in fixtures::line_files() {
+        let lines = Lines::of(&path);
+        for n in 0..lines.count() {
+            let record = lines.record(n);
+            let Ok(value) = serde_json::from_slice::<Value>(record.bytes) else { continue };
+            let mutants = mutants(&value);
+            let records: Vec<Record<'_>> =
+                mutants.iter().map(|bytes| Record { origin: record.origin, bytes }).collect();
+            for mutant in &records {
+                let what = || format!("{}: {}", fixtures::name(&path), String::from_utf8_lossy(mutant.bytes));
+                let told = catch_unwind(AssertUnwindSafe(|| read(&lines, std::slice::from_ref(mutant))));
+                let told = told.unwrap_or_else(|_| panic!("{}", what()));
+                assert!(told.tally().records() >= 1, "{}", what());
+            }
+            // And all of them in one session: what one told must not trip the next.
+            read(&lines, &records);
+        }
+    }
+}
+
+/// The record with each of its fields replaced by each other type, and by numbers at the limits.
+fn mutants(value: &Value) -> Vec<Vec<u8>> {
+    let others = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(u64::MAX),
+        json!(1e300),
+        json!(""),
+        json!("2026-13-99T99:99:99Z"),
+        json!([]),
+        json!([[1, "x"], null]),
+        json!({}),
+        json!({"type": "text", "text": 7}),
+    ];
+    let mut pointers = Vec::new();
+    collect_pointers(value, String::new(), &mut pointers);
+    let mutant = |pointer: &String, other: &Value| {
+        let mut mutant = value.clone();
+        if let Some(place) = mutant.pointer_mut(pointer) {
+            *place = other.clone();
+        }
+        serde_json::to_vec(&mutant).unwrap()
+    };
+    pointers.iter().flat_map(|pointer| others.iter().map(move |other| mutant(pointer, other))).collect()
+}
+
+fn collect_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                collect_pointers(value, format!("{at}/{key}"), pointers);
+            }
+        }
+        Value::Array(items) => {
+            for (n, value) in items.iter().enumerate() {
+                collect_pointers(value, format!("{at}/{n}"), pointers);
+            }
+        }
+        _ => {}
+    }
+    pointers.push(at);
 }
 
 fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str) {

@@ -16,13 +16,15 @@ pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
     let cache_read = tokens.at(&["cache", "read"]).count();
     let cache_write = tokens.at(&["cache", "write"]).count();
     let output = tokens.get("output").count();
-    let known: u64 = [input, output, cache_read, cache_write].iter().flatten().sum();
+    let known: u64 =
+        [input, output, cache_read, cache_write].into_iter().flatten().fold(0, u64::saturating_add);
     // Since 1.15 reasoning lies beside output, before it lay within; only `total` tells which.
-    let beside = reasoning.filter(|n| *n > 0 && tokens.get("total").count() == Some(known + n));
+    let beside =
+        reasoning.filter(|n| *n > 0 && tokens.get("total").count() == Some(known.saturating_add(*n)));
     Some(Usage {
         scope: Scope::Request,
         input,
-        output: output.map_or(beside, |n| Some(n + beside.unwrap_or(0))),
+        output: output.map_or(beside, |n| Some(n.saturating_add(beside.unwrap_or(0)))),
         cache_read,
         cache_write,
         cache_write_1h: None,
