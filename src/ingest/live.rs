@@ -160,7 +160,8 @@ impl<'f> Follow<'f> {
 
     /// Reads all that is there now.
     fn read(&self, reader: &mut Reader<'f>, mut preview: Option<&mut Preview<'f>>) {
-        let mut told = Instant::now();
+        // At first at once: who shows the preview learns that it is complete.
+        let mut told: Option<Instant> = None;
         loop {
             let now = Instant::now();
             if self.is_stopped(reader) {
@@ -169,8 +170,8 @@ impl<'f> Follow<'f> {
             if let Some(shown) = preview.take() {
                 preview = shown.update(now).then_some(shown);
             }
-            if now.duration_since(told) >= PROGRESS {
-                told = now;
+            if told.is_none_or(|told| now.duration_since(told) >= PROGRESS) {
+                told = Some(now);
                 let (done, total) = reader.progress();
                 reader.teller.flush(false);
                 reader.teller.send(Feed::Progress { done, total });

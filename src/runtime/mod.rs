@@ -23,7 +23,7 @@ use crate::app::state::{Effect, State};
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
-use crate::model::edit::Feed;
+use crate::model::edit::{Feed, Stage};
 use crate::model::moment::Moment;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
@@ -35,6 +35,8 @@ use workers::Workers;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
 const FRAME: Duration = Duration::from_millis(8);
+/// The first frame waits at most so long for the end of the session.
+const FIRST_FRAME: Duration = Duration::from_millis(40);
 /// Messages that may wait before the reading thread waits for the screen.
 const FEED_DEPTH: usize = 64;
 /// Messages taken in one go before the screen gets its turn.
@@ -139,16 +141,14 @@ impl Viewer {
         }
     }
 
-    /// The first frame shows the session if it comes quickly, and the empty screen if not.
+    /// The first frame shows the end of the session if that comes quickly, and what is there if not.
     fn wait_for_content(&mut self) {
-        let deadline = Instant::now() + Duration::from_millis(40);
+        let deadline = Instant::now() + FIRST_FRAME;
         while let Ok(feed) = self.feed.recv_deadline(deadline) {
-            let is_content = matches!(feed, Feed::Batch { .. } | Feed::CaughtUp);
+            // Both come after the end of the session: of the preview, or of the whole.
+            let is_settled = matches!(feed, Feed::Progress { .. } | Feed::CaughtUp);
             self.update(Event::Feed(Box::new(feed)));
-            while let Ok(feed) = self.feed.try_recv() {
-                self.update(Event::Feed(Box::new(feed)));
-            }
-            if is_content && !self.state.transcript.order().is_empty() {
+            if is_settled {
                 return;
             }
         }
@@ -165,37 +165,33 @@ impl Viewer {
         Ok(())
     }
 
-    /// Waits for something to happen, then takes all that has happened meanwhile.
+    /// Waits for something to happen, then takes all that has happened meanwhile. Says whether the
+    /// screen may look different now.
     fn receive(&mut self, patience: Duration) -> anyhow::Result<(Next, bool)> {
-        let mut changed = true;
-        let mut next = Next::Go;
-        select_biased! {
-            recv(self.input.signals) -> signal => next = self.signal(signal.unwrap_or(Signal::End(1)))?,
-            recv(self.input.events) -> event => next = event.map_or(Ok(Next::Go), |event| self.event(event))?,
-            recv(self.events) -> event => next = event.map_or(Ok(Next::Go), |event| self.event(event))?,
-            recv(self.feed) -> feed => match feed {
-                Ok(feed) => self.take(feed),
-                Err(_) => self.feed = crossbeam_channel::never(),
-            },
-            default(patience) => changed = self.tick(),
-        }
+        let Some((mut next, mut changed)) = self.take_one(patience)? else {
+            return Ok((Next::Go, self.tick()));
+        };
         for _ in 0..DRAIN {
             if matches!(next, Next::End(_)) {
-                return Ok((next, true));
+                break;
             }
-            next = select_biased! {
-                recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
-                recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
-                recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
-                recv(self.feed) -> feed => {
-                    if let Ok(feed) = feed { self.take(feed); } else { self.feed = crossbeam_channel::never(); }
-                    Next::Go
-                },
-                default => break,
-            };
-            changed = true;
+            let Some((further, is_news)) = self.take_one(Duration::ZERO)? else { break };
+            next = further;
+            changed |= is_news;
         }
         Ok((next, changed))
+    }
+
+    /// Takes one thing that has happened; nothing if there is none for so long.
+    fn take_one(&mut self, patience: Duration) -> anyhow::Result<Option<(Next, bool)>> {
+        let next = select_biased! {
+            recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
+            recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(self.feed) -> feed => return Ok(Some((Next::Go, self.take(feed.ok())))),
+            default(patience) => return Ok(None),
+        };
+        Ok(Some((next, true)))
     }
 
     /// A second has passed, or nothing at all.
@@ -205,11 +201,18 @@ impl Viewer {
         ticks
     }
 
-    fn take(&mut self, feed: Feed) {
+    /// Takes one message of the session. What is read behind a preview changes nothing on the screen.
+    fn take(&mut self, feed: Option<Feed>) -> bool {
+        let Some(feed) = feed else {
+            self.feed = crossbeam_channel::never();
+            return false;
+        };
         if matches!(feed, Feed::Batch { .. }) && self.state.is_caught_up {
             self.update(Event::Written(now()));
         }
+        let is_behind = matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && self.state.whole.is_some();
         self.update(Event::Feed(Box::new(feed)));
+        !is_behind
     }
 
     fn update(&mut self, event: Event) {
