@@ -249,7 +249,9 @@ impl Transcript {
             leads,
             is_prompt,
         };
-        self.branches_are_stale = self.branches_are_stale || !self.branches.grow(&new);
+        // A key that was told before as a link or as an entry changes what is known of the tree.
+        let is_retold = is_there(key);
+        self.branches_are_stale = self.branches_are_stale || is_retold || !self.branches.grow(&new);
     }
 
     fn see_model(&mut self, entry: &Entry) {

@@ -220,6 +220,29 @@ mod tests {
         batch
     }
 
+    #[test]
+    fn a_link_with_the_key_of_an_entry_does_not_move_what_is_known() {
+        let mut growing = tree(&[("a", None), ("b", Some("a")), ("x", None)]);
+        let mut link = Batch::default();
+        link.push(Edit::Link { key: Key::from("x"), parent: Some(Key::from("b")) });
+        growing.apply(link.clone());
+        growing.settle();
+        let mut whole = Transcript::new();
+        let mut batch = Batch::default();
+        batch.meta(MetaEdit::LinkedTree);
+        whole.apply(batch);
+        for (key, parent) in [("a", None), ("b", Some("a")), ("x", None)] {
+            let mut batch = Batch::default();
+            let mut entry = batch.new_entry(Key::from(key), Role::User, None);
+            entry.parent = parent.map(Key::from);
+            batch.entry(entry);
+            whole.apply(batch);
+        }
+        whole.apply(link);
+        whole.settle();
+        assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
+    }
+
     proptest! {
         /// What is derived step by step is what is derived from the whole.
         #[test]
