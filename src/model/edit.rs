@@ -152,7 +152,7 @@ pub struct Batch {
     /// Fates of all records of the session up to and including this batch.
     pub tally: Tally,
     /// Further files or sessions that belong to this one, found in its records. Format-specific ids
-    /// that [`Format::follow_up`](crate::formats::decoder::Format::follow_up) understands.
+    /// that `Format::follow_up` understands.
     pub wanted: Vec<Text>,
     /// Leave bodies on disk: only stubs are made.
     pub stubs_only: bool,
