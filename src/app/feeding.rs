@@ -38,7 +38,10 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
             }
             None => apply(state, *batch),
         },
-        Feed::Progress { done, total } => state.progress = Some((done, total)),
+        // Once caught up, reading on is following, however long a burst takes.
+        Feed::Progress { done, total } => {
+            state.progress = Some((done, total)).filter(|_| !state.is_caught_up);
+        }
         Feed::CaughtUp => return caught_up(state),
         Feed::Bodies(contents) => {
             let entries: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();

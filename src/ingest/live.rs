@@ -160,8 +160,8 @@ impl<'f> Follow<'f> {
 
     /// Reads all that is there now.
     fn read(&self, reader: &mut Reader<'f>, mut preview: Option<&mut Preview<'f>>) {
-        // At first at once: who shows the preview learns that it is complete.
-        let mut told: Option<Instant> = None;
+        // With a preview at once: who shows it learns that it is complete.
+        let mut told = preview.is_none().then(Instant::now);
         loop {
             let now = Instant::now();
             if self.is_stopped(reader) {

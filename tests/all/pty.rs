@@ -160,6 +160,7 @@ fn it_shows_the_session_follows_it_and_leaves_no_trace() {
     let long = format!("{}SECOND ANSWER", r"and on\n\n".repeat(30));
     append(&path, &line("assistant", &long, 3));
     console.wait_for("SECOND ANSWER");
+    assert!(!console.text().contains("reading"), "following is no loading");
     console.send("g");
     console.wait_for("PAUSED");
     append(&path, &line("assistant", "THIRD ANSWER", 4));
