@@ -9,16 +9,21 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::app::keymap::Keymap;
 use crate::ingest::{Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{doctor, show, stats};
 use crate::runtime::config::{DemoSpeed, ThemeChoice, ViewConfig};
+use crate::settings::{self, Settings};
 
 /// Columns of text that does not go to a terminal.
 const PAPER_WIDTH: u16 = 100;
 /// Narrower text cannot be laid out in a useful way.
 const MIN_WIDTH: u16 = 20;
+
+/// Detail to start with.
+const DEFAULT_LEVEL: u8 = 3;
 
 /// What the program is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +38,8 @@ pub enum Config {
     Doctor(doctor::Options),
     /// Write a completion script.
     Completions(clap_complete::Shell),
+    /// Write which keys do what.
+    Keys(Keymap),
 }
 
 /// What was typed.
@@ -50,6 +57,9 @@ struct Args {
     command: Option<Command>,
     /// The session to view; written as text if the output is not a terminal
     session: Option<OsString>,
+    /// Write which keys do what, and end
+    #[arg(long)]
+    keys: bool,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -57,11 +67,11 @@ struct Args {
 #[derive(Debug, clap::Args)]
 struct LookArgs {
     /// Colours for a dark or a light background, or none
-    #[arg(long, value_enum, default_value_t, value_name = "THEME")]
-    theme: ThemeChoice,
-    /// Detail: 1 prompts, 2 outline, 3 previews, 4 everything, 5 records as JSON trees
-    #[arg(short, long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=5))]
-    level: u8,
+    #[arg(long, value_enum, value_name = "THEME")]
+    theme: Option<ThemeChoice>,
+    /// Detail: 1 prompts, 2 outline, 3 previews (the default), 4 everything, 5 records as JSON trees
+    #[arg(short, long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    level: Option<u8>,
     /// Use only ASCII glyphs
     #[arg(long)]
     ascii: bool,
@@ -159,6 +169,8 @@ pub struct Surroundings {
     pub test_panic: Option<String>,
     /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
     pub columns: Option<u16>,
+    /// Path and text of the settings file, if there is one.
+    pub settings: Option<(PathBuf, Result<String, String>)>,
 }
 
 impl Surroundings {
@@ -172,6 +184,7 @@ impl Surroundings {
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
+            settings: settings_file(),
         }
     }
 
@@ -185,6 +198,17 @@ impl Surroundings {
 
     fn can_view(&self) -> bool {
         self.columns.is_some() && self.term.as_deref() != Some("dumb")
+    }
+}
+
+/// `$XDG_CONFIG_HOME/tv/config.toml`, on all systems.
+fn settings_file() -> Option<(PathBuf, Result<String, String>)> {
+    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
+    let path = folder.join("tv/config.toml");
+    match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        text => Some((path, text.map_err(|error| error.to_string()))),
     }
 }
 
@@ -212,6 +236,9 @@ impl Config {
         surroundings: Surroundings,
     ) -> Result<Self, clap::Error> {
         let args = Args::try_parse_from(arguments)?;
+        if args.keys {
+            return Ok(Self::Keys(read_settings(&surroundings).1));
+        }
         match (args.command, args.session) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some(session)) if surroundings.can_view() => {
@@ -255,15 +282,22 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 }
 
 fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: Surroundings) -> Config {
-    let ascii = look.ascii || surroundings.is_ascii();
+    let (settings, keymap, complaint) = read_settings(&surroundings);
+    let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, .. } = surroundings;
+    let theme = look.theme.or_else(|| ThemeChoice::from_str(settings.theme.as_deref()?, true).ok());
     Config::View(Box::new(ViewConfig {
         target,
-        theme: look.theme,
+        theme: theme.unwrap_or_default(),
         no_color,
         ascii,
         watch: watch(look.poll),
-        level: Level::of(look.level),
+        level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
+        thinking: settings.thinking.unwrap_or(true),
+        outline: settings.outline,
+        hints: settings.hints.unwrap_or(true),
+        keymap,
+        complaint,
         editor,
         colorfgbg,
         term,
@@ -272,13 +306,34 @@ fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: 
     }))
 }
 
+/// The settings, the keys that follow from them, and one sentence if something is wrong with them.
+fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap, Option<String>) {
+    let Some((path, text)) = &surroundings.settings else {
+        return (Settings::default(), Keymap::default(), None);
+    };
+    let path = path.display();
+    let mut settings = match text {
+        Ok(text) => settings::parse(text),
+        Err(error) => {
+            let complaint = format!("{path} cannot be read ({error})");
+            return (Settings::default(), Keymap::default(), Some(complaint));
+        }
+    };
+    let (keymap, _) = Keymap::new(settings.preset, &settings.keys);
+    let complaints = std::mem::take(&mut settings.complaints);
+    let more = complaints.len().saturating_sub(1);
+    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let complaint = complaints.first().map(|first| format!("{path}:{first}{more}"));
+    (settings, keymap, complaint)
+}
+
 /// The viewer's arguments, when there is no screen to view on.
 fn show_instead(session: OsString, look: &LookArgs, surroundings: &Surroundings) -> show::Options {
     let args = ShowArgs {
         session,
         width: None,
-        color: if look.theme == ThemeChoice::Mono { ColorChoice::Never } else { ColorChoice::Auto },
-        level: look.level,
+        color: if look.theme == Some(ThemeChoice::Mono) { ColorChoice::Never } else { ColorChoice::Auto },
+        level: look.level.unwrap_or(DEFAULT_LEVEL),
         follow: false,
         json: false,
         ascii: look.ascii,

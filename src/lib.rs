@@ -83,6 +83,7 @@ pub mod model;
 pub mod render;
 pub mod report;
 pub mod runtime;
+pub mod settings;
 pub mod source;
 pub mod terminal;
 pub mod ui;

@@ -44,6 +44,10 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
             out.write_all(&completions(*shell))?;
             Outcome::Complete
         }
+        Config::Keys(keymap) => {
+            out.write_all(keymap.listing().as_bytes())?;
+            Outcome::Complete
+        }
     };
     out.flush()?;
     Ok(match outcome {

@@ -1,17 +1,21 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
 use ratatui::text::Line;
+use tui_input::Input;
 
 use super::action::Action;
-use super::bindings::help_lines;
+use super::command::Command;
 use super::feeding;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
+use super::help;
 use super::keys::Press;
 use super::moving::{back, follow, pair, scroll, seek_on};
+use super::palette;
 use super::route::{Request, route};
 use super::searching;
 use super::state::{Effect, Mode, State};
 use super::taking::{copy, focused_origins};
+use super::typing;
 use super::viewport::{Focus, Motion};
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -75,7 +79,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             let request = route(state, press);
             return carry_out(state, request);
         }
-        Event::Paste(text) => return searching::paste(state, &text),
+        Event::Paste(text) => return typing::paste(state, &text),
         Event::Resize(columns, lines) => {
             state.size = (columns, lines);
             state.look_changed();
@@ -125,8 +129,9 @@ fn show_records(state: &mut State, title: String, trees: &[(String, Tree)]) {
 fn scroll_pop_up(state: &mut State, by: isize) {
     let height = usize::from(state.size.1).saturating_sub(2);
     let (top, lines) = match &mut state.mode {
-        Mode::Help { top } => (top, help_lines()),
+        Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw { top, rows, .. } => (top, rows.len()),
+        Mode::Palette(palette) => return palette::select(palette, by),
         Mode::Normal | Mode::Search { .. } => return,
     };
     *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
@@ -138,13 +143,32 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
     }
     match request {
         Request::Act(action, times) => act(state, action, times),
-        Request::Type(request) => searching::type_on(state, request),
-        Request::Accept => searching::accept(state),
+        Request::Type(request) => typing::type_on(state, request),
+        Request::Complete => {
+            palette::complete(state);
+            Vec::new()
+        }
+        Request::Accept => match typing::accept(state) {
+            Some(command) => run(state, command),
+            None => Vec::new(),
+        },
         Request::ScrollPopUp(by) => {
             scroll_pop_up(state, by);
             Vec::new()
         }
         Request::Wait => Vec::new(),
+    }
+}
+
+/// Carries out a command.
+fn run(state: &mut State, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Act(action) => act(state, action, 1),
+        Command::Goto(place) => {
+            palette::go(state, place);
+            Vec::new()
+        }
+        Command::Set(setting) => palette::set(state, setting),
     }
 }
 
@@ -205,11 +229,12 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             state.wants_outline = Some(!is_shown);
             state.look_changed();
         }
-        Action::Help => state.mode = Mode::Help { top: 0 },
+        Action::Palette => palette::open(state),
+        Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
-        Action::Cancel => return searching::cancel(state),
+        Action::Cancel => return typing::cancel(state),
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
     }
     Vec::new()

@@ -1,5 +1,6 @@
 //! What the viewer is told from outside, with everything resolved.
 
+use crate::app::keymap::Keymap;
 use crate::ingest::{Target, WatchMode};
 use crate::render::row::Level;
 
@@ -18,6 +19,16 @@ pub struct ViewConfig {
     pub watch: WatchMode,
     /// The level of detail to start with.
     pub level: Level,
+    /// Whether thinking is shown.
+    pub thinking: bool,
+    /// Whether the outline is shown; `None`: if there is room.
+    pub outline: Option<bool>,
+    /// Whether the line of hints is shown.
+    pub hints: bool,
+    /// Which keys do what.
+    pub keymap: Keymap,
+    /// What of the settings could not be understood, for the reader.
+    pub complaint: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
     /// `$COLORFGBG`, by which some terminals tell their background.

@@ -90,6 +90,10 @@ impl Viewer {
         let mut state = State::new(theme(config), config.level, Arc::clone(&colours), now());
         let screen = Screen::new()?;
         state.size = screen.size();
+        apply(config, &mut state);
+        if let Some(complaint) = &config.complaint {
+            state.say(complaint.clone());
+        }
         let (say, events) = unbounded();
         let workers = Workers::start(session.pager(), session.pager(), Arc::clone(&colours), say.clone());
         let (feed, follower) = follow(session, config, &mut state);
@@ -256,6 +260,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.workers.show(origins),
             Effect::Edit(origin) => self.edit(origin)?,
+            Effect::Theme(name) => self.set_theme(&name),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,
             Effect::Suspend => self.suspend()?,
@@ -288,6 +293,16 @@ impl Viewer {
         Ok(())
     }
 
+    fn set_theme(&mut self, name: &str) {
+        match Theme::named(name) {
+            Some(theme) => {
+                self.state.theme = theme.with_ascii(self.config.ascii);
+                self.state.look_changed();
+            }
+            None => self.state.say(format!("no theme is called {name}")),
+        }
+    }
+
     /// Gives the terminal away while something else has it.
     fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
         self.input.pause();
@@ -313,6 +328,7 @@ impl Viewer {
                 let mut state =
                     State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
                 state.size = self.state.size;
+                apply(&self.config, &mut state);
                 self.workers = Workers::start(
                     session.pager(),
                     session.pager(),
@@ -351,6 +367,14 @@ fn follow(session: Session, config: &ViewConfig, state: &mut State) -> (Receiver
     let stop = Arc::new(AtomicBool::new(false));
     let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
     (receiver, Follower { stop, thread })
+}
+
+/// What the reader set.
+fn apply(config: &ViewConfig, state: &mut State) {
+    state.keymap = config.keymap.clone();
+    state.shows_thinking = config.thinking;
+    state.wants_outline = config.outline;
+    state.shows_hints = config.hints;
 }
 
 fn written(path: &Path) -> Option<Moment> {

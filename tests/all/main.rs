@@ -9,6 +9,7 @@
 )]
 
 mod cli;
+mod commands;
 mod corpus;
 mod damage;
 mod demo;

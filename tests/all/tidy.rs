@@ -75,8 +75,13 @@ const ROOMS: &[Room] = &[
     Room { name: "terminal", imports: &["model"], never: &["serde", "serde_json"] },
     Room {
         name: "cli",
-        imports: &["runtime", "ingest", "app", "report", "render", "analysis", "model"],
+        imports: &["settings", "runtime", "ingest", "app", "report", "render", "analysis", "model"],
         never: &[],
+    },
+    Room {
+        name: "settings",
+        imports: &["app", "render", "model"],
+        never: &["std::fs", "std::env", "ratatui"],
     },
     Room {
         name: "runtime",
