@@ -4,13 +4,14 @@
 //! Invariant: the only reader of the environment; [`Config::resolve`] is pure.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::app::keymap::Keymap;
 use crate::ingest::{Target, WatchMode};
+use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{doctor, show, stats};
@@ -66,9 +67,10 @@ struct Args {
 
 #[derive(Debug, clap::Args)]
 struct LookArgs {
-    /// Colours for a dark or a light background, or none
-    #[arg(long, value_enum, value_name = "THEME")]
-    theme: Option<ThemeChoice>,
+    /// Colours: dark, light, mono, catppuccin, catppuccin-latte, gruvbox, gruvbox-light, nord, solarized,
+    /// solarized-light, or one of your own; without it by the terminal's background
+    #[arg(long, value_name = "THEME")]
+    theme: Option<String>,
     /// Detail: 1 prompts, 2 outline, 3 previews (the default), 4 everything, 5 records as JSON trees
     #[arg(short, long, value_parser = clap::value_parser!(u8).range(1..=5))]
     level: Option<u8>,
@@ -169,6 +171,10 @@ pub struct Surroundings {
     pub test_panic: Option<String>,
     /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
     pub columns: Option<u16>,
+    /// `$COLORTERM`.
+    pub colorterm: Option<String>,
+    /// Where settings and themes are.
+    pub settings_folder: Option<PathBuf>,
     /// Path and text of the settings file, if there is one.
     pub settings: Option<(PathBuf, Result<String, String>)>,
 }
@@ -176,6 +182,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Reads them.
     pub fn read() -> Self {
+        let settings_folder = settings_folder();
         Self {
             no_color: variable("NO_COLOR").is_some(),
             editor: variable("VISUAL").or_else(|| variable("EDITOR")),
@@ -184,7 +191,9 @@ impl Surroundings {
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
-            settings: settings_file(),
+            colorterm: variable("COLORTERM"),
+            settings: settings_folder.as_deref().and_then(settings_file),
+            settings_folder,
         }
     }
 
@@ -196,16 +205,30 @@ impl Surroundings {
         })
     }
 
+    /// How many colours the terminal has, by what it says of itself.
+    fn depth(&self) -> Depth {
+        let term = self.term.as_deref().unwrap_or_default();
+        if matches!(self.colorterm.as_deref(), Some("truecolor" | "24bit")) || term.ends_with("-direct") {
+            return Depth::True;
+        }
+        let has_few =
+            matches!(term, "linux" | "ansi" | "vt100" | "vt220" | "xterm" | "screen" | "rxvt" | "cygwin");
+        if has_few { Depth::Sixteen } else { Depth::Indexed }
+    }
+
     fn can_view(&self) -> bool {
         self.columns.is_some() && self.term.as_deref() != Some("dumb")
     }
 }
 
-/// `$XDG_CONFIG_HOME/tv/config.toml`, on all systems.
-fn settings_file() -> Option<(PathBuf, Result<String, String>)> {
+/// `$XDG_CONFIG_HOME/tv`, on all systems.
+fn settings_folder() -> Option<PathBuf> {
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
-    let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
-    let path = folder.join("tv/config.toml");
+    variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home).map(|folder| folder.join("tv"))
+}
+
+fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
+    let path = folder.join("config.toml");
     match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         text => Some((path, text.map_err(|error| error.to_string()))),
@@ -284,11 +307,15 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: Surroundings) -> Config {
     let (settings, keymap, complaint) = read_settings(&surroundings);
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
+    let depth = surroundings.depth();
+    let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, .. } = surroundings;
-    let theme = look.theme.or_else(|| ThemeChoice::from_str(settings.theme.as_deref()?, true).ok());
+    let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
     Config::View(Box::new(ViewConfig {
         target,
-        theme: theme.unwrap_or_default(),
+        theme: theme.map_or(ThemeChoice::Auto, ThemeChoice::Named),
+        themes,
+        depth,
         no_color,
         ascii,
         watch: watch(look.poll),
@@ -332,7 +359,7 @@ fn show_instead(session: OsString, look: &LookArgs, surroundings: &Surroundings)
     let args = ShowArgs {
         session,
         width: None,
-        color: if look.theme == Some(ThemeChoice::Mono) { ColorChoice::Never } else { ColorChoice::Auto },
+        color: if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto },
         level: look.level.unwrap_or(DEFAULT_LEVEL),
         follow: false,
         json: false,

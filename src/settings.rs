@@ -3,9 +3,15 @@
 //!
 //! Invariant: never fails. What is understood counts, whatever stands beside it.
 
+mod table;
+pub mod themes;
+
+use std::borrow::Cow;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use self::table::{in_order, place_of};
 use crate::app::action::Action;
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
@@ -36,14 +42,14 @@ pub struct Settings {
 /// Reads the text of a settings file.
 pub fn parse(text: &str) -> Settings {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reading = Reading { text, settings: Settings::default() };
+    let mut reading = Reading { text, settings: Settings::default(), complaints: Vec::new() };
     for error in errors {
         reading.complain(error.span().map_or(0, |span| span.start), error.message());
     }
-    for (key, value) in table.get_ref() {
+    for (key, value) in in_order(table.get_ref()) {
         reading.take(key, value);
     }
-    reading.settings
+    reading.finish()
 }
 
 const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
@@ -51,10 +57,12 @@ const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
 struct Reading<'t> {
     text: &'t str,
     settings: Settings,
+    /// By their places.
+    complaints: Vec<(usize, String)>,
 }
 
 impl Reading<'_> {
-    fn take(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+    fn take(&mut self, key: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
         match key.get_ref().as_ref() {
             "theme" => self.settings.theme = self.string(value),
             "level" => self.settings.level = self.level(value),
@@ -71,7 +79,7 @@ impl Reading<'_> {
     }
 
     fn take_keys(&mut self, keys: &DeTable<'_>) {
-        for (name, value) in keys {
+        for (name, value) in in_order(keys) {
             if name.get_ref() == "preset" {
                 match value.get_ref().as_str().and_then(Preset::named) {
                     Some(preset) => self.settings.preset = preset,
@@ -119,6 +127,13 @@ impl Reading<'_> {
         self.wanted(level.filter(|level| (1..=5).contains(level)), value, "a level is 1 to 5")
     }
 
+    fn finish(mut self) -> Settings {
+        self.complaints.sort();
+        let told = self.complaints.iter().map(|(at, what)| format!("{}: {what}", place_of(self.text, *at)));
+        self.settings.complaints = told.collect();
+        self.settings
+    }
+
     fn wanted<T>(&mut self, found: Option<T>, value: &Spanned<DeValue<'_>>, what: &str) -> Option<T> {
         if found.is_none() {
             self.complain(value.span().start, what);
@@ -127,10 +142,7 @@ impl Reading<'_> {
     }
 
     fn complain(&mut self, at: usize, what: &str) {
-        let before = self.text.get(..at).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-        self.settings.complaints.push(format!("{line}:{column}: {what}"));
+        self.complaints.push((at, what.to_owned()));
     }
 }
 
@@ -154,6 +166,15 @@ mod tests {
             Some(Action::Seek(Kind::Error, Way::Next))
         );
         assert_eq!(settings.keys.last().map(|(_, keys)| keys.len()), Some(2));
+    }
+
+    #[test]
+    fn the_example_of_the_readme_is_right() {
+        let readme = include_str!("../README.md");
+        let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let settings = parse(example);
+        assert_eq!(settings.complaints, Vec::<String>::new());
+        assert!(settings.theme.is_some() && settings.keys.len() >= 2, "{settings:?}");
     }
 
     #[test]

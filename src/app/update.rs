@@ -68,6 +68,8 @@ pub enum Event {
     },
     /// Colours that were asked for are ready.
     Coloured,
+    /// The terminal has said whether its background is light.
+    Background(bool),
     /// Something to tell the reader.
     Say(String),
 }
@@ -97,8 +99,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             searching::found(state, generation, hits, is_complete);
         }
         Event::Records { title, trees } => show_records(state, title, &trees),
+        Event::Background(is_light) if is_light != state.theme.is_light => {
+            return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
+        }
         // The next arrangement sees that the colours have changed.
-        Event::Coloured => {}
+        Event::Coloured | Event::Background(_) => {}
         Event::Say(text) => state.say(text),
     }
     Vec::new()

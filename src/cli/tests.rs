@@ -66,7 +66,7 @@ fn the_locale_decides_on_glyphs() {
 fn the_demo_needs_a_terminal_and_a_speed() {
     let demo = resolve("demo --speed 2.5 --theme light", on_a_terminal()).unwrap();
     let Config::View(view) = demo else { panic!("{demo:?}") };
-    assert_eq!((view.demo, view.theme), (Some(DemoSpeed(2.5)), ThemeChoice::Light));
+    assert_eq!((view.demo, view.theme), (Some(DemoSpeed(2.5)), ThemeChoice::Named("light".to_owned())));
     assert!(resolve("demo --speed 0", on_a_terminal()).is_err());
     assert!(resolve("demo --speed nan", on_a_terminal()).is_err());
     assert!(resolve("demo", Surroundings::default()).is_err());

@@ -75,7 +75,8 @@ pub struct Clock(Time);
 impl Clock {
     /// Reads `10:42` or `10:42:07`.
     pub fn parse(typed: &str) -> Option<Self> {
-        let time: Option<Time> = typed.contains(':').then(|| typed.parse().ok())?;
+        let is_clock = typed.contains(':') && typed.chars().all(|c| c.is_ascii_digit() || c == ':');
+        let time: Option<Time> = is_clock.then(|| typed.parse().ok())?;
         time.map(Self)
     }
 }

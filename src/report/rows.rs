@@ -5,8 +5,8 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
+use crate::render::glyphs::Glyphs;
 use crate::render::row::{Gutter, Row};
-use crate::render::theme::Glyphs;
 
 /// Columns that the gutter takes in front of each row.
 pub const GUTTER: u16 = 2;

@@ -78,16 +78,12 @@ const ROOMS: &[Room] = &[
         imports: &["settings", "runtime", "ingest", "app", "report", "render", "analysis", "model"],
         never: &[],
     },
-    Room {
-        name: "settings",
-        imports: &["app", "render", "model"],
-        never: &["std::fs", "std::env", "ratatui"],
-    },
+    Room { name: "settings", imports: &["app", "render", "model"], never: &["std::fs", "std::env"] },
     Room {
         name: "runtime",
         imports: &[
-            "terminal", "demo", "ui", "report", "app", "ingest", "render", "analysis", "source", "formats",
-            "model",
+            "settings", "terminal", "demo", "ui", "report", "app", "ingest", "render", "analysis", "source",
+            "formats", "model",
         ],
         never: &[],
     },
