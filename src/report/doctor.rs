@@ -33,6 +33,7 @@ struct Report {
     files: Vec<String>,
     records: RecordFigures,
     shown_percent: Option<f64>,
+    shown_bytes_percent: Option<f64>,
     unknown: Vec<UnknownLine>,
     notices: Vec<NoticeLine>,
     fault: Option<String>,
@@ -93,9 +94,6 @@ fn examine(reading: &Reading) -> Report {
         count: *count,
         first: place(*first, reading),
     });
-    let total = tally.records();
-    // Faulty records are shown too, as they are.
-    let visible = (total - tally.passed) as f64;
     Report {
         schema: "tv.doctor/1",
         path: reading::shown(&reading.target.path).to_string(),
@@ -106,11 +104,18 @@ fn examine(reading: &Reading) -> Report {
         versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
         files: reading.files.values().map(|path| reading::shown(path).to_string()).collect(),
         records: figures::records(reading),
-        shown_percent: (total > 0).then(|| (visible * 1000.0 / total as f64).round() / 10.0),
+        // Faulty records are shown too, as they are.
+        shown_percent: percent(tally.records() - tally.passed, tally.records()),
+        shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
         unknown: unknown.collect(),
         notices: notices(transcript.notices(), reading),
         fault: reading.fault.as_ref().map(ToString::to_string),
     }
+}
+
+/// With one decimal, rounded down, so that only what is whole is called so.
+fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| (part as f64 * 1000.0 / whole as f64).floor() / 10.0)
 }
 
 /// Equal notices are told once, with their count and first place. What is unknown or faulty has a

@@ -87,12 +87,31 @@ pub struct RecordFigures {
     pub passed: u64,
     /// Could not be read.
     pub faulty: u64,
+    /// The same in bytes.
+    pub bytes: ByteFigures,
     /// Why records were passed.
     pub passed_reasons: BTreeMap<&'static str, u64>,
     /// Types and fields that the format does not know.
     pub unknown: BTreeMap<String, u64>,
     /// Where faulty records are.
     pub faults: Vec<FaultFigures>,
+}
+
+/// Bytes of records by what became of them.
+#[derive(Debug, Serialize)]
+pub struct ByteFigures {
+    /// Bytes of all records.
+    pub total: u64,
+    /// Of those that made an entry.
+    pub shown: u64,
+    /// Of those that became part of another entry.
+    pub merged: u64,
+    /// Of those that hold nothing to show.
+    pub passed: u64,
+    /// Of those that could not be read.
+    pub faulty: u64,
+    /// Of passed records, by reason.
+    pub passed_reasons: BTreeMap<&'static str, u64>,
 }
 
 /// A faulty record.
@@ -277,7 +296,15 @@ pub fn records(reading: &Reading) -> RecordFigures {
         merged: tally.merged,
         passed: tally.passed,
         faulty: tally.faulty,
-        passed_reasons: tally.reasons.iter().filter(|(_, n)| **n > 0).map(|(why, n)| (*why, *n)).collect(),
+        bytes: ByteFigures {
+            total: tally.bytes.total(),
+            shown: tally.bytes.shown,
+            merged: tally.bytes.merged,
+            passed: tally.bytes.passed,
+            faulty: tally.bytes.faulty,
+            passed_reasons: tally.bytes.reasons.clone(),
+        },
+        passed_reasons: tally.reasons.clone(),
         unknown: tally.unknown.iter().map(|(what, (n, _))| (what.to_string(), *n)).collect(),
         faults: tally.faults.iter().map(fault).collect(),
     }
