@@ -7,6 +7,7 @@
 mod bodies;
 mod branching;
 mod facts;
+mod lanes;
 mod results;
 mod retelling;
 
@@ -293,16 +294,6 @@ impl Transcript {
     /// Entries with calls of this id.
     pub fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)
-    }
-
-    /// The sub-agents.
-    pub fn lanes(&self) -> &[LaneFacts] {
-        &self.lanes
-    }
-
-    /// The sub-agent that a call started.
-    pub fn lane_of_call(&self, call: &Key) -> Option<&LaneFacts> {
-        self.lanes.iter().find(|lane| !call.is_empty() && lane.call.as_ref() == Some(call))
     }
 
     /// Facts about the session.

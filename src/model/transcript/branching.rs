@@ -3,9 +3,10 @@
 use super::Transcript;
 use super::retelling::Retelling;
 use crate::model::body::Key;
-use crate::model::branch;
+use crate::model::branch::{self, Branch};
 use crate::model::entry::EntryId;
 use crate::model::forest::{Departure, Links, Placed};
+use crate::model::moment::Moment;
 use crate::model::tree::{Branches, Growth};
 use crate::model::turn::Turn;
 
@@ -38,6 +39,13 @@ impl Transcript {
         let list = &self.branches.list;
         let left = list.get(number.checked_sub(1)?)?;
         Some(branch::seen_at_end(left, list, &self.linked()))
+    }
+
+    /// When the session left a branch: the time of the entry with which it went on, else of the last
+    /// one on the branch.
+    pub fn left_at(&self, branch: &Branch) -> Option<Moment> {
+        let at = |id: EntryId| self.get(id)?.at;
+        branch.next.and_then(at).or_else(|| branch.entries.iter().rev().copied().find_map(at))
     }
 
     pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
