@@ -16,6 +16,10 @@ pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
 
+    /// What the agent does not record, for the reader; empty if nothing can be said. A row of the
+    /// README's table repeats it.
+    fn omits(&self) -> &'static str;
+
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
 
@@ -204,7 +208,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         // What stands between and around the values belongs to the last one.
         let bytes = if place == last { left } else { bytes.min(left) };
         left -= bytes;
-        out.tally.count(fate, bytes as u64);
+        out.tally.count(fate, record.origin.file, bytes as u64);
     }
 }
 

@@ -101,7 +101,7 @@ impl<'o> Teller<'o> {
         batch.entry(entry);
         batch.notice(Severity::Error, what);
         batch.tally.note_fault(record.origin, title);
-        batch.tally.count(Fate::Faulty, u64::from(record.origin.len));
+        batch.tally.count(Fate::Faulty, record.origin.file, u64::from(record.origin.len));
     }
 
     /// As [`Self::fault`], to be taken back.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::record::Origin;
+use super::record::{FileId, Origin};
 use super::text::Text;
 
 /// What became of one record.
@@ -37,6 +37,10 @@ pub struct Tally {
     pub unknown: BTreeMap<Text, (u64, Origin)>,
     /// Where faulty records are and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
+    /// Records and their bytes by file.
+    pub files: BTreeMap<FileId, (u64, u64)>,
+    /// Versions of the agent program: where each was seen first.
+    pub versions: BTreeMap<Text, Origin>,
 }
 
 /// Bytes of records by their fates, without what stands between records.
@@ -71,7 +75,7 @@ impl Tally {
     }
 
     /// Counts one record of so many bytes.
-    pub fn count(&mut self, fate: Fate, bytes: u64) {
+    pub fn count(&mut self, fate: Fate, file: FileId, bytes: u64) {
         let (records, weight) = match fate {
             Fate::Shown => (&mut self.shown, &mut self.bytes.shown),
             Fate::Merged => (&mut self.merged, &mut self.bytes.merged),
@@ -84,6 +88,8 @@ impl Tally {
         };
         *records += 1;
         *weight += bytes;
+        let in_file = self.files.entry(file).or_default();
+        *in_file = (in_file.0 + 1, in_file.1 + bytes);
     }
 
     /// Adds the counts of further records.
@@ -100,6 +106,13 @@ impl Tally {
         }
         for (what, (n, origin)) in &other.unknown {
             self.unknown.entry(what.clone()).or_insert((0, *origin)).0 += n;
+        }
+        for (file, (records, bytes)) in &other.files {
+            let in_file = self.files.entry(*file).or_default();
+            *in_file = (in_file.0 + records, in_file.1 + bytes);
+        }
+        for (version, origin) in &other.versions {
+            self.versions.entry(version.clone()).or_insert(*origin);
         }
         let room = FAULTS_KEPT.saturating_sub(self.faults.len());
         self.faults.extend(other.faults.iter().take(room).cloned());
@@ -120,6 +133,12 @@ impl Tally {
                 *count = count.saturating_sub(*n);
             }
         }
+        for (file, (records, bytes)) in &other.files {
+            if let Some(sum) = self.files.get_mut(file) {
+                *sum = (sum.0.saturating_sub(*records), sum.1.saturating_sub(*bytes));
+            }
+        }
+        self.files.retain(|_, (records, _)| *records > 0);
         self.reasons.retain(|_, n| *n > 0);
         self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));
         for (what, (n, _)) in &other.unknown {
@@ -147,6 +166,13 @@ impl Tally {
         self.unknown.entry(what).or_insert((0, origin)).0 += 1;
     }
 
+    /// Notes which version of the agent program wrote a record.
+    pub fn note_version(&mut self, version: &Text, origin: Origin) {
+        if !self.versions.contains_key(version) {
+            self.versions.insert(version.clone(), origin);
+        }
+    }
+
     /// Notes what is wrong with a faulty record.
     pub fn note_fault(&mut self, origin: Origin, what: Text) {
         if self.faults.len() < FAULTS_KEPT {
@@ -159,7 +185,7 @@ impl Tally {
 mod tests {
     use proptest::prelude::{prop, proptest};
 
-    use super::{Fate, Tally};
+    use super::{Fate, FileId, Tally};
 
     fn fate(kind: u8) -> Fate {
         match kind {
@@ -174,7 +200,7 @@ mod tests {
     fn tally(records: &[(u8, u64)]) -> Tally {
         let mut tally = Tally::default();
         for (kind, bytes) in records {
-            tally.count(fate(*kind), *bytes);
+            tally.count(fate(*kind), FileId(u32::from(*kind)), *bytes);
         }
         tally
     }
@@ -190,6 +216,8 @@ mod tests {
             sum.absorb(&told);
             assert_eq!(sum.records(), (before.len() + taken.len()) as u64);
             assert_eq!(sum.bytes.total(), before.iter().chain(&taken).map(|(_, bytes)| bytes).sum::<u64>());
+            let in_files = sum.files.values().fold((0, 0), |(n, m), (records, bytes)| (n + records, m + bytes));
+            assert_eq!(in_files, (sum.records(), sum.bytes.total()));
             assert_eq!(sum.bytes.passed, sum.bytes.reasons.values().sum::<u64>());
             assert_eq!(sum.passed, sum.reasons.values().sum::<u64>());
             sum.give_back(&told);

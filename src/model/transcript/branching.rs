@@ -48,6 +48,17 @@ impl Transcript {
         branch.next.and_then(at).or_else(|| branch.entries.iter().rev().copied().find_map(at))
     }
 
+    /// Whether the format says that all records are linked.
+    pub fn is_linked_tree(&self) -> bool {
+        self.is_linked_tree
+    }
+
+    /// Whether a record of this key is known, as an entry or as a link, and its parent.
+    pub fn parent_of(&self, key: &Key) -> Option<Option<&Key>> {
+        let entry = self.find(key).and_then(|id| self.get(id));
+        entry.map(|entry| entry.parent.as_ref()).or_else(|| self.links.get(key).map(Option::as_ref))
+    }
+
     pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
         self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, false);
         self.lead(&key, parent.as_ref());

@@ -61,9 +61,9 @@ fn unknown_is_null_and_not_zero() {
 fn records_are_told_with_their_faults() {
     let figures = counted(|out| {
         out.begin_record(Origin { file: FileId(0), at: 70, len: 9, line: 3 });
-        out.tally.count(Fate::Shown, 700);
-        out.tally.count(Fate::Passed("a copy"), 20);
-        out.tally.count(Fate::Faulty, 9);
+        out.tally.count(Fate::Shown, FileId(0), 700);
+        out.tally.count(Fate::Passed("a copy"), FileId(0), 20);
+        out.tally.count(Fate::Faulty, FileId(0), 9);
         out.tally.note_fault(out.origin(), Text::clean("not JSON"));
         out.unknown("type \"x\"");
     });

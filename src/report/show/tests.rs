@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{Options, Printer};
+use super::{Choice, Options, Printer};
 use crate::ingest::Target;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
