@@ -134,6 +134,9 @@ struct ShowArgs {
     /// Go on with what is appended, until interrupted
     #[arg(short, long)]
     follow: bool,
+    /// `all` in file order, `active`, or the number of a branch that the session left (see `tv stats`)
+    #[arg(long, default_value = "all", value_parser = branch, conflicts_with = "follow")]
+    branch: show::Choice,
     /// Entries as JSON, one a line (schema tv.entry/1)
     #[arg(long)]
     json: bool,
@@ -362,6 +365,7 @@ fn show_instead(session: OsString, look: &LookArgs, surroundings: &Surroundings)
         color: if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto },
         level: look.level.unwrap_or(DEFAULT_LEVEL),
         follow: false,
+        branch: show::Choice::All,
         json: false,
         ascii: look.ascii,
         poll: look.poll,
@@ -387,6 +391,7 @@ fn show_options(args: ShowArgs, surroundings: &Surroundings) -> show::Options {
         level: Level::of(args.level),
         json: args.json,
         follow: args.follow.then(|| watch(args.poll)),
+        branch: args.branch,
     }
 }
 
@@ -400,6 +405,15 @@ fn target(argument: OsString) -> Target {
 
 fn watch(poll: bool) -> WatchMode {
     if poll { WatchMode::Poll } else { WatchMode::Native }
+}
+
+fn branch(argument: &str) -> Result<show::Choice, String> {
+    match (argument, argument.parse()) {
+        ("all", _) => Ok(show::Choice::All),
+        ("active", _) => Ok(show::Choice::Active),
+        (_, Ok(number)) if number > 0 => Ok(show::Choice::Number(number)),
+        _ => Err("must be `all`, `active` or a number from 1".to_owned()),
+    }
 }
 
 fn speed(argument: &str) -> Result<f64, String> {

@@ -16,6 +16,10 @@ pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
 
+    /// What the agent does not record, for the reader; empty if nothing can be said. A row of the
+    /// README's table repeats it.
+    fn omits(&self) -> &'static str;
+
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
 
@@ -176,29 +180,36 @@ pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     Fate::Shown
 }
 
-/// Feeds one record to a decoder. Counts every JSON value in it exactly once; blank records are none.
-/// Returns the fates, so that a record that is rewritten can be uncounted.
-pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Fate> {
+/// What became of a JSON value in a record, and how many bytes of the record it takes.
+type Outcome = (Fate, usize);
+
+/// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
+/// of them; blank records are none.
+pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let text = simdutf8::basic::from_utf8(record.bytes)
         .map_or_else(|_| String::from_utf8_lossy(record.bytes), Cow::Borrowed);
     let was_invalid = matches!(text, Cow::Owned(_));
     let trimmed = text.trim_start_matches('\u{feff}').trim();
     if trimmed.is_empty() {
-        return Vec::new();
+        return;
     }
     out.begin_record(record.origin);
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut fates = feed_text(decoder, trimmed, record.origin, place, out);
+    let mut outcomes = feed_text(decoder, trimmed, record.origin, place, out);
     if place == Place::Header {
         // The records of a document are its messages; what surrounds them counts only if it is broken.
-        fates.retain(|fate| *fate == Fate::Faulty);
+        outcomes.retain(|(fate, _)| *fate == Fate::Faulty);
     }
-    for fate in &fates {
-        out.tally.count(*fate);
+    let mut left = record.bytes.len();
+    let last = outcomes.len().saturating_sub(1);
+    for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {
+        // What stands between and around the values belongs to the last one.
+        let bytes = if place == last { left } else { bytes.min(left) };
+        left -= bytes;
+        out.tally.count(fate, record.origin.file, bytes as u64);
     }
-    fates
 }
 
 fn feed_text(
@@ -207,9 +218,9 @@ fn feed_text(
     origin: Origin,
     place: Place<'_>,
     out: &mut Batch,
-) -> Vec<Fate> {
+) -> Vec<Outcome> {
     let damage = match json::parse(text) {
-        Ok(value) => return vec![decoder.decode(Input { json: &value, place }, out)],
+        Ok(value) => return vec![(decoder.decode(Input { json: &value, place }, out), text.len())],
         Err(damage) => damage,
     };
     if damage.trailing && text.starts_with(['{', '[']) {
@@ -219,9 +230,9 @@ fn feed_text(
         && let Ok(value) = json::parse(&mended)
     {
         out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));
-        return vec![decoder.decode(Input { json: &value, place }, out)];
+        return vec![(decoder.decode(Input { json: &value, place }, out), text.len())];
     }
-    vec![show_damaged(text, &damage, out)]
+    vec![(show_damaged(text, &damage, out), text.len())]
 }
 
 /// Some agents lose the newline between two records.
@@ -231,8 +242,8 @@ fn feed_several(
     origin: Origin,
     place: Place<'_>,
     out: &mut Batch,
-) -> Vec<Fate> {
-    let mut fates = Vec::new();
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
     let mut end = 0;
     for range in json::split(text) {
         end = range.end;
@@ -240,7 +251,7 @@ fn feed_several(
         let at = origin.at + range.start as u64;
         out.begin_record(Origin { at, len: crate::model::edit::saturating_u32(range.len()), ..origin });
         if let Ok(value) = json::parse(part) {
-            fates.push(decoder.decode(Input { json: &value, place }, out));
+            outcomes.push((decoder.decode(Input { json: &value, place }, out), range.len()));
         }
     }
     let rest = text.get(end..).unwrap_or("").trim();
@@ -250,10 +261,10 @@ fn feed_several(
             len: crate::model::edit::saturating_u32(rest.len()),
             ..origin
         });
-        fates.extend(feed_text(decoder, rest, out.origin(), place, out));
+        outcomes.extend(feed_text(decoder, rest, out.origin(), place, out));
     }
-    out.notice(Severity::Note, &format!("{} JSON values on one line", fates.len()));
-    fates
+    out.notice(Severity::Note, &format!("{} JSON values on one line", outcomes.len()));
+    outcomes
 }
 
 fn show_damaged(text: &str, damage: &Damage, out: &mut Batch) -> Fate {

@@ -26,6 +26,11 @@ impl Format for Openclaw {
         "openclaw"
     }
 
+    fn omits(&self) -> &'static str {
+        "prices of most providers: cost is unknown then, not 0; parent links are often broken, so \
+         file order counts"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if let Some(verdict) = sniff_file_beside(probe) {
             return verdict;

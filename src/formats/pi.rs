@@ -24,6 +24,10 @@ impl Format for Pi {
         "pi"
     }
 
+    fn omits(&self) -> &'static str {
+        "partial answers: nothing is on disk until a message is complete"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         let Some(container) = container(probe.lines) else {
             return Verdict::no("no session header and no linked messages");
@@ -35,7 +39,16 @@ impl Format for Pi {
             Container::Headless => Confidence::Likely,
             _ => Confidence::Certain,
         };
-        Verdict::yes(confidence, Shape::Lines, container.reason())
+        let header = probe.lines.iter().find(|line| line.get("type").str() == Some("session"));
+        let version = header.filter(|_| container == Container::Session).map(|line| {
+            // Early headers carry none.
+            format!(", version {}", line.get("version").count().unwrap_or(1))
+        });
+        Verdict::yes(
+            confidence,
+            Shape::Lines,
+            format!("{}{}", container.reason(), version.unwrap_or_default()),
+        )
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -34,6 +34,7 @@ use self::files::Files;
 use self::plan::Plan;
 use self::reader::Reader;
 use self::teller::{Outlet, Teller};
+use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::record::{FileId, Shape};
@@ -80,6 +81,11 @@ pub struct FormatVerdict {
     pub confidence: &'static str,
     /// Why, in a sentence without a full stop.
     pub reason: Text,
+}
+
+/// What the agents that write a format do not record; empty if nothing can be said.
+pub fn omits(format: &str) -> &'static str {
+    REGISTRY.iter().find(|known| known.name() == format).map_or("", |known| known.omits())
 }
 
 impl Session {

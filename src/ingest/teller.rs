@@ -87,7 +87,7 @@ impl<'o> Teller<'o> {
 
     /// Tells a record that may be told again in another form. Returns what it counted, to be taken back.
     pub fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
-        self.apart(|teller| drop(feed(&mut *teller.decoder, record, place, &mut teller.batch)))
+        self.apart(|teller| feed(&mut *teller.decoder, record, place, &mut teller.batch))
     }
 
     /// Shows bytes that are no record, and says why.
@@ -101,7 +101,7 @@ impl<'o> Teller<'o> {
         batch.entry(entry);
         batch.notice(Severity::Error, what);
         batch.tally.note_fault(record.origin, title);
-        batch.tally.count(Fate::Faulty);
+        batch.tally.count(Fate::Faulty, record.origin.file, u64::from(record.origin.len));
     }
 
     /// As [`Self::fault`], to be taken back.

@@ -237,6 +237,9 @@ impl Batch {
 
     /// Adds a fact about the session.
     pub fn meta(&mut self, edit: MetaEdit) {
+        if let MetaEdit::Version(version) = &edit {
+            self.tally.note_version(version, self.origin);
+        }
         self.edits.push(Edit::Meta(edit));
     }
 

@@ -18,7 +18,6 @@ use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::body::{Held, Key};
 use tv::model::edit::{Feed, LinkState, Stage};
 use tv::model::moment::Moment;
-use tv::model::tally::Tally;
 use tv::model::transcript::Transcript;
 use tv::render::code::Colours;
 use tv::render::row::Level;
@@ -658,5 +657,5 @@ fn whole_reading_counts_each_record_and_shows_what_is_cut() {
     assert_eq!((tally.records(), tally.faulty), (4, 1));
     fs::write(&place.path, format!("{}{cut}", text(&lines(0..3)))).unwrap();
     let tally = read_whole(&place.path, false).0.tally().clone();
-    assert_eq!(tally, Tally { shown: 4, ..Tally::default() });
+    assert_eq!((tally.shown, tally.merged, tally.passed, tally.faulty), (4, 0, 0, 0));
 }

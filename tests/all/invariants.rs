@@ -73,12 +73,16 @@ fn no_record_is_lost() {
         assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty, "{name}");
         assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "{name}: every pass has a reason");
         assert_eq!(tally.faulty, tally.faults.len() as u64, "{name}: every fault has a place");
+        assert_eq!(tally.bytes.passed, tally.bytes.reasons.values().sum::<u64>(), "{name}");
+        assert!(tally.bytes.total() >= tally.records(), "{name}: every record has bytes");
     });
     for path in fixtures::line_files() {
         let lines = Lines::of(&path);
         let mut decoder = lines.format.decoder();
         let all = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
         assert!(all.tally.records() >= lines.count() as u64, "{}", fixtures::name(&path));
+        let bytes = lines.records().iter().map(|record| record.bytes.len() as u64).sum::<u64>();
+        assert_eq!(all.tally.bytes.total(), bytes, "{}: every byte counts once", fixtures::name(&path));
     }
 }
 

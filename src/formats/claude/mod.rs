@@ -36,6 +36,11 @@ impl Format for Claude {
         "claude-code"
     }
 
+    fn omits(&self) -> &'static str {
+        "cost (estimated from a price table and marked ~); the exact time of each block; requests \
+         for titles and inside web searches"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }

@@ -26,6 +26,10 @@ impl Format for Cline {
         "cline"
     }
 
+    fn omits(&self) -> &'static str {
+        "when tools started and ended; anything while a message is being written"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff(probe)
     }

@@ -22,6 +22,11 @@ impl Format for Opencode {
         "opencode"
     }
 
+    fn omits(&self) -> &'static str {
+        "what subscriptions cost (0 is taken for unknown); which file was the session's, so the \
+         newest of a folder comes first"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff(probe)
     }
