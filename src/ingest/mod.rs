@@ -27,7 +27,7 @@ use std::time::Instant;
 use crossbeam_channel::Sender;
 
 pub use self::pager::Pager;
-pub use self::target::{OpenError, Target};
+pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;
 use self::files::Files;
@@ -57,8 +57,8 @@ pub struct Session {
     files: Files,
 }
 
-/// Ids of the sessions in a folder, newest first; one empty id for a plain file.
-pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
+/// The sessions in a folder or database, newest first; one without a name for a plain file.
+pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     open::sessions(target)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::plan::{Plan, read_head};
 use super::probe;
-use super::target::{OpenError, Target};
+use super::target::{OpenError, SessionHead, Target};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
 use crate::formats::generic::Generic;
 use crate::formats::{Detection, json};
@@ -52,20 +52,21 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
     Ok(Plan::new(path, session, detection))
 }
 
-/// Ids of the sessions in a folder, newest first; one empty id for a plain file.
-pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
+/// The sessions in a folder, newest first; one without a name for a plain file.
+pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     if target.is_stdin() {
-        return Ok(vec![String::new()]);
+        return Ok(vec![SessionHead::default()]);
     }
     let metadata = fs::metadata(&target.path).map_err(|error| cannot_open(&target.path, &error))?;
     if !metadata.is_dir() {
-        return Ok(vec![String::new()]);
+        return Ok(vec![SessionHead::default()]);
     }
     let detection = detect_folder(&target.path)?;
     if !is_folder_of_sessions(&detection) {
-        return Ok(vec![String::new()]);
+        return Ok(vec![SessionHead::default()]);
     }
-    Ok(session_files(detection.format, &target.path).iter().filter_map(|path| stem(path)).collect())
+    let files = session_files(detection.format, &target.path);
+    Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
 }
 
 /// The session that one file of a folder belongs to.
