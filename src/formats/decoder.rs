@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::json::{self, Damage, Json};
+use super::roots::{Beside, Listing, Named, Root};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Origin, Record, Shape};
@@ -46,9 +47,27 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Folders under which agents keep sessions, relative to the home directory.
-    fn roots(&self) -> &'static [&'static str] {
+    /// Where the agent keeps sessions.
+    fn roots(&self) -> &'static [Root] {
         &[]
+    }
+
+    /// What the name of a file of this format tells. `None`: it is no session of its own, but a
+    /// companion, a copy or an index.
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        Named::stem(path)
+    }
+
+    /// Small files beside a session that say more of it.
+    fn beside(&self, path: &Path) -> Beside {
+        let _ = path;
+        Beside::default()
+    }
+
+    /// What the index beside sessions says of them.
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        let _ = index;
+        Vec::new()
     }
 }
 

@@ -13,6 +13,7 @@ pub mod json;
 pub mod openclaw;
 pub mod opencode;
 pub mod pi;
+pub mod roots;
 pub mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};

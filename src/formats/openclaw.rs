@@ -3,14 +3,18 @@
 
 pub mod envelope;
 pub mod marks;
+mod places;
 mod trajectory;
 mod turn;
 mod wire;
+
+use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
+use super::roots::{Beside, Listing, Named, Root};
 use crate::model::edit::Batch;
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -55,8 +59,20 @@ impl Format for Openclaw {
         })
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".openclaw/agents", ".clawdbot/agents", ".moltbot/agents"]
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
+    }
+
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        places::listings(index)
     }
 }
 

@@ -1,6 +1,5 @@
 //! From a path to a plan: what lies there, which format reads it, which session is meant.
 
-use std::collections::HashSet;
 use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -13,6 +12,7 @@ use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
 use crate::formats::generic::Generic;
 use crate::formats::{Detection, json};
 use crate::model::record::Shape;
+use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
 use crate::source::stamp::Stamp;
 
@@ -134,8 +134,8 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 
 /// The newest file under a folder that an agent wrote; of a session and its companions the session.
 fn newest_session_file(folder: &Path) -> Option<PathBuf> {
-    let mut files = Vec::new();
-    collect_files(folder, DEEPEST, &mut files);
+    let mut files = below(folder, DEEPEST, &mut |_, _| true);
+    files.retain(|file| may_hold_a_session(file));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
@@ -148,20 +148,6 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
         *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
     };
     Some(files.iter().find(is_owner).unwrap_or(newest).clone())
-}
-
-fn collect_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut seen = HashSet::new();
-    for entry in entries.flatten() {
-        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if kind.is_dir() && depth > 0 && !is_hidden && seen.insert(path.clone()) {
-            collect_files(&path, depth - 1, files);
-        } else if kind.is_file() && may_hold_a_session(&path) {
-            files.push(path);
-        }
-    }
 }
 
 /// Session files are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.

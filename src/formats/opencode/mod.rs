@@ -12,6 +12,7 @@ use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
 use super::json::Json;
+use super::roots::{Named, Root};
 use crate::model::record::Shape;
 
 /// The format.
@@ -42,8 +43,12 @@ impl Format for Opencode {
         paths::files(path, session)
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".local/share/opencode/storage"]
+    fn roots(&self) -> &'static [Root] {
+        paths::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        paths::named(path)
     }
 }
 
