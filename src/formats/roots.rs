@@ -69,7 +69,10 @@ impl Environment {
     /// A path for people: `~` instead of the home directory.
     pub fn shortened(&self, path: &Path) -> String {
         let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
-        below.map_or_else(|| path.display().to_string(), |below| below_of(Path::new("~"), below).display().to_string())
+        below.map_or_else(
+            || path.display().to_string(),
+            |below| below_of(Path::new("~"), below).display().to_string(),
+        )
     }
 }
 

@@ -1,10 +1,11 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
 //!
-//! `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
+//! `find` finds sessions. `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
 mod bodies;
 mod files;
+pub mod find;
 mod live;
 mod open;
 mod pager;

@@ -62,7 +62,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
         return Ok(vec![SessionHead::default()]);
     }
     let detection = detect_folder(&target.path)?;
-    if !is_folder_of_sessions(&detection) {
+    if !probe::is_folder_of_sessions(&detection) {
         return Ok(vec![SessionHead::default()]);
     }
     let files = session_files(detection.format, &target.path);
@@ -86,7 +86,7 @@ fn piped(path: &Path) -> Plan {
 fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
     let path = &target.path;
     let detection = detect_folder(path)?;
-    if is_folder_of_sessions(&detection) {
+    if probe::is_folder_of_sessions(&detection) {
         let session = match &target.session {
             Some(session) => session.clone(),
             None => newest_session(detection.format, path)
@@ -107,10 +107,6 @@ fn detect_folder(path: &Path) -> Result<Detection, OpenError> {
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(probe::detect_folder(path, &names))
-}
-
-fn is_folder_of_sessions(detection: &Detection) -> bool {
-    probe::is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
 }
 
 /// The session files of a folder, newest first.
@@ -135,7 +131,7 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 /// The newest file under a folder that an agent wrote; of a session and its companions the session.
 fn newest_session_file(folder: &Path) -> Option<PathBuf> {
     let mut files = below(folder, DEEPEST, &mut |_, _| true);
-    files.retain(|file| may_hold_a_session(file));
+    files.retain(|file| probe::may_hold_a_session(file));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
@@ -148,12 +144,6 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
         *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
     };
     Some(files.iter().find(is_owner).unwrap_or(newest).clone())
-}
-
-/// Session files are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
-fn may_hold_a_session(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.contains(".json") || name.ends_with(".ndjson")
 }
 
 fn modified(path: &Path) -> Option<(i64, i64)> {
@@ -174,7 +164,8 @@ fn describe(kind: FileType) -> &'static str {
     }
 }
 
-fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
+/// Why the system does not let a path be opened.
+pub fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist".to_owned(),

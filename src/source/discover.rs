@@ -27,8 +27,8 @@ impl Lying {
 }
 
 /// The files that a pattern names.
-pub fn named_by(pattern: &Path) -> impl Iterator<Item = Lying> {
-    expand(pattern).files.into_iter().map(Lying::at)
+pub fn named_by(pattern: &Path) -> Vec<Lying> {
+    expand(pattern).files.into_iter().map(Lying::at).collect()
 }
 
 /// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked
@@ -104,8 +104,11 @@ mod tests {
     #[test]
     fn patterns_name_files_with_their_stamps() {
         let tree = tree(&["p/one.jsonl", "q/two.jsonl", "q/three.txt"]);
-        let found: Vec<_> = named_by(&tree.path().join("*/*.jsonl")).collect();
+        let found = named_by(&tree.path().join("*/*.jsonl"));
         assert!(found.iter().all(|lying| lying.stamp.is_some_and(|stamp| stamp.len == 5)));
-        assert_eq!(names(tree.path(), found.into_iter().map(|lying| lying.path)), ["p/one.jsonl", "q/two.jsonl"]);
+        assert_eq!(
+            names(tree.path(), found.into_iter().map(|lying| lying.path)),
+            ["p/one.jsonl", "q/two.jsonl"]
+        );
     }
 }

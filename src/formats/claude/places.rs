@@ -19,7 +19,8 @@ pub const ROOTS: &[Root] = &[
 
 /// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions.
 pub fn named(path: &Path) -> Option<Named<'_>> {
-    let is_sub_agent = file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
+    let is_sub_agent =
+        file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
     Named::stem(path).filter(|_| !is_sub_agent)
 }
 

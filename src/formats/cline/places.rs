@@ -7,7 +7,8 @@ use crate::formats::roots::{Beside, Holds, Named, Root, file_name, folder_name};
 
 const SCREEN: &str = "ui_messages.json";
 const HISTORY: &str = "api_conversation_history.json";
-const TASKS: &[Holds] = &[Holds::Files("*/ui_messages.json"), Holds::Files("*/api_conversation_history.json")];
+const TASKS: &[Holds] =
+    &[Holds::Files("*/ui_messages.json"), Holds::Files("*/api_conversation_history.json")];
 
 /// Where the core and the extensions keep sessions.
 pub const ROOTS: &[Root] = &[

@@ -6,10 +6,8 @@ use std::path::Path;
 use crate::formats::json::Json;
 use crate::formats::roots::{Beside, Holds, Listing, Named, Root, file_name};
 
-const HOLDS: &[Holds] = &[
-    Holds::Databases("agents/*/agent/openclaw-agent.sqlite"),
-    Holds::Files("agents/*/sessions/*.jsonl*"),
-];
+const HOLDS: &[Holds] =
+    &[Holds::Databases("agents/*/agent/openclaw-agent.sqlite"), Holds::Files("agents/*/sessions/*.jsonl*")];
 
 /// Where OpenClaw, its profiles and its earlier names keep sessions.
 pub const ROOTS: &[Root] = &[
@@ -35,7 +33,8 @@ pub const ROOTS: &[Root] = &[
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let name = file_name(path);
     let Some((id, rest)) = name.split_once(".jsonl") else {
-        return Named::stem(path).filter(|_| name != "sessions.json" && !name.ends_with(".trajectory-path.json"));
+        return Named::stem(path)
+            .filter(|_| name != "sessions.json" && !name.ends_with(".trajectory-path.json"));
     };
     let is_archive = [".reset.", ".deleted.", ".bak."].iter().any(|mark| rest.starts_with(mark));
     let is_other = id.ends_with(".trajectory") || id.contains(".checkpoint.");
@@ -110,7 +109,8 @@ mod tests {
         )
         .unwrap();
         let told = listings(&index);
-        let titles: Vec<&str> = told.iter().filter_map(|l| l.title.as_ref()).map(|title| title.as_str()).collect();
+        let titles: Vec<&str> =
+            told.iter().filter_map(|l| l.title.as_ref()).map(|title| title.as_str()).collect();
         assert_eq!((told.len(), titles), (2, vec!["Ann", "scout"]));
         assert_eq!(told[0].file.as_deref(), Some("a1-topic-7.jsonl"));
         assert_eq!(told[1].parent.as_deref(), Some("agent:main:main"));
