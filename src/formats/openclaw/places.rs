@@ -32,17 +32,17 @@ pub const ROOTS: &[Root] = &[
 /// `<id>.jsonl`, and behind that what became of it: `.reset.<time>`, `.deleted.<time>`, `.bak.<time>`.
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let name = file_name(path);
+    let mut folders = path.iter().filter_map(|folder| folder.to_str());
+    let agent = folders.find(|folder| *folder == "agents").and_then(|_| folders.next());
     let Some((id, rest)) = name.split_once(".jsonl") else {
-        return Named::stem(path)
-            .filter(|_| name != "sessions.json" && !name.ends_with(".trajectory-path.json"));
+        let is_other = name == "sessions.json" || name.ends_with(".trajectory-path.json");
+        return Named::stem(path).filter(|_| !is_other).map(|named| Named { agent, ..named });
     };
     let is_archive = [".reset.", ".deleted.", ".bak."].iter().any(|mark| rest.starts_with(mark));
     let is_other = id.ends_with(".trajectory") || id.contains(".checkpoint.");
     if id.is_empty() || is_other || !(rest.is_empty() || is_archive) {
         return None;
     }
-    let mut folders = path.iter().filter_map(|folder| folder.to_str());
-    let agent = folders.find(|folder| *folder == "agents").and_then(|_| folders.next());
     Some(Named { id, agent, is_archive })
 }
 
@@ -78,6 +78,7 @@ mod tests {
 
     use super::{listings, named};
     use crate::formats::json::parse;
+    use crate::model::text::Text;
 
     #[test]
     fn archives_are_sessions_and_copies_are_none() {
@@ -109,8 +110,7 @@ mod tests {
         )
         .unwrap();
         let told = listings(&index);
-        let titles: Vec<&str> =
-            told.iter().filter_map(|l| l.title.as_ref()).map(|title| title.as_str()).collect();
+        let titles: Vec<&str> = told.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
         assert_eq!((told.len(), titles), (2, vec!["Ann", "scout"]));
         assert_eq!(told[0].file.as_deref(), Some("a1-topic-7.jsonl"));
         assert_eq!(told[1].parent.as_deref(), Some("agent:main:main"));

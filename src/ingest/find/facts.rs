@@ -12,6 +12,7 @@ use super::candidates::Candidate;
 use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::formats::json;
 use crate::formats::roots::{Listing, file_name};
+use crate::ingest::plan::read_head;
 use crate::ingest::probe::{self, HEAD};
 use crate::ingest::target::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
@@ -31,7 +32,6 @@ const STEP: usize = 32 << 10;
 const INDEX: usize = 16 << 20;
 /// A session that was written to so lately is taken for a running one.
 const FRESH_MS: u64 = 60_000;
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// A session that was found. What is not known is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +125,11 @@ impl Facts {
         let listings = self.indexes.get(&index)?;
         let name = file_name(&candidate.path);
         let by_file = || listings.iter().find(|listing| listing.file.as_deref() == Some(name));
-        let by_id = || listings.iter().find(|listing| listing.file.is_none() && listing.id == candidate.id);
+        // An id speaks of the session that goes on, not of what was put aside.
+        let is_its = |listing: &&Listing| {
+            listing.file.is_none() && !candidate.is_archive && listing.id == candidate.id
+        };
+        let by_id = || listings.iter().find(is_its);
         by_file().or_else(by_id).cloned()
     }
 
@@ -239,20 +243,22 @@ impl Glance {
 /// What the beginning and the end of a file tell. `None`: it is no session.
 fn glance(candidate: &Candidate) -> io::Result<Option<Glance>> {
     let path = &candidate.path;
-    let file = File::open(path)?;
-    let len = Stamp::of_file(&file)?.len;
-    if let Some(format) = candidate.format.filter(|_| file_name(path).contains(".jsonl")) {
+    let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
+    let is_lines = file_name(path).contains(".jsonl") && !is_packed;
+    if let Some(format) = candidate.format.filter(|_| is_lines) {
         let mut glance = Glance::nothing(format);
-        glance_at_lines(&file, len, &mut glance)?;
+        glance_at_lines(&File::open(path)?, &mut glance)?;
         return Ok(Some(glance));
     }
-    let head = read_range(&file, 0, HEAD)?;
-    let Some((format, shape)) = format_of(candidate, &head, len <= head.len() as u64) else {
-        return Ok(None);
-    };
+    let (head, is_whole) = read_head(path)?;
+    let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
     let mut glance = Glance::nothing(format);
     match shape {
-        Shape::Lines | Shape::Stream | Shape::Rows => glance_at_lines(&file, len, &mut glance)?,
+        _ if probe::foreign(&head).is_some() => {}
+        Shape::Lines | Shape::Stream | Shape::Rows if is_packed => {
+            LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
+        }
+        Shape::Lines | Shape::Stream | Shape::Rows => glance_at_lines(&File::open(path)?, &mut glance)?,
         Shape::Document => glance_at_document(&head, &mut glance),
         Shape::Folder => {
             let text = String::from_utf8_lossy(&head);
@@ -267,7 +273,8 @@ fn glance(candidate: &Candidate) -> io::Result<Option<Glance>> {
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
 fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
-        return None;
+        // It may be an archive that cannot be looked into: its place and name say what it is.
+        return candidate.format.map(|format| (format, Shape::Lines));
     }
     let detection = probe::detect_file(&candidate.path, head, is_whole);
     let told = Some((detection.format, detection.verdict.shape));
@@ -280,12 +287,13 @@ fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'st
     candidate.format.map(|format| (format, detection.verdict.shape))
 }
 
-fn glance_at_lines(file: &File, len: u64, glance: &mut Glance) -> io::Result<()> {
+fn glance_at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
+    let len = Stamp::of_file(file)?.len;
     let mut buffer = LineBuffer::new(FileId(0));
     let mut at = 0;
     while at < len && at < HEAD as u64 && (at == 0 || !glance.has_title()) {
         let chunk = read_range(file, at, STEP)?;
-        if chunk.is_empty() || chunk.starts_with(ZSTD) {
+        if chunk.is_empty() {
             return Ok(());
         }
         at += chunk.len() as u64;
