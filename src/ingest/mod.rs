@@ -4,6 +4,7 @@
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
 mod bodies;
+mod catalog;
 mod files;
 mod live;
 mod open;
@@ -13,6 +14,7 @@ mod plan;
 mod preview;
 mod probe;
 mod reader;
+mod rows;
 mod strand;
 mod target;
 mod teller;
