@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Origin, Record, Shape};
@@ -45,6 +46,12 @@ pub trait Format: Sync {
     fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
         let _ = (path, session);
         Vec::new()
+    }
+
+    /// For a database with these tables: how sessions are read from it. `None` if they are not the format's.
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        let _ = tables;
+        None
     }
 
     /// Where the agent keeps sessions.
@@ -158,6 +165,8 @@ pub enum Place<'a> {
     Element,
     /// A whole small file: of a folder, or a companion.
     File(&'a Path),
+    /// A row of a database's table with this name.
+    Row(&'a str),
 }
 
 /// A record, parsed.

@@ -4,6 +4,7 @@
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
 mod bodies;
+mod catalog;
 mod files;
 pub mod find;
 mod live;
@@ -14,6 +15,7 @@ mod plan;
 mod preview;
 mod probe;
 mod reader;
+mod rows;
 mod strand;
 mod target;
 mod teller;

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use super::catalog;
 use super::plan::{Plan, read_head};
 use super::probe;
 use super::target::{OpenError, SessionHead, Target};
@@ -14,6 +15,7 @@ use crate::formats::{Detection, json};
 use crate::model::record::Shape;
 use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
+use crate::source::rows;
 use crate::source::stamp::Stamp;
 
 /// How deep a folder is searched for session files.
@@ -38,6 +40,9 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
         return Err(OpenError(format!("{}: {}, not a session file", path.display(), describe(kind))));
     }
     let (head, is_whole) = read_head(path).map_err(|error| cannot_open(path, &error))?;
+    if rows::is_database(&head) {
+        return catalog::plan(target);
+    }
     if let Some(what) = probe::foreign(&head) {
         return Err(OpenError(format!("{}: {what}", path.display())));
     }
@@ -52,12 +57,15 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
     Ok(Plan::new(path, session, detection))
 }
 
-/// The sessions in a folder, newest first; one without a name for a plain file.
+/// The sessions in a folder or database, newest first; one without a name for a plain file.
 pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     if target.is_stdin() {
         return Ok(vec![SessionHead::default()]);
     }
     let metadata = fs::metadata(&target.path).map_err(|error| cannot_open(&target.path, &error))?;
+    if metadata.is_file() && read_head(&target.path).is_ok_and(|(head, _)| rows::is_database(&head)) {
+        return catalog::sessions(&target.path);
+    }
     if !metadata.is_dir() {
         return Ok(vec![SessionHead::default()]);
     }

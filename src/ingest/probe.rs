@@ -8,7 +8,6 @@ use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split};
-use crate::source::rows;
 
 /// How much of a file is looked at.
 pub const HEAD: usize = 256 << 10;
@@ -85,9 +84,6 @@ pub fn may_hold_a_session(path: &Path) -> bool {
 /// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
 pub fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
-    if rows::is_database(head) {
-        return Some(rows::ADVICE);
-    }
     if is(&[0x1f, 0x8b]) {
         return Some("compressed with gzip; try `gzip -dc FILE | tv -`");
     }

@@ -7,12 +7,14 @@ mod events;
 mod message;
 mod part;
 mod paths;
+mod tables;
 
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
 use super::json::Json;
 use super::roots::{Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
 /// The format.
@@ -41,6 +43,10 @@ impl Format for Opencode {
 
     fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
         paths::files(path, session)
+    }
+
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        tables::queries(tables)
     }
 
     fn roots(&self) -> &'static [Root] {
