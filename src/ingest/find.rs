@@ -5,6 +5,7 @@
 
 mod candidates;
 mod facts;
+mod glance;
 mod lookup;
 
 use std::vec;

@@ -63,7 +63,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
         return Ok(vec![SessionHead::default()]);
     }
     let metadata = fs::metadata(&target.path).map_err(|error| cannot_open(&target.path, &error))?;
-    if metadata.is_file() && read_head(&target.path).is_ok_and(|(head, _)| rows::is_database(&head)) {
+    if metadata.is_file() && is_database(&target.path) {
         return catalog::sessions(&target.path);
     }
     if !metadata.is_dir() {
@@ -75,6 +75,11 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     }
     let files = session_files(detection.format, &target.path);
     Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
+}
+
+/// Whether a file is a database, whatever its name.
+pub fn is_database(path: &Path) -> bool {
+    read_head(path).is_ok_and(|(head, _)| rows::is_database(&head))
 }
 
 /// The session that one file of a folder belongs to.

@@ -307,3 +307,94 @@ fn a_stream_ends_with_its_receiver() {
     assert_eq!(stream.iter().count(), 9);
     drop(find::stream(home.search(), LATER));
 }
+
+/// OpenClaw's and OpenCode's databases of now, beside what they took over.
+#[cfg(feature = "sqlite")]
+fn home_with_databases() -> Home {
+    let home = Home::new();
+    let database = |path: &str, sql: &str| {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    };
+    let events: Vec<String> = pi("11aa", "Hello bot")
+        .lines()
+        .enumerate()
+        .map(|(seq, line)| {
+            format!("INSERT INTO transcript_events VALUES('11aa', {seq}, '{line}', 1700000000000);")
+        })
+        .collect();
+    database(
+        ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+        &format!(
+            "CREATE TABLE transcript_events(session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER,
+             PRIMARY KEY(session_id, seq)); {}",
+            events.concat()
+        ),
+    );
+    home.file(".openclaw/agents/main/sessions/11aa.jsonl", 1, &pi("11aa", "Imported"));
+    home.file(
+        ".openclaw/agents/main/sessions/22bb.jsonl.reset.2026-06-27T03-21-20.768Z",
+        50,
+        &pi("22bb", "Reset"),
+    );
+    database(
+        ".local/share/opencode/opencode.db",
+        r#"CREATE TABLE session(id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,
+             version TEXT, time_created INTEGER, time_updated INTEGER);
+           CREATE TABLE message(id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
+           CREATE TABLE part(id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER,
+             time_updated INTEGER, data TEXT);
+           INSERT INTO session VALUES('ses_one', 'p', NULL, '/gears', 'Oil the gears', '1.2', 1600000000000, 1600000000000);
+           INSERT INTO session VALUES('ses_two', 'p', 'ses_one', '/gears', 'A helper', '1.2', 1600000000001, 1600000000001);
+           INSERT INTO message VALUES('msg_1', 'ses_one', 1600000000000, 1600000000000, '{"role":"assistant",
+             "modelID":"some-model","providerID":"p","time":{"created":1600000000000,"completed":1600000000001}}');
+           INSERT INTO part VALUES('prt_1', 'msg_1', 'ses_one', 1600000000000, 1600000000000,
+             '{"type":"text","text":"All oiled."}');"#,
+    );
+    let left = r#"{"id":"ses_one","title":"Left behind","directory":"/gears"}"#;
+    home.file(".local/share/opencode/storage/session/p/ses_one.json", 1, left);
+    let only_there = r#"{"id":"ses_old","title":"Only there","directory":"/gears"}"#;
+    home.file(".local/share/opencode/storage/session/p/ses_old.json", 60, only_there);
+    home
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
+    let home = home_with_databases();
+    let found = home.listed(&[]);
+    let told: Vec<[&str; 3]> = found
+        .iter()
+        .map(|found| ["id", "title", "format"].map(|name| found[name].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["22bb", "Reset", "openclaw"],
+        ["ses_old", "Only there", "opencode"],
+        ["11aa", "Hello bot", "openclaw"],
+        ["ses_one", "Oil the gears", "opencode"],
+    ];
+    assert_eq!(told, expected);
+    let (claw, opencode) = (&found[2], &found[3]);
+    assert_eq!(
+        (&claw["session"], &claw["agent"], &claw["cwd"]),
+        (&json!("11aa"), &json!("main"), &json!("/work"))
+    );
+    assert_eq!(
+        (&claw["model"], &claw["started"]),
+        (&json!("some-model"), &json!("2026-03-01T08:00:01.000Z"))
+    );
+    assert_eq!((&opencode["model"], &opencode["cwd"]), (&json!("some-model"), &json!("/gears")));
+    for (name, words) in [("11aa", "Hello bot"), ("ses_one", "All oiled"), ("22b", "Reset")] {
+        let (code, out, error) = home.tv(&["show", name]);
+        assert_eq!((code, error.as_str()), (0, ""), "{name}");
+        assert!(out.contains(words), "{name}: {out}");
+    }
+    let database = home.path().join(".local/share/opencode/opencode.db");
+    assert_eq!(ids(&home.listed(&[database.to_str().unwrap()])), ["ses_one"]);
+    let folder = home.path().join(".local/share/opencode");
+    assert_eq!(ids(&home.listed(&[folder.to_str().unwrap()])), ["ses_old", "ses_one"]);
+    assert!(!folder.join("opencode.db-wal").exists() && !folder.join("opencode.db-shm").exists());
+    // A session that another one started is no row of the list, yet it has a name.
+    assert_eq!(home.tv(&["stats", "ses_two"]).0, 0);
+}

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::formats::REGISTRY;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::{Environment, Holds, Named, Root};
+use crate::ingest::catalog;
 use crate::ingest::open;
 use crate::ingest::probe;
 use crate::ingest::target::{OpenError, SessionHead, Target};
@@ -49,6 +50,8 @@ pub struct Candidate {
     pub size: Option<u64>,
     /// What its database says of it.
     pub row: Option<SessionHead>,
+    /// Whether another session of its database started it.
+    pub is_child: bool,
     /// Whether the reader named this very file.
     pub is_asked: bool,
 }
@@ -109,7 +112,7 @@ fn at_path(path: &Path, search: &Search) -> Result<Vec<Candidate>, OpenError> {
     if metadata.is_dir() {
         return Ok(in_folder(path, search));
     }
-    if may_be_a_database(path) {
+    if open::is_database(path) {
         return of_database(&lying, None);
     }
     let named = Named::stem(path);
@@ -167,6 +170,7 @@ fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>
         modified: lying.stamp.map(|stamp| stamp.moment()),
         size: lying.stamp.map(|stamp| stamp.len),
         row: None,
+        is_child: false,
         is_asked: false,
         path: lying.path,
     }
@@ -180,8 +184,7 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         None => open::plan(&target)?.format,
     };
     let agent = format.named(&lying.path).and_then(|named| named.agent).map(str::to_owned);
-    let heads = heads.into_iter().filter(|head| !head.id.is_empty());
-    let row = |head: SessionHead| Candidate {
+    let row = |head: &SessionHead| Candidate {
         path: lying.path.clone(),
         format: Some(format),
         id: head.id.clone(),
@@ -189,10 +192,11 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         is_archive: false,
         modified: head.updated,
         size: None,
-        row: Some(head),
+        is_child: !catalog::is_main(head, &heads),
+        row: Some(head.clone()),
         is_asked: false,
     };
-    Ok(heads.map(row).collect())
+    Ok(heads.iter().map(row).collect())
 }
 
 /// What a database took over stays beside it: files of sessions that are rows now are old copies.

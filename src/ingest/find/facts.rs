@@ -1,33 +1,23 @@
-//! The facts of a found session: what its own decoder tells of the beginning and the end of its file,
-//! and what lies beside it.
-//!
-//! Invariant: of no file more than [`HEAD`] and [`STEP`] bytes are read.
+//! The facts of a found session: what a glance at it tells, and what lies beside it.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::candidates::Candidate;
-use crate::formats::decoder::{Decoder, Format, Place, feed};
+use super::glance::{self, Glance};
+use crate::formats::decoder::{Format, Place};
 use crate::formats::json;
 use crate::formats::roots::{Listing, file_name};
-use crate::ingest::plan::read_head;
-use crate::ingest::probe::{self, HEAD};
 use crate::ingest::target::Target;
-use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
-use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::text::Text;
-use crate::model::transcript::Transcript;
-use crate::source::document::split;
-use crate::source::lines::{Line, LineBuffer};
 use crate::source::process;
 use crate::source::stamp::{Stamp, read_range};
 
-/// How much is read at a time: the beginning until a title is known, and once at the end.
-const STEP: usize = 32 << 10;
+/// How large a manifest or a lock may be.
+const SMALL: usize = 256 << 10;
 /// How large an index of sessions may be: real ones repeat prompts of the system for each session.
 const INDEX: usize = 16 << 20;
 /// A session that was written to so lately is taken for a running one.
@@ -78,17 +68,6 @@ pub struct Facts {
     indexes: HashMap<PathBuf, Vec<Listing>>,
 }
 
-/// What a file tells.
-struct Glance {
-    format: &'static dyn Format,
-    /// Whether another session started it.
-    is_child: bool,
-    /// Whether the file is only one of many.
-    is_part: bool,
-    decoder: Box<dyn Decoder>,
-    out: Batch,
-}
-
 impl Facts {
     /// At this time.
     pub fn new(now: Moment) -> Self {
@@ -106,7 +85,7 @@ impl Facts {
             return self.of_row(candidate);
         }
         self.opened += 1;
-        let glance = match glance(&candidate) {
+        let glance = match glance::at_file(&candidate) {
             Ok(glance) => glance?,
             // A file that cannot be read is there all the same.
             Err(_) => Glance::nothing(candidate.format?),
@@ -133,23 +112,29 @@ impl Facts {
         by_file().or_else(by_id).cloned()
     }
 
-    fn of_row(&self, candidate: Candidate) -> Option<Found> {
-        let live = self.fresh(&candidate);
-        let (row, format) = (candidate.row?, candidate.format?);
-        row.parent.is_none().then(|| Found {
-            path: candidate.path,
+    fn of_row(&mut self, candidate: Candidate) -> Option<Found> {
+        let format = candidate.format?;
+        let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
+        self.opened += 1;
+        // Rows that cannot be read just now are there all the same.
+        let glance = glance::at_rows(&candidate, format).unwrap_or_else(|_| Glance::nothing(format));
+        let transcript = glance.transcript();
+        let meta = transcript.meta();
+        let key = row.key.as_deref().map(Text::clean);
+        Some(Found {
             session: Some(row.id.clone()),
             format: format.name(),
             id: Text::clean(&row.id),
-            agent: candidate.agent.as_deref().map(Text::clean),
-            title: row.title.or_else(|| row.key.as_deref().map(Text::clean)),
-            key: row.key.as_deref().map(Text::clean),
-            cwd: None,
-            model: None,
-            started: None,
+            agent: candidate.agent.as_deref().map(Text::clean).or_else(|| meta.agent.clone()),
+            title: row.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
+            key,
+            cwd: meta.cwd.clone(),
+            model: meta.model.clone(),
+            started: transcript.entries().find_map(|entry| entry.at),
             modified: candidate.modified,
             size: None,
-            live,
+            live: self.fresh(&candidate),
+            path: candidate.path,
         })
     }
 
@@ -195,7 +180,7 @@ impl Facts {
 
     /// Feeds the manifest to the decoder. Answers which process it names.
     fn manifest(&mut self, path: &Path, glance: &mut Glance) -> Option<i64> {
-        let bytes = small(path, HEAD)?;
+        let bytes = small(path, SMALL)?;
         self.opened += 1;
         glance.tell(1, 0, &bytes, Place::File(path));
         json::parse(&String::from_utf8_lossy(&bytes)).ok()?.get("pid").int()
@@ -203,7 +188,7 @@ impl Facts {
 
     /// Whether the process that holds a lock runs; `None` if there is no lock.
     fn lock(&mut self, path: &Path) -> Option<bool> {
-        let bytes = small(path, STEP)?;
+        let bytes = small(path, SMALL)?;
         self.opened += 1;
         let text = String::from_utf8_lossy(&bytes);
         Some(json::parse(&text).ok()?.get("pid").int().is_some_and(process::is_running))
@@ -214,123 +199,6 @@ impl Facts {
 fn live(lock: Option<bool>, told: Option<bool>, process: Option<i64>) -> Option<bool> {
     let is_alive = process.is_none_or(process::is_running);
     lock.or_else(|| told.map(|told| told && is_alive))
-}
-
-impl Glance {
-    fn nothing(format: &'static dyn Format) -> Self {
-        let mut out = Batch::default();
-        out.stubs_only = true;
-        Self { format, is_child: false, is_part: false, decoder: format.decoder(), out }
-    }
-
-    fn tell(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
-        let origin = Origin { file: FileId(file), at, len: saturating_u32(bytes.len()), line: 0 };
-        feed(&mut *self.decoder, Record { origin, bytes }, place, &mut self.out);
-    }
-
-    fn has_title(&self) -> bool {
-        self.out.edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
-    }
-
-    fn transcript(mut self) -> Transcript {
-        self.decoder.finish(&mut self.out);
-        let mut transcript = Transcript::new();
-        transcript.apply(self.out);
-        transcript
-    }
-}
-
-/// What the beginning and the end of a file tell. `None`: it is no session.
-fn glance(candidate: &Candidate) -> io::Result<Option<Glance>> {
-    let path = &candidate.path;
-    let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
-    let is_lines = file_name(path).contains(".jsonl") && !is_packed;
-    if let Some(format) = candidate.format.filter(|_| is_lines) {
-        let mut glance = Glance::nothing(format);
-        glance_at_lines(&File::open(path)?, &mut glance)?;
-        return Ok(Some(glance));
-    }
-    let (head, is_whole) = read_head(path)?;
-    let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
-    let mut glance = Glance::nothing(format);
-    match shape {
-        _ if probe::foreign(&head).is_some() => {}
-        Shape::Lines | Shape::Stream | Shape::Rows if is_packed => {
-            LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
-        }
-        Shape::Lines | Shape::Stream | Shape::Rows => glance_at_lines(&File::open(path)?, &mut glance)?,
-        Shape::Document => glance_at_document(&head, &mut glance),
-        Shape::Folder => {
-            let text = String::from_utf8_lossy(&head);
-            glance.is_part = true;
-            glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
-            glance.tell(0, 0, &head, Place::File(path));
-        }
-    }
-    Ok(Some(glance))
-}
-
-/// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
-fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
-    if probe::foreign(head).is_some() {
-        // It may be an archive that cannot be looked into: its place and name say what it is.
-        return candidate.format.map(|format| (format, Shape::Lines));
-    }
-    let detection = probe::detect_file(&candidate.path, head, is_whole);
-    let told = Some((detection.format, detection.verdict.shape));
-    if candidate.is_asked {
-        return told.filter(|_| !probe::is_unclaimed(&detection));
-    }
-    if probe::is_certain_of_agent(&detection) {
-        return told.filter(|(format, _)| format.named(&candidate.path).is_some());
-    }
-    candidate.format.map(|format| (format, detection.verdict.shape))
-}
-
-fn glance_at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
-    let len = Stamp::of_file(file)?.len;
-    let mut buffer = LineBuffer::new(FileId(0));
-    let mut at = 0;
-    while at < len && at < HEAD as u64 && (at == 0 || !glance.has_title()) {
-        let chunk = read_range(file, at, STEP)?;
-        if chunk.is_empty() {
-            return Ok(());
-        }
-        at += chunk.len() as u64;
-        buffer.feed(&chunk, |line| tell_line(line, glance));
-    }
-    let end = at.max(len.saturating_sub(STEP as u64));
-    let mut chunk = read_range(file, end, STEP)?;
-    if end > at {
-        let first = memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |newline| newline + 1);
-        chunk.drain(..first);
-        buffer = LineBuffer::in_the_middle(FileId(0), end + first as u64);
-    }
-    buffer.feed(&chunk, |line| tell_line(line, glance));
-    let is_ended =
-        |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
-    if let Some(line) = buffer.unfinished().filter(is_ended) {
-        tell_line(line, glance);
-    }
-    Ok(())
-}
-
-fn tell_line(line: Line<'_>, glance: &mut Glance) {
-    if let Line::Whole(Record { origin, bytes }) = line {
-        glance.tell(0, origin.at, bytes, Place::Line);
-    }
-}
-
-/// The header and the messages that are complete in the beginning.
-fn glance_at_document(head: &[u8], glance: &mut Glance) {
-    let Some(split) = split(head) else { return };
-    if let Some(header) = &split.header {
-        glance.tell(0, split.root.start as u64, header, Place::Header);
-    }
-    for element in split.elements {
-        let at = element.start as u64;
-        glance.tell(0, at, head.get(element).unwrap_or_default(), Place::Element);
-    }
 }
 
 fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
