@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::json::{self, Damage, Json};
+use super::roots::{Beside, Listing, Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Origin, Record, Shape};
@@ -50,9 +52,33 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Folders under which agents keep sessions, relative to the home directory.
-    fn roots(&self) -> &'static [&'static str] {
+    /// For a database with these tables: how sessions are read from it. `None` if they are not the format's.
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        let _ = tables;
+        None
+    }
+
+    /// Where the agent keeps sessions.
+    fn roots(&self) -> &'static [Root] {
         &[]
+    }
+
+    /// What the name of a file of this format tells. `None`: it is no session of its own, but a
+    /// companion, a copy or an index.
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        Named::stem(path)
+    }
+
+    /// Small files beside a session that say more of it.
+    fn beside(&self, path: &Path) -> Beside {
+        let _ = path;
+        Beside::default()
+    }
+
+    /// What the index beside sessions says of them.
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        let _ = index;
+        Vec::new()
     }
 }
 
@@ -143,6 +169,8 @@ pub enum Place<'a> {
     Element,
     /// A whole small file: of a folder, or a companion.
     File(&'a Path),
+    /// A row of a database's table with this name.
+    Row(&'a str),
 }
 
 /// A record, parsed.

@@ -2,15 +2,23 @@
 //! session turns, what travels over its wires, trajectories, and the small files beside a session.
 
 pub mod envelope;
+mod lanes;
 pub mod marks;
+mod places;
+mod tables;
 mod trajectory;
 mod turn;
 mod wire;
 
+use std::path::Path;
+
+use self::lanes::Lanes;
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
+use super::roots::{Beside, Listing, Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::edit::Batch;
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -57,11 +65,28 @@ impl Format for Openclaw {
         Box::new(OpenclawDecoder {
             session: SessionDecoder::new(envelope::open),
             wire: wire::Wire::default(),
+            lanes: Lanes::default(),
         })
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".openclaw/agents", ".clawdbot/agents", ".moltbot/agents"]
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        tables::queries(tables)
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
+    }
+
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        places::listings(index)
     }
 }
 
@@ -102,11 +127,15 @@ fn is_lock(root: &Json<'_>) -> bool {
 struct OpenclawDecoder {
     session: SessionDecoder,
     wire: wire::Wire,
+    lanes: Lanes,
 }
 
 impl Decoder for OpenclawDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
+        if let Place::CompanionLine(path) = input.place {
+            return self.lanes.decode(path, input, out);
+        }
         if is_index(json) {
             return show_raw(input, &format!("index of {} sessions", json.members().len()), out);
         }
@@ -124,13 +153,17 @@ impl Decoder for OpenclawDecoder {
         }
         match self.wire.decode(json, out) {
             Some(fate) => fate,
-            None => self.session.decode(input, out),
+            None => {
+                self.lanes.see(json, out);
+                self.session.decode(input, out)
+            }
         }
     }
 
     fn finish(&mut self, out: &mut Batch) {
         self.wire.give_out(out);
         self.session.finish(out);
+        self.lanes.finish(out);
     }
 }
 

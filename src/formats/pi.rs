@@ -7,13 +7,17 @@ mod entry;
 mod event;
 pub mod image;
 pub mod message;
+mod places;
 pub mod result;
 pub mod session;
 pub mod usage;
 
+use std::path::Path;
+
 use super::decoder::{Confidence, Decoder, Format, Probe, Verdict};
 use super::json::Json;
 use super::openclaw::marks;
+use super::roots::{Named, Root};
 use crate::model::record::Shape;
 
 /// The format.
@@ -55,8 +59,12 @@ impl Format for Pi {
         Box::new(session::SessionDecoder::new(message::plain_prompt))
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".pi/agent/sessions"]
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
     }
 }
 

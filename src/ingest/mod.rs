@@ -1,10 +1,12 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
 //!
-//! `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
+//! `find` finds sessions. `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
 mod bodies;
+mod catalog;
 mod files;
+pub mod find;
 mod live;
 mod open;
 mod pager;
@@ -13,6 +15,7 @@ mod plan;
 mod preview;
 mod probe;
 mod reader;
+mod rows;
 mod strand;
 mod target;
 mod teller;
@@ -27,7 +30,7 @@ use std::time::Instant;
 use crossbeam_channel::Sender;
 
 pub use self::pager::Pager;
-pub use self::target::{OpenError, Target};
+pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;
 use self::files::Files;
@@ -58,8 +61,8 @@ pub struct Session {
     files: Files,
 }
 
-/// Ids of the sessions in a folder, newest first; one empty id for a plain file.
-pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
+/// The sessions in a folder or database, newest first; one without a name for a plain file.
+pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     open::sessions(target)
 }
 

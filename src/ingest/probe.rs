@@ -8,7 +8,6 @@ use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split};
-use crate::source::rows;
 
 /// How much of a file is looked at.
 pub const HEAD: usize = 256 << 10;
@@ -71,12 +70,20 @@ pub fn is_certain_of_agent(detection: &Detection) -> bool {
     !is_unclaimed(detection) && detection.format.name() != Generic.name()
 }
 
+/// Whether a folder holds sessions of many files each.
+pub fn is_folder_of_sessions(detection: &Detection) -> bool {
+    is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
+}
+
+/// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
+pub fn may_hold_a_session(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.contains(".json") || name.ends_with(".ndjson")
+}
+
 /// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
 pub fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
-    if rows::is_database(head) {
-        return Some(rows::ADVICE);
-    }
     if is(&[0x1f, 0x8b]) {
         return Some("compressed with gzip; try `gzip -dc FILE | tv -`");
     }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
+use super::rows::Rows;
 use super::strand::Strand;
 use super::teller::Teller;
 use super::whole::{Small, is_whole_document, is_whole_value, tell_document};
@@ -60,6 +61,7 @@ enum Main {
     Lines { strand: Box<Strand>, has_more: bool },
     Document { file: Rewritten, id: FileId, content: Option<Vec<u8>> },
     Folder,
+    Rows(Box<Rows>),
 }
 
 /// What waits to be read.
@@ -88,7 +90,8 @@ impl<'o> Reader<'o> {
                 Main::Document { id: files.number(&plan.path, Kind::Document).0, file, content }
             }
             Shape::Folder => Main::Folder,
-            Shape::Lines | Shape::Rows | Shape::Stream => {
+            Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies)?)),
+            Shape::Lines | Shape::Stream => {
                 let strand = Strand::open(&plan.path, Kind::Lines, files, now)?;
                 Main::Lines { strand: Box::new(strand), has_more: true }
             }
@@ -131,6 +134,7 @@ impl<'o> Reader<'o> {
         match &self.main {
             Main::Lines { strand, .. } => (strand.follower.offset(), strand.follower.len()),
             Main::Document { .. } => (0, 0),
+            Main::Rows(rows) => rows.progress(),
             Main::Folder => {
                 (self.smalls.len().saturating_sub(self.queue.len()) as u64, self.smalls.len() as u64)
             }
@@ -140,8 +144,10 @@ impl<'o> Reader<'o> {
     /// The end of a reading: last lines, what the decoder held back, the last batch. Answers whether
     /// more is to be read after all.
     pub fn rest(&mut self, now: Instant, is_final: bool) -> bool {
-        if let Main::Lines { strand, .. } = &mut self.main {
-            strand.rest(&mut self.teller, now, is_final);
+        match &mut self.main {
+            Main::Lines { strand, .. } => strand.rest(&mut self.teller, now, is_final),
+            Main::Rows(rows) => rows.rest(),
+            Main::Document { .. } | Main::Folder => {}
         }
         for strand in &mut self.strands {
             strand.rest(&mut self.teller, now, is_final);
@@ -160,6 +166,7 @@ impl<'o> Reader<'o> {
         let main = match &self.main {
             Main::Lines { has_more, .. } => *has_more,
             Main::Document { content, .. } => content.is_some(),
+            Main::Rows(rows) => rows.has_more(),
             Main::Folder => false,
         };
         main || !self.queue.is_empty()
@@ -170,6 +177,7 @@ impl<'o> Reader<'o> {
         let main = match &self.main {
             Main::Lines { strand, .. } => strand.due().into_iter().chain(strand.follower.retry_at()).min(),
             Main::Document { file, .. } => file.retry_at(),
+            Main::Rows(rows) => rows.due(),
             Main::Folder => None,
         };
         let strands = self.strands.iter().filter_map(Strand::due);
@@ -255,6 +263,11 @@ impl<'o> Reader<'o> {
                 Look::Back => seen.links.push(LinkState::Live),
                 Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
             },
+            Main::Rows(rows) => {
+                let (links, anew) = rows.poll(&mut self.teller, now);
+                seen.links.extend(links);
+                seen.anew = anew;
+            }
             Main::Folder => {}
         }
     }
@@ -279,6 +292,7 @@ impl<'o> Reader<'o> {
                 *has_more = true;
             }
             Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
+            Main::Rows(rows) => rows.restart(),
             Main::Folder => {}
         }
         self.find_files(now);
@@ -305,6 +319,7 @@ impl<'o> Reader<'o> {
                 tell_document(&mut self.teller, *id, &bytes, self.bodies);
                 true
             }
+            Main::Rows(rows) => rows.step(&mut self.teller, now),
             Main::Lines { .. } | Main::Folder => false,
         }
     }

@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod entry;
 pub mod figures;
 pub mod follow;
+pub mod list;
 pub mod outcome;
 pub mod parts;
 pub mod reading;

@@ -21,8 +21,8 @@ const LABEL: usize = 40;
 /// What to report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders.
-    pub targets: Vec<Target>,
+    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
     /// One JSON object a line instead of a table.
     pub json: bool,
 }
@@ -32,7 +32,7 @@ pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outc
     let mut failures = Vec::new();
     let mut is_first = true;
     for target in &options.targets {
-        let sessions = reading::sessions(target).unwrap_or_else(|error| {
+        let sessions = target.clone().and_then(|target| reading::sessions(&target)).unwrap_or_else(|error| {
             failures.push(error);
             Vec::new()
         });

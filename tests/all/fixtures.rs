@@ -79,8 +79,8 @@ pub(crate) fn targets(path: &Path) -> Vec<Target> {
     if path.is_file() {
         return vec![whole];
     }
-    let ids = ingest::sessions(&whole).unwrap_or_else(|error| panic!("{}: {error}", name(path)));
-    ids.into_iter().map(|id| Target { path: path.to_owned(), session: Some(id) }).collect()
+    let heads = ingest::sessions(&whole).unwrap_or_else(|error| panic!("{}: {error}", name(path)));
+    heads.into_iter().map(|head| Target { path: path.to_owned(), session: Some(head.id) }).collect()
 }
 
 /// Opens a session that must open.

@@ -15,6 +15,7 @@ mod damage;
 mod demo;
 mod detect;
 mod dump;
+mod find;
 mod fixtures;
 mod follow;
 mod golden;

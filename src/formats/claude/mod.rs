@@ -8,6 +8,7 @@ pub mod lanes;
 pub mod line;
 mod notes;
 pub mod outcome;
+mod places;
 mod progress;
 pub mod session;
 mod sniff;
@@ -21,6 +22,7 @@ mod tests;
 use std::path::Path;
 
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::roots::{Named, Root};
 use crate::model::edit::Batch;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -55,8 +57,12 @@ impl Format for Claude {
         vec![Pattern(agents.join("*.meta.json")), Pattern(agents.join("*.jsonl"))]
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".claude/projects", ".config/claude/projects"]
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
     }
 }
 

@@ -60,7 +60,7 @@ struct Facts {
 impl Decoder for OpencodeDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Input { json, place } = input;
-        let is_file = matches!(place, Place::File(_));
+        let is_file = matches!(place, Place::File(_) | Place::Row(_));
         let event = event_of(json);
         if json.get("info").is_object() && (json.has("parts") || place == Place::Header) {
             return if place == Place::Header {

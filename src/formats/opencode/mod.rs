@@ -7,11 +7,14 @@ mod events;
 mod message;
 mod part;
 mod paths;
+mod tables;
 
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
 use super::json::Json;
+use super::roots::{Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
 /// The format.
@@ -47,8 +50,16 @@ impl Format for Opencode {
         paths::files(path, session)
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".local/share/opencode/storage"]
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        tables::queries(tables)
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        paths::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        paths::named(path)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{Reader, Todo};
+use super::{Main, Reader, Todo};
 use crate::formats::decoder::Pattern;
 use crate::ingest::files::Kind;
 use crate::ingest::strand::Strand;
@@ -13,6 +13,9 @@ use crate::model::record::Shape;
 
 impl Reader<'_> {
     pub(super) fn find_files(&mut self, now: Instant) {
+        if self.plan.shape == Shape::Rows {
+            return;
+        }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
             Shape::Folder => plan.format.files(&plan.path, &plan.session),
@@ -25,6 +28,10 @@ impl Reader<'_> {
     /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
     /// message follow it.
     pub(super) fn follow_up(&mut self, now: Instant) {
+        if let Main::Rows(rows) = &mut self.main {
+            let wanted = self.teller.take_wanted();
+            return rows.want(wanted, &mut self.teller);
+        }
         for wanted in self.teller.take_wanted() {
             if self.asked.insert(wanted.clone()) {
                 let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
