@@ -17,6 +17,8 @@ pub enum Kind {
     CompanionLines,
     /// The parts of a document.
     Document,
+    /// Values over several lines each.
+    Values,
     /// The whole file is one record.
     Small,
 }
@@ -25,7 +27,7 @@ impl Kind {
     /// The place of a record. Number 0 is a document's header.
     pub fn place(self, path: &Path, number: u32) -> Place<'_> {
         match self {
-            Self::Lines => Place::Line,
+            Self::Lines | Self::Values => Place::Line,
             Self::CompanionLines => Place::CompanionLine(path),
             Self::Document if number == 0 => Place::Header,
             Self::Document => Place::Element,
