@@ -5,9 +5,9 @@ pub mod envelope;
 pub mod marks;
 mod trajectory;
 mod turn;
-mod wire;
+pub mod wire;
 
-use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
@@ -42,7 +42,7 @@ impl Format for Openclaw {
         if let Some(reason) = turn::sniff(probe.lines) {
             return Verdict::yes(Confidence::Likely, Shape::Lines, reason);
         }
-        if let Some((confidence, reason)) = wire::sniff(probe.lines) {
+        if let Some((confidence, reason)) = wire::frame::sniff(probe.lines, is_message) {
             return Verdict::yes(confidence, Shape::Lines, reason);
         }
         Verdict::no("no session header and no messages of OpenClaw")
@@ -51,6 +51,7 @@ impl Format for Openclaw {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(OpenclawDecoder {
             session: SessionDecoder::new(envelope::open),
+            turns: turn::Turns::default(),
             wire: wire::Wire::default(),
         })
     }
@@ -58,6 +59,11 @@ impl Format for Openclaw {
     fn roots(&self) -> &'static [&'static str] {
         &[".openclaw/agents", ".clawdbot/agents", ".moltbot/agents"]
     }
+}
+
+/// Whether a line is a message by itself or wrapped as an entry: such lines may stand among frames.
+fn is_message(line: &Json<'_>) -> bool {
+    turn::is_turn(line) || line.get("role").str().is_some() || line.at(&["message", "role"]).str().is_some()
 }
 
 fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
@@ -96,6 +102,7 @@ fn is_lock(root: &Json<'_>) -> bool {
 
 struct OpenclawDecoder {
     session: SessionDecoder,
+    turns: turn::Turns,
     wire: wire::Wire,
 }
 
@@ -108,19 +115,19 @@ impl Decoder for OpenclawDecoder {
         if is_lock(json) && !json.has("type") {
             return show_raw(input, &format!("a run is live: process {}", json.get("pid").to_source()), out);
         }
-        if input.place == Place::Element {
-            return show_raw(input, "part of an index", out);
-        }
         if let Some(fate) = trajectory::decode(json, out) {
             return fate;
         }
+        if wire::is_frame(json) {
+            self.session.finish(out);
+            return self.wire.decode(json, out);
+        }
+        self.wire.give_out(out);
         if turn::is_turn(json) {
-            return turn::decode(json, out);
+            self.session.finish(out);
+            return self.turns.decode(json, out);
         }
-        match self.wire.decode(json, out) {
-            Some(fate) => fate,
-            None => self.session.decode(input, out),
-        }
+        self.session.decode(input, out)
     }
 
     fn finish(&mut self, out: &mut Batch) {

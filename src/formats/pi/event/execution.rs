@@ -57,8 +57,8 @@ impl Executions {
 
     /// Adds a call that no message told to the entry of its turn. Whether that entry is new.
     pub fn bear(&mut self, call: ToolCall, at: Option<Moment>, out: &Batch) -> (Box<Entry>, bool) {
-        let is_full = |entry: &Box<Entry>| entry.blocks.len() >= CALLS_TOGETHER;
-        let holds = |entry: &Box<Entry>| identifies(&call.key) && calls_of(entry).any(|c| c.key == call.key);
+        let is_full = |entry: &Entry| entry.blocks.len() >= CALLS_TOGETHER;
+        let holds = |entry: &Entry| identifies(&call.key) && calls_of(entry).any(|c| c.key == call.key);
         let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
         let is_new = fitting.is_none();
         let mut entry = fitting.unwrap_or_else(|| {
