@@ -24,4 +24,5 @@ mod pty;
 mod screens;
 mod screenshots;
 mod stage;
+mod streams;
 mod tidy;
