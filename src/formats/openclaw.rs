@@ -8,7 +8,7 @@ mod places;
 mod tables;
 mod trajectory;
 mod turn;
-mod wire;
+pub mod wire;
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ impl Format for Openclaw {
         if let Some(reason) = turn::sniff(probe.lines) {
             return Verdict::yes(Confidence::Likely, Shape::Lines, reason);
         }
-        if let Some((confidence, reason)) = wire::sniff(probe.lines) {
+        if let Some((confidence, reason)) = wire::frame::sniff(probe.lines, is_message) {
             return Verdict::yes(confidence, Shape::Lines, reason);
         }
         Verdict::no("no session header and no messages of OpenClaw")
@@ -64,6 +64,7 @@ impl Format for Openclaw {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(OpenclawDecoder {
             session: SessionDecoder::new(envelope::open),
+            turns: turn::Turns::default(),
             wire: wire::Wire::default(),
             lanes: Lanes::default(),
         })
@@ -88,6 +89,11 @@ impl Format for Openclaw {
     fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
         places::listings(index)
     }
+}
+
+/// Whether a line is a message by itself or wrapped as an entry: such lines may stand among frames.
+fn is_message(line: &Json<'_>) -> bool {
+    turn::is_turn(line) || line.get("role").str().is_some() || line.at(&["message", "role"]).str().is_some()
 }
 
 fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
@@ -126,6 +132,7 @@ fn is_lock(root: &Json<'_>) -> bool {
 
 struct OpenclawDecoder {
     session: SessionDecoder,
+    turns: turn::Turns,
     wire: wire::Wire,
     lanes: Lanes,
 }
@@ -142,22 +149,20 @@ impl Decoder for OpenclawDecoder {
         if is_lock(json) && !json.has("type") {
             return show_raw(input, &format!("a run is live: process {}", json.get("pid").to_source()), out);
         }
-        if input.place == Place::Element {
-            return show_raw(input, "part of an index", out);
-        }
         if let Some(fate) = trajectory::decode(json, out) {
             return fate;
         }
+        if wire::is_frame(json) {
+            self.session.finish(out);
+            return self.wire.decode(json, out);
+        }
+        self.wire.give_out(out);
         if turn::is_turn(json) {
-            return turn::decode(json, out);
+            self.session.finish(out);
+            return self.turns.decode(json, out);
         }
-        match self.wire.decode(json, out) {
-            Some(fate) => fate,
-            None => {
-                self.lanes.see(json, out);
-                self.session.decode(input, out)
-            }
-        }
+        self.lanes.see(json, out);
+        self.session.decode(input, out)
     }
 
     fn finish(&mut self, out: &mut Batch) {

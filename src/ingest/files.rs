@@ -18,6 +18,8 @@ pub enum Kind {
     CompanionLines,
     /// The parts of a document.
     Document,
+    /// Values over several lines each.
+    Values,
     /// The whole file is one record.
     Small,
     /// Rows of a session in the table with this number.
@@ -32,7 +34,7 @@ impl Kind {
     /// The place of a record. Number 0 is a document's header.
     pub fn place(self, path: &Path, number: u32) -> Place<'_> {
         match self {
-            Self::Lines => Place::Line,
+            Self::Lines | Self::Values => Place::Line,
             Self::CompanionLines => Place::CompanionLine(path),
             Self::Document if number == 0 => Place::Header,
             Self::Document => Place::Element,

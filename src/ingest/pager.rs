@@ -60,7 +60,7 @@ impl Pager {
             Kind::Row { session, table, .. } => return self.row(session, table, origin.at),
             Kind::RowLine { session, .. } => return self.row(session, 0, origin.at),
             Kind::Archive { session, .. } => return self.archived(session, origin),
-            Kind::Lines | Kind::CompanionLines | Kind::Document | Kind::Small => {}
+            Kind::Lines | Kind::CompanionLines | Kind::Values | Kind::Document | Kind::Small => {}
         }
         let file = self.file(path).ok()?;
         if kind == Kind::Document && origin.line == 0 {
@@ -154,8 +154,8 @@ fn bodies(batch: &Batch) -> Vec<Held> {
                 put(&result.body);
                 result.patch.iter().for_each(&mut put);
             }
-            Edit::State { .. }
-            | Edit::Usage { .. }
+            Edit::State { state, .. } => state.live().into_iter().for_each(&mut put),
+            Edit::Usage { .. }
             | Edit::Link { .. }
             | Edit::Meta(_)
             | Edit::Retire(_)

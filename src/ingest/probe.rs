@@ -1,5 +1,6 @@
 //! What a file is, by its beginning.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::formats::decoder::{Confidence, Format, Probe, Verdict};
@@ -7,7 +8,7 @@ use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
 use crate::model::record::Shape;
-use crate::source::document::{Split, split};
+use crate::source::document::{Split, split, split_values};
 
 /// How much of a file is looked at.
 pub const HEAD: usize = 256 << 10;
@@ -36,6 +37,9 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
         is_document,
         is_whole,
     });
+    if is_document && !is_certain_of_agent(&detection) {
+        detection = as_values(path, text, is_whole).unwrap_or(detection);
+    }
     let is_complete = split.is_some_and(|split| split.is_complete());
     let may_change = if is_document { !is_complete } else { lines.len() < RECORDS };
     detection.is_provisional =
@@ -45,6 +49,29 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
         detection.verdict = Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
     }
     detection
+}
+
+/// A document that no agent writes may be an agent's records, each over several lines or all in an
+/// array: printed for reading, or taken out of a log.
+fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
+    let ranges = split_values(text.as_bytes())?.elements;
+    let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
+    let values: Vec<Json<'_>> = ranges.into_iter().take(RECORDS).filter_map(parse).collect();
+    if values.is_empty() || !values.iter().all(Json::is_object) {
+        return None;
+    }
+    let mut detection = detect(&Probe {
+        path,
+        children: &[],
+        lines: &values,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole,
+    });
+    let is_agents = is_certain_of_agent(&detection) && detection.verdict.shape == Shape::Lines;
+    detection.verdict.shape = Shape::Values;
+    is_agents.then_some(detection)
 }
 
 /// Detects the format of a folder by the names in it.

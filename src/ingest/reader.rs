@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::rows::Rows;
 use super::strand::Strand;
 use super::teller::Teller;
-use super::whole::{Small, is_whole_document, is_whole_value, tell_document};
+use super::whole::{Small, is_whole_document, is_whole_value, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -81,13 +81,14 @@ impl<'o> Reader<'o> {
     ) -> std::io::Result<Self> {
         files.set_format(plan.format);
         let main = match plan.shape {
-            Shape::Document => {
+            Shape::Document | Shape::Values => {
+                let kind = kind_of(plan.shape);
                 let mut file = Rewritten::new(&plan.path);
                 let mut content = Some(file.read()?);
                 if bodies.is_live() && !content.as_deref().is_some_and(is_whole_document) {
                     (file, content) = (Rewritten::new(&plan.path), None);
                 }
-                Main::Document { id: files.number(&plan.path, Kind::Document).0, file, content }
+                Main::Document { id: files.number(&plan.path, kind).0, file, content }
             }
             Shape::Folder => Main::Folder,
             Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies)?)),
@@ -316,7 +317,7 @@ impl<'o> Reader<'o> {
             }
             Main::Document { id, content, .. } => {
                 let Some(bytes) = content.take() else { return false };
-                tell_document(&mut self.teller, *id, &bytes, self.bodies);
+                tell_whole(&mut self.teller, kind_of(self.plan.shape), *id, &bytes, self.bodies);
                 true
             }
             Main::Rows(rows) => rows.step(&mut self.teller, now),

@@ -26,4 +26,5 @@ mod pty;
 mod screens;
 mod screenshots;
 mod stage;
+mod streams;
 mod tidy;

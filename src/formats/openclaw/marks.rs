@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
+use crate::formats::openclaw::wire::frame;
 
 /// The first mark of OpenClaw in the file, in words; else in its path.
 pub fn find(probe: &Probe<'_>) -> Option<String> {
@@ -14,6 +15,9 @@ fn of_line(line: &Json<'_>) -> Option<String> {
     if let Some(custom) = line.get("customType").str() {
         let is_own = custom.starts_with("openclaw") || custom == "model-snapshot";
         return is_own.then(|| format!("records of {custom}"));
+    }
+    if frame::is_decisive(line) {
+        return Some("frames of the gateway".to_owned());
     }
     let message = line.get("message");
     let details = message.get("details");

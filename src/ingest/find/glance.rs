@@ -87,7 +87,7 @@ pub fn at_file(candidate: &Candidate) -> io::Result<Option<Glance>> {
             LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&File::open(path)?, &mut glance)?,
-        Shape::Document => at_document(&head, &mut glance),
+        Shape::Document | Shape::Values => at_document(&head, &mut glance),
         Shape::Folder => {
             let text = String::from_utf8_lossy(&head);
             glance.is_part = true;
