@@ -9,9 +9,10 @@ use super::search::{self, Job, Search, blocks_with_hits};
 use super::sequence::{place_in_file, starter_of};
 use super::state::{Effect, Mode, State};
 use super::viewport::{Focus, Motion};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
+use crate::render::row::Level;
 
 /// A paste longer than this is no pattern.
 const LONGEST_PASTE: usize = 1_000;
@@ -116,12 +117,19 @@ pub fn again(state: &mut State) -> Vec<Effect> {
 /// Takes hits over. The view goes to the one nearest to where the reader stood.
 pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: bool) {
     let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else { return };
-    search.add(&state.transcript, hits);
+    let level = state.level;
+    let is_shown = |hit: &Focus| state.transcript.get(hit.entry).is_some_and(|entry| has_rows(entry, level));
+    search.add(&state.transcript, hits.into_iter().filter(is_shown).collect());
     search.is_complete = is_complete;
     state.stale.spine = true;
     if search.seeks {
         to_nearest(state);
     }
+}
+
+/// Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
+fn has_rows(entry: &Entry, level: Level) -> bool {
+    !entry.marks.trace || level >= Level::Full
 }
 
 /// To the first hit behind the place where the reader stood, else to the last one before it.
@@ -210,7 +218,8 @@ pub fn search_new(state: &mut State, ids: &[EntryId]) {
     let Some(search) = &mut state.search else { return };
     let mut hits = Vec::new();
     for id in ids {
-        let Some(entry) = state.transcript.get(*id) else { continue };
+        let entry = state.transcript.get(*id).filter(|entry| has_rows(entry, state.level));
+        let Some(entry) = entry else { continue };
         hits.extend(
             blocks_with_hits(&search.pattern, entry).into_iter().map(|block| Focus { entry: *id, block }),
         );

@@ -91,8 +91,8 @@ fn bodies(batch: &Batch) -> Vec<Held> {
                 put(&result.body);
                 result.patch.iter().for_each(&mut put);
             }
-            Edit::State { .. }
-            | Edit::Usage { .. }
+            Edit::State { state, .. } => state.live().into_iter().for_each(&mut put),
+            Edit::Usage { .. }
             | Edit::Link { .. }
             | Edit::Meta(_)
             | Edit::Retire(_)

@@ -11,7 +11,7 @@ mod retelling;
 
 use std::collections::HashMap;
 
-use super::body::{Held, Key};
+use super::body::{Body, Key};
 use super::edit::{Batch, Edit, Mode, Notice};
 use super::entry::{Block, Entry, EntryId, Piece, Role};
 use super::merge::{merge_blocks, merge_head, move_bodies};
@@ -398,10 +398,7 @@ impl Transcript {
 
 fn held_bytes(blocks: &[Block]) -> u64 {
     let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
-    bodies
-        .filter(|body| matches!(body.held, Held::Text(_) | Held::Tree(_)))
-        .map(|body| u64::from(body.bytes))
-        .sum()
+    bodies.map(Body::held_bytes).sum()
 }
 
 #[cfg(test)]
