@@ -4,11 +4,14 @@
 
 pub mod assistant;
 mod attachment;
+pub mod calls;
+pub mod hooks;
 pub mod lanes;
 pub mod line;
 mod notes;
 pub mod outcome;
 mod progress;
+pub mod queue;
 pub mod session;
 mod sniff;
 pub mod system;

@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::calls::Calls;
+use super::hooks::Hooks;
 use super::lanes::Lanes;
 use super::line::Line;
+use super::queue::Queue;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -30,6 +33,12 @@ type Fact = (&'static str, fn(Text) -> MetaEdit);
 pub struct Session {
     /// Sub-agents.
     pub lanes: Lanes,
+    /// Calls and what they wait for.
+    pub calls: Calls,
+    /// Runs of hooks.
+    pub hooks: Hooks,
+    /// Prompts that wait.
+    pub queue: Queue,
     home: Option<Name>,
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,

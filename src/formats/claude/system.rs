@@ -1,7 +1,7 @@
 //! System lines: what the program says of itself, by `subtype`.
 
+use super::hooks;
 use super::line::Line;
-use super::outcome::count;
 use super::session::Session;
 use super::voice::{Voice, voice_of};
 use crate::formats::anthropic;
@@ -30,10 +30,10 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
             show_break(line, Break::Error(api_error(json)), is_retried, out)
         }
         "turn_duration" => match json.get("durationMs").count() {
-            Some(ms) => setting(line, &format!("turn took {}", seconds(ms)), true, out),
+            Some(ms) => bookkeeping(line, &format!("turn took {}", seconds(ms)), out),
             None => show_raw(line.input, "system/turn_duration", out),
         },
-        "stop_hook_summary" => stop_hooks(line, out),
+        "stop_hook_summary" => stop_hooks(line, session, out),
         "local_command" => local_command(line, content, out),
         "informational" => {
             let is_quiet = matches!(json.get("level").str_or_empty(), "" | "info" | "suggestion");
@@ -106,7 +106,7 @@ pub fn retry(
     Text::clean(&text)
 }
 
-fn stop_hooks(line: &Line<'_>, out: &mut Batch) -> Fate {
+fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let errors: Vec<&str> = json.get("hookErrors").items().iter().filter_map(Json::filled).collect();
     if !errors.is_empty() {
@@ -117,8 +117,7 @@ fn stop_hooks(line: &Line<'_>, out: &mut Batch) -> Fate {
         let reason = json.get("stopReason").str_or_empty();
         return setting(line, &format!("a stop hook ended the turn: {reason}"), false, out);
     }
-    let hooks = json.get("hookCount").count().unwrap_or(0);
-    setting(line, &format!("{} ran", count(hooks, "stop hook")), true, out)
+    hooks::summary(line, session, out)
 }
 
 /// Commands that never reach the model are stored here since 2.1, with their output.
@@ -151,6 +150,17 @@ pub fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch)
 /// Shows a setting or a small fact.
 pub fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> Fate {
     show_break(line, Break::Setting(Text::clean(what)), is_quiet, out)
+}
+
+/// Keeps a small fact that the screen tells in a better place.
+pub fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = true;
+    entry.marks.trace = true;
+    let words = Break::Setting(Text::clean(what));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+    out.entry(entry);
+    Fate::Shown
 }
 
 /// Shows a text of the program under a title.

@@ -25,6 +25,8 @@ pub struct Heard {
     pub program: Vec<BlockKind>,
     /// Whether all of what the program wrote matters only to the model.
     pub is_quiet: bool,
+    /// Whether the user stopped the work.
+    pub is_interrupted: bool,
     /// Results of tools.
     pub results: Vec<(Key, ToolResult)>,
     /// The first words of the user.
@@ -82,6 +84,7 @@ fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
         }
         Voice::Interrupted(how) => {
             heard.is_quiet = false;
+            heard.is_interrupted = true;
             heard.program.push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
         }
         Voice::Program(note) => hear_note(&note, heard, out),
@@ -134,7 +137,11 @@ fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
     for (call, result) in heard.results {
+        session.calls.end(line.lane.as_ref(), &call);
         out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
+    }
+    if heard.is_interrupted {
+        session.calls.lose(line.lane.as_ref(), out);
     }
     if is_said {
         if line.lane.is_none() {
