@@ -24,6 +24,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 
 /// The part of an answer that a line brings.
 pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
+    session.retries.end(line.lane.as_ref());
     let message = line.json.get("message");
     let model = message.get("model").text();
     let is_synthetic = model.as_deref() == Some(SYNTHETIC);

@@ -55,7 +55,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         return user::queued(line, attachment, session, out);
     }
     if matches!(kind, "hook_success" | "hook_system_message") {
-        return hooks::ended(line, attachment, session, out);
+        return hooks::ended(line, attachment, &mut session.hooks, out);
     }
     let is_quiet = QUIET.contains(&kind);
     if !is_quiet && !LOUD.contains(&kind) {

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use super::line::Line;
-use super::session::Session;
 use super::system::seconds;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -24,15 +23,15 @@ pub struct Hooks {
 }
 
 /// A progress line: a command was started. The same command of the same event is told once.
-pub fn started(line: &Line<'_>, told: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub fn started(line: &Line<'_>, told: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let command = ["command", "promptText", "statusMessage"].iter().find_map(|name| told.get(name).filled());
     let words = words(told.get("hookName").str_or_empty(), command, None);
     let run = line.json.get("toolUseID").str_or_empty();
-    tell(line, run, Piece::of(&words), BlockKind::Break(Break::Setting(words)), session, out)
+    tell(line, run, Piece::of(&words), BlockKind::Break(Break::Setting(words)), hooks, out)
 }
 
 /// An attachment: a hook ended well, with what it put out.
-pub fn ended(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let texts = ["content", "stdout", "stderr"].map(|name| attachment.get(name).str_or_empty().trim());
     let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
     let took = attachment.get("durationMs").count();
@@ -44,13 +43,13 @@ pub fn ended(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out:
         let body = out.output(&text);
         BlockKind::Raw(Raw { title, body })
     };
-    tell(line, attachment.get("toolUseID").str_or_empty(), line.piece(), block, session, out)
+    tell(line, attachment.get("toolUseID").str_or_empty(), line.piece(), block, hooks, out)
 }
 
 /// A summary of the hooks that ran at the end of a turn, with nothing to complain about.
-pub fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let hooks = line.json.get("hookInfos").items();
-    let mut parts: Vec<String> = hooks
+pub fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+    let ran = line.json.get("hookInfos").items();
+    let mut parts: Vec<String> = ran
         .iter()
         .map(|hook| words("Stop", hook.get("command").filled(), hook.get("durationMs").count()).to_string())
         .collect();
@@ -59,7 +58,7 @@ pub fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
     }
     let words = Text::clean(&parts.join(" · "));
     let run = line.json.get("toolUseID").str_or_empty();
-    tell(line, run, line.piece(), BlockKind::Break(Break::Setting(words)), session, out)
+    tell(line, run, line.piece(), BlockKind::Break(Break::Setting(words)), hooks, out)
 }
 
 /// `hook Stop: make fmt, 3.3 s`
@@ -79,11 +78,11 @@ fn tell(
     run: &str,
     piece: Piece,
     block: BlockKind,
-    session: &mut Session,
+    known: &mut Hooks,
     out: &mut Batch,
 ) -> Fate {
     let key = if identifies(run) { Text::clean(&format!("hook:{run}")) } else { line.id.clone() };
-    let is_first = session.hooks.begun.insert(key.clone());
+    let is_first = known.begun.insert(key.clone());
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = true;

@@ -5,6 +5,7 @@
 pub mod assistant;
 mod attachment;
 pub mod calls;
+pub mod command;
 pub mod hooks;
 pub mod lanes;
 pub mod line;
@@ -12,6 +13,7 @@ mod notes;
 pub mod outcome;
 mod progress;
 pub mod queue;
+pub mod retries;
 pub mod session;
 mod sniff;
 pub mod system;

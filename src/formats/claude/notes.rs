@@ -33,7 +33,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option
             let text = Text::clean(&format!("continued in {target}"));
             show_break(line, Break::Resumed(text), false, out)
         }
-        "queue-operation" => queue::decode(line, session, out),
+        "queue-operation" => queue::decode(line, &mut session.queue, &mut session.lanes, out),
         "last-prompt" => last_prompt(line, session, out),
         "file-history-snapshot" => snapshot(line, session, out),
         _ => return None,

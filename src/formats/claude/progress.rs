@@ -27,7 +27,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
             let output = told.get("fullOutput").filled().unwrap_or(text("output"));
             live(line, output, session, out)
         }
-        "hook_progress" => hooks::started(line, told, session, out),
+        "hook_progress" => hooks::started(line, told, &mut session.hooks, out),
         "mcp_progress" => {
             let message = told.get("progressMessage").filled().unwrap_or(text("status"));
             live(line, &format!("{} {message}", text("serverName")), session, out)

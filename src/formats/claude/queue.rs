@@ -3,9 +3,8 @@
 
 use std::collections::VecDeque;
 
-use super::lanes::Trust;
+use super::lanes::{Lanes, Trust};
 use super::line::Line;
-use super::session::Session;
 use super::voice::element;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -20,11 +19,11 @@ pub struct Queue {
 }
 
 /// A line about the queue.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let operation = line.json.get("operation").str_or_empty();
     let content = line.json.get("content").str_or_empty();
     if operation == "enqueue" && !content.trim().is_empty() {
-        return enqueue(line, content, session, out);
+        return enqueue(line, content, queue, lanes, out);
     }
     let what = match operation {
         "dequeue" => "taken from the queue",
@@ -36,8 +35,8 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let all = operation == "popAll";
     let ended: Vec<Key> = match operation {
         "enqueue" => Vec::new(),
-        _ if all => session.queue.waiting.drain(..).collect(),
-        _ => session.queue.waiting.pop_front().into_iter().collect(),
+        _ if all => queue.waiting.drain(..).collect(),
+        _ => queue.waiting.pop_front().into_iter().collect(),
     };
     let fate = if ended.is_empty() { Fate::Shown } else { Fate::Merged };
     let keys = if ended.is_empty() { vec![line.id.clone()] } else { ended };
@@ -48,11 +47,11 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     fate
 }
 
-fn enqueue(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
+fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id")) {
-        session.lanes.link(task, call, Trust::Progress, out);
+        lanes.link(task, call, Trust::Progress, out);
     }
-    session.queue.waiting.push_back(line.id.clone());
+    queue.waiting.push_back(line.id.clone());
     let body = out.output(content.trim());
     let block = BlockKind::Raw(Raw { title: Text::clean("queued"), body });
     tell(line, line.id.clone(), Batch::block(line.piece(), block), false, out);

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::calls::Calls;
+use super::command::Command;
 use super::hooks::Hooks;
 use super::lanes::Lanes;
 use super::line::Line;
 use super::queue::Queue;
+use super::retries::Retries;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -39,6 +41,10 @@ pub struct Session {
     pub hooks: Hooks,
     /// Prompts that wait.
     pub queue: Queue,
+    /// Requests that are tried again.
+    pub retries: Retries,
+    /// A command whose output may follow.
+    pub command: Option<Command>,
     home: Option<Name>,
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,

@@ -1,10 +1,12 @@
 //! User lines and queued prompts: prompts, typed commands, results of tools, and the texts that the
 //! program stores under the role of the user.
 
+use super::command::{self, Command};
 use super::lanes::Trust;
 use super::line::Line;
 use super::outcome;
 use super::session::Session;
+use super::system::bookkeeping;
 use super::voice::{Note, Voice, voice_of};
 use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
@@ -25,6 +27,10 @@ pub struct Heard {
     pub program: Vec<BlockKind>,
     /// Whether all of what the program wrote matters only to the model.
     pub is_quiet: bool,
+    /// Whether it is a command that the user typed.
+    pub is_command: bool,
+    /// Whether the program wrote nothing but the output of a command.
+    pub is_output: bool,
     /// Whether the user stopped the work.
     pub is_interrupted: bool,
     /// Results of tools.
@@ -80,7 +86,11 @@ fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
         }
         Voice::Typed(command) => {
             heard.own.push(BlockKind::Text(out.prose(&command)));
-            heard.words.get_or_insert(command);
+            heard.is_command = true;
+            // A command names a session only if it says what is to be done.
+            if command.starts_with('/') && command.contains(' ') {
+                heard.words.get_or_insert(command);
+            }
         }
         Voice::Interrupted(how) => {
             heard.is_quiet = false;
@@ -92,6 +102,7 @@ fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
 }
 
 fn hear_note(note: &Note<'_>, heard: &mut Heard, out: &mut Batch) {
+    heard.is_output = note.is_output() && (heard.is_output || heard.program.is_empty());
     if note.text.trim().is_empty() {
         return;
     }
@@ -144,25 +155,36 @@ fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -
         session.calls.lose(line.lane.as_ref(), out);
     }
     if is_said {
-        if line.lane.is_none() {
-            session.tell_prompt(heard.words.as_deref().unwrap_or_default(), out);
+        if let Some(words) = heard.words.as_deref().filter(|_| line.lane.is_none()) {
+            session.tell_prompt(words, out);
         }
         let mut entry = line.entry(line.id.clone(), Role::User, out);
         entry.marks.prompt = true;
         entry.blocks = blocks(line, heard.own);
+        session.retries.end(line.lane.as_ref());
+        if heard.is_command {
+            session.command = Some(Command::of(&entry));
+        }
         out.entry(entry);
+    }
+    let mut program = blocks(line, heard.program);
+    if heard.is_output && !is_said {
+        match command::add_output(line, program, session.command.take(), out) {
+            Ok(fate) => return fate,
+            Err(blocks) => program = blocks,
+        }
     }
     if has_notes {
         let key = if is_said { line.sub_key("notes") } else { line.id.clone() };
         let mut entry = line.entry(key, Role::Harness, out);
         entry.marks.quiet = heard.is_quiet;
-        entry.blocks = blocks(line, heard.program);
+        entry.blocks = program;
         out.entry(entry);
     }
     match (is_said || has_notes, has_results) {
         (true, _) => Fate::Shown,
         (false, true) => Fate::Merged,
-        (false, false) => Fate::Passed("user line without text"),
+        (false, false) => bookkeeping(line, "a message without text", out),
     }
 }
 
