@@ -139,6 +139,8 @@ pub enum Place<'a> {
     Element,
     /// A whole small file: of a folder, or a companion.
     File(&'a Path),
+    /// A companion that is no JSON but the text of one body: the value is a string.
+    Text(&'a Path),
 }
 
 /// A record, parsed.
@@ -190,9 +192,13 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut fates = feed_text(decoder, trimmed, record.origin, place, out);
-    if place == Place::Header {
+    let mut fates = match place {
+        Place::Text(_) => vec![decoder.decode(Input { json: &Json::Str(text.as_ref().into()), place }, out)],
+        _ => feed_text(decoder, trimmed, record.origin, place, out),
+    };
+    if matches!(place, Place::Header | Place::Text(_)) {
         // The records of a document are its messages; what surrounds them counts only if it is broken.
+        // A text is a part of the record that names it.
         fates.retain(|fate| *fate == Fate::Faulty);
     }
     for fate in &fates {

@@ -19,6 +19,8 @@ pub enum Kind {
     Document,
     /// The whole file is one record.
     Small,
+    /// The whole file is the text of one body.
+    Text,
 }
 
 impl Kind {
@@ -30,6 +32,7 @@ impl Kind {
             Self::Document if number == 0 => Place::Header,
             Self::Document => Place::Element,
             Self::Small => Place::File(path),
+            Self::Text => Place::Text(path),
         }
     }
 }

@@ -79,7 +79,7 @@ pub fn lane_of(input: Input<'_>) -> Option<Name> {
             let stem = path.file_stem()?.to_str()?;
             Some(Text::clean(stem.strip_prefix("agent-").unwrap_or(stem)))
         }),
-        Place::Line | Place::Header | Place::Element | Place::File(_) => {
+        Place::Line | Place::Header | Place::Element | Place::File(_) | Place::Text(_) => {
             json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean("sidechain")))
         }
     }

@@ -16,6 +16,7 @@ pub mod queue;
 pub mod retries;
 pub mod session;
 mod sniff;
+pub mod stored;
 pub mod system;
 pub mod user;
 pub mod voice;
@@ -52,7 +53,12 @@ impl Format for Claude {
     /// Sub-agents lie in a folder named as the session, workflows in folders below.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let agents = path.with_extension("").join("subagents").join("**");
-        vec![Pattern(agents.join("*.meta.json")), Pattern(agents.join("*.jsonl"))]
+        let outputs = path.with_extension("").join("tool-results");
+        vec![
+            Pattern(agents.join("*.meta.json")),
+            Pattern(agents.join("*.jsonl")),
+            Pattern(outputs.join("*.txt")),
+        ]
     }
 
     fn roots(&self) -> &'static [&'static str] {
@@ -71,6 +77,9 @@ impl Decoder for ClaudeDecoder {
         if let Place::File(path) = input.place {
             return self.describe_agent(path, input, out);
         }
+        if let Place::Text(path) = input.place {
+            return self.session.stored.arrive(path, input.json.str_or_empty(), out);
+        }
         let mut line = Line::read(input, self.session.home(), out);
         if self.session.needs_home() && input.place == Place::Line && line.has_uuid {
             self.session.settle_home(&line);
@@ -88,6 +97,10 @@ impl Decoder for ClaudeDecoder {
             self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
         }
         self.dispatch(&line, out)
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.session.stored.miss(out);
     }
 }
 

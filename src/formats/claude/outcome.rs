@@ -1,6 +1,7 @@
 //! What Claude Code tells of a result besides its text (`toolUseResult`, `tool_use_result` in
 //! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
 
+use super::stored;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
@@ -8,6 +9,11 @@ use crate::model::tool::{ToolResult, Verdict};
 
 /// Adds what the structured copy of a result tells. `text` is the text of the result.
 pub fn enrich(result: &mut ToolResult, text: &str, told: &Json<'_>, out: &mut Batch) {
+    if let Some(begin) = stored::preview(text) {
+        // Early versions keep more of the output beside the text than in it.
+        let output = told.get("stdout").str().filter(|output| output.len() > begin.len());
+        result.body = out.output(output.unwrap_or(begin));
+    }
     let patch = told.get("structuredPatch").items();
     if !patch.is_empty() {
         result.patch = Some(out.prose(&unified(patch)));

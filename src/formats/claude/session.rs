@@ -9,6 +9,7 @@ use super::lanes::Lanes;
 use super::line::Line;
 use super::queue::Queue;
 use super::retries::Retries;
+use super::stored::Stored;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -41,6 +42,8 @@ pub struct Session {
     pub hooks: Hooks,
     /// Prompts that wait.
     pub queue: Queue,
+    /// Outputs beside the session.
+    pub stored: Stored,
     /// Requests that are tried again.
     pub retries: Retries,
     /// A command whose output may follow.

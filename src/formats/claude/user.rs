@@ -4,10 +4,10 @@
 use super::command::{self, Command};
 use super::lanes::Trust;
 use super::line::Line;
-use super::outcome;
 use super::session::Session;
 use super::system::bookkeeping;
 use super::voice::{Note, Voice, voice_of};
+use super::{outcome, stored};
 use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
@@ -34,9 +34,18 @@ pub struct Heard {
     /// Whether the user stopped the work.
     pub is_interrupted: bool,
     /// Results of tools.
-    pub results: Vec<(Key, ToolResult)>,
+    pub results: Vec<Returned>,
     /// The first words of the user.
     pub words: Option<String>,
+}
+
+/// A result of a tool.
+#[derive(Debug)]
+pub struct Returned {
+    call: Key,
+    result: ToolResult,
+    /// The file that holds all of it.
+    file: Option<String>,
 }
 
 /// Reads the blocks of a user message. `by_program` says that no block is the user's own, `told` is
@@ -57,8 +66,10 @@ pub fn hear(content: &Json<'_>, site: Site<'_>, by_program: bool, told: &Json<'_
             Content::Part(kind) => heard.own.push(kind),
             Content::Result(call, mut result) => {
                 let text = anthropic::output_text(block.get("content"));
-                outcome::enrich(&mut result, &text, if has_one_result { told } else { &Json::Null }, out);
-                heard.results.push((call, *result));
+                let told = if has_one_result { told } else { &Json::Null };
+                outcome::enrich(&mut result, &text, told, out);
+                let file = stored::named_in(&text, told);
+                heard.results.push(Returned { call, result: *result, file });
             }
             Content::Blank => {}
         }
@@ -127,8 +138,8 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
     let heard = hear(content, site, by_program, told, out);
-    if let [(call, _)] = heard.results.as_slice() {
-        session.lanes.link(told.get("agentId").str_or_empty(), call, Trust::Result, out);
+    if let [returned] = heard.results.as_slice() {
+        session.lanes.link(told.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
     }
     show(line, heard, session, out)
 }
@@ -147,7 +158,10 @@ fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -
     let is_said = !heard.own.is_empty();
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
-    for (call, result) in heard.results {
+    for Returned { call, mut result, file } in heard.results {
+        if let Some(file) = file {
+            session.stored.name(&call, &mut result, line.lane.as_ref(), &file, out);
+        }
         session.calls.end(line.lane.as_ref(), &call);
         out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
     }
