@@ -30,6 +30,7 @@ struct Report {
     reason: String,
     formats: Vec<FormatLine>,
     versions: Vec<String>,
+    facts: BTreeMap<&'static str, String>,
     files: Vec<String>,
     records: RecordFigures,
     shown_percent: Option<f64>,
@@ -104,6 +105,7 @@ fn examine(reading: &Reading) -> Report {
         reason: reading.opened.reason.to_string(),
         formats: formats.collect(),
         versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
+        facts: transcript.meta().facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
         files: reading.files.values().map(|path| reading::shown(path).to_string()).collect(),
         records: figures::records(reading),
         shown_percent: (total > 0).then(|| (visible * 1000.0 / total as f64).round() / 10.0),
@@ -155,6 +157,9 @@ fn write_text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{path}: {format} ({confidence}): {reason}")?;
     for version in &report.versions {
         writeln!(out, "  written by version {version}")?;
+    }
+    for (name, value) in &report.facts {
+        writeln!(out, "  {name}: {value}")?;
     }
     if report.files.len() > 1 {
         writeln!(out, "  read from {} files", report.files.len())?;

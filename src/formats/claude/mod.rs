@@ -28,6 +28,7 @@ use std::path::Path;
 
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Trust;
@@ -61,6 +62,13 @@ impl Format for Claude {
         ]
     }
 
+    /// Before there were folders, the files of sub-agents lay beside those of their sessions.
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        let is_id = wanted.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let folder = path.parent().filter(|_| is_id);
+        folder.map(|folder| Pattern(folder.join(format!("agent-{wanted}.jsonl")))).into_iter().collect()
+    }
+
     fn roots(&self) -> &'static [&'static str] {
         &[".claude/projects", ".config/claude/projects"]
     }
@@ -88,6 +96,11 @@ impl Decoder for ClaudeDecoder {
         let is_progress = line.kind() == "progress";
         if !is_progress && self.session.tells_again(&line, out) {
             return Fate::Merged;
+        }
+        if let Some(words) = self.session.leaves(&line) {
+            let mut entry = line.entry(line.sub_key("session"), Role::Harness, out);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Resumed(words))));
+            out.entry(entry);
         }
         if line.lane.is_none() {
             self.session.tell_facts(input.json, out);

@@ -59,8 +59,14 @@ fn command_facts(told: &Json<'_>) -> Vec<String> {
     if told.get("interrupted").is_true() {
         facts.push("interrupted".to_owned());
     }
-    if told.has("backgroundTaskId") {
-        facts.push("in the background".to_owned());
+    if let Some(task) = told.get("backgroundTaskId").filled() {
+        facts.push(format!("in the background as {task}"));
+    }
+    if told.get("isImage").is_true() {
+        facts.push("image".to_owned());
+    }
+    if told.get("userModified").is_true() {
+        facts.push("changed by the user".to_owned());
     }
     if let Some(stdout) = told.get("stdout").str()
         && facts.is_empty()
@@ -76,8 +82,13 @@ fn file_facts(told: &Json<'_>) -> Vec<String> {
     let shown = file.get("numLines").count();
     let total = file.get("totalLines").count();
     let mut facts = Vec::new();
+    let start = file.get("startLine").count().filter(|start| *start > 1);
     match (shown, total) {
-        (Some(shown), Some(total)) if total > shown => facts.push(format!("{shown} of {total} lines")),
+        (Some(shown), Some(total)) if total > shown => {
+            let end = start.map(|start| (start, start.saturating_add(shown).saturating_sub(1)));
+            let lines = end.map_or_else(|| shown.to_string(), |(start, end)| format!("{start}–{end}"));
+            facts.push(format!("{lines} of {total} lines"));
+        }
         (Some(shown), _) => facts.push(count(shown, "line")),
         _ => {}
     }
