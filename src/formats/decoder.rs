@@ -171,6 +171,8 @@ pub enum Place<'a> {
     File(&'a Path),
     /// A row of a database's table with this name.
     Row(&'a str),
+    /// A companion that is no JSON but the text of one body: the value is a string.
+    Text(&'a Path),
 }
 
 /// A record, parsed.
@@ -225,9 +227,16 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut outcomes = feed_text(decoder, trimmed, record.origin, place, out);
-    if place == Place::Header {
+    let mut outcomes = match place {
+        Place::Text(_) => {
+            let value = Json::Str(text.as_ref().into());
+            vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
+        }
+        _ => feed_text(decoder, trimmed, record.origin, place, out),
+    };
+    if matches!(place, Place::Header | Place::Text(_)) {
         // The records of a document are its messages; what surrounds them counts only if it is broken.
+        // A text is a part of the record that names it.
         outcomes.retain(|(fate, _)| *fate == Fate::Faulty);
     }
     let mut left = record.bytes.len();

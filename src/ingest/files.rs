@@ -28,6 +28,8 @@ pub enum Kind {
     RowLine { session: usize, is_lane: bool },
     /// Lines of a session that its database keeps in one value.
     Archive { session: usize, is_lane: bool },
+    /// The whole file is the text of one body.
+    Text,
 }
 
 impl Kind {
@@ -44,6 +46,7 @@ impl Kind {
                 Place::CompanionLine(path)
             }
             Self::RowLine { .. } | Self::Archive { .. } => Place::Line,
+            Self::Text => Place::Text(path),
         }
     }
 }

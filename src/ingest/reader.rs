@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::rows::Rows;
 use super::strand::Strand;
 use super::teller::Teller;
-use super::whole::{Small, is_whole_document, is_whole_value, kind_of, tell_whole};
+use super::whole::{Small, is_whole_document, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -228,7 +228,9 @@ impl<'o> Reader<'o> {
         indices.extend(due.iter().filter_map(|path| self.small_at.get(path)));
         for index in indices {
             let Some(small) = self.smalls.get_mut(index) else { continue };
-            if let Look::Content(bytes) | Look::Broken(bytes) = small.file.poll(now, is_whole_value) {
+            if let Look::Content(bytes) | Look::Broken(bytes) =
+                small.file.poll(now, Small::is_whole(small.kind()))
+            {
                 self.folder.touch(small.file.path());
                 self.queue.push_back(Todo::Small(index, Some(bytes)));
             }
@@ -346,7 +348,7 @@ impl<'o> Reader<'o> {
         let read = match content {
             Some(bytes) => Ok(bytes),
             None if !self.bodies.is_live() => small.file.read().map_err(|error| error.to_string()),
-            None => match small.file.poll(now, is_whole_value) {
+            None => match small.file.poll(now, Small::is_whole(small.kind())) {
                 Look::Content(bytes) | Look::Broken(bytes) => Ok(bytes),
                 Look::Unreadable(why) => Err(why),
                 Look::Quiet | Look::Gone | Look::Back => return,

@@ -17,6 +17,7 @@ use crate::source::rewritten::Rewritten;
 /// A file that is one record.
 pub struct Small {
     id: FileId,
+    kind: Kind,
     /// Where it is read.
     pub file: Rewritten,
     told: Option<(Origin, Tally)>,
@@ -24,13 +25,23 @@ pub struct Small {
 
 impl Small {
     /// A file that has not been read yet.
-    pub fn new(path: &Path, id: FileId) -> Self {
-        Self { id, file: Rewritten::new(path), told: None }
+    pub fn new(path: &Path, id: FileId, kind: Kind) -> Self {
+        Self { id, kind, file: Rewritten::new(path), told: None }
     }
 
     /// The file's number.
     pub fn id(&self) -> FileId {
         self.id
+    }
+
+    /// Whether bytes are all of it, as far as they tell.
+    pub fn is_whole(kind: Kind) -> fn(&[u8]) -> bool {
+        if kind == Kind::Text { |_| true } else { is_whole_value }
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// Tells its content, in place of what was told before.
@@ -39,7 +50,7 @@ impl Small {
             teller.take_back(&tally, origin);
         }
         let origin = Origin { file: self.id, at: 0, len: saturating_u32(bytes.len()), line: self.id.0 };
-        let place = Kind::Small.place(self.file.path(), origin.line);
+        let place = self.kind.place(self.file.path(), origin.line);
         self.told = Some((origin, teller.tell_apart(Record { origin, bytes }, place)));
     }
 }

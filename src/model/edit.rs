@@ -85,6 +85,13 @@ pub enum MetaEdit {
     Model(Name),
     /// Size of the model's context window in tokens.
     Window(u64),
+    /// Another fact that the agent records, under a short name: `git branch`, `pull request`.
+    Fact {
+        /// What it is.
+        name: &'static str,
+        /// How it stands now.
+        value: Text,
+    },
     /// A sub-agent's lane.
     Lane {
         /// The name that its entries carry.

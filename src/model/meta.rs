@@ -1,5 +1,7 @@
 //! Facts about a session and its sub-agents.
 
+use std::collections::BTreeMap;
+
 use super::body::Key;
 use super::edit::MetaEdit;
 use super::entry::EntryId;
@@ -23,6 +25,8 @@ pub struct Meta {
     pub models: Vec<Name>,
     /// Size of the context window in tokens.
     pub window: Option<u64>,
+    /// Other facts by their names, in the order of their names.
+    pub facts: BTreeMap<&'static str, Text>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
 }
@@ -49,6 +53,9 @@ impl Meta {
                 }
             }
             MetaEdit::Model(model) => self.model = Some(model),
+            MetaEdit::Fact { name, value } => {
+                self.facts.insert(name, value);
+            }
             MetaEdit::Window(tokens) => self.window = Some(tokens),
             // Lanes and the tree are the transcript's.
             MetaEdit::Lane { .. } | MetaEdit::LinkedTree => {}

@@ -80,8 +80,8 @@ impl Partials {
                 self.grow(lane, event, kind, text, out);
                 Some(Fate::Merged)
             }
-            "content_block_stop" | "message_delta" | "message_stop" => Some(Fate::Merged),
-            "ping" => Some(Fate::Passed("ping")),
+            // They end what is there, or keep the connection open.
+            "content_block_stop" | "message_delta" | "message_stop" | "ping" => Some(Fate::Merged),
             _ => None,
         }
     }

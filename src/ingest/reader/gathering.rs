@@ -64,14 +64,14 @@ impl Reader<'_> {
         if is_main || self.small_at.contains_key(path) {
             return None;
         }
-        let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };
+        let kind = kind_of(path);
         let (id, is_new) = self.files.number(path, kind);
         if is_new {
             self.teller.send(Feed::File { id, path: path.to_owned() });
         }
-        if kind == Kind::Small {
+        if kind != Kind::CompanionLines {
             self.small_at.insert(path.to_owned(), self.smalls.len());
-            self.smalls.push(Small::new(path, id));
+            self.smalls.push(Small::new(path, id, kind));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
         if self.strands.iter().any(|strand| strand.id() == id) {
@@ -91,7 +91,11 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a file beside the session holds a record a line, rather than one JSON value.
-fn holds_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension != "json")
+/// What a file beside the session holds: one JSON value, a text, or a record a line.
+fn kind_of(path: &Path) -> Kind {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        None | Some("json") => Kind::Small,
+        Some("txt") => Kind::Text,
+        Some(_) => Kind::CompanionLines,
+    }
 }

@@ -17,6 +17,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if let (Some(first), Some(last)) = (&report.times.first, &report.times.last) {
         writeln!(out, "  from {first} to {last}")?;
     }
+    for (name, value) in &report.facts {
+        writeln!(out, "  {name}: {value}")?;
+    }
     if !report.omits.is_empty() {
         writeln!(out, "  not recorded by this agent: {}", report.omits)?;
     }
