@@ -25,6 +25,7 @@ pub(super) struct Ask {
     pub(super) message: Option<Key>,
     /// What it says.
     pub(super) line: Break,
+    call: Key,
     what: String,
 }
 
@@ -45,6 +46,11 @@ impl Asks {
             session: Text::clean(told.get("sessionID").str_or_empty()),
             message,
             line: Break::Waiting(Text::clean(&what)),
+            call: told
+                .get("callID")
+                .text()
+                .or_else(|| told.at(&["tool", "callID"]).text())
+                .unwrap_or_default(),
             what,
         };
         self.open.insert(ask.id.clone(), ask.clone());
@@ -56,19 +62,27 @@ impl Asks {
         let named = told.get("requestID").text().or_else(|| told.get("permissionID").text());
         let id = named.or_else(|| told.get("id").text()).unwrap_or_default();
         let reply = verdict(told);
-        match self.open.get(&id) {
+        match self.open.remove(&id) {
             Some(ask) => {
                 let line = Break::Setting(Text::clean(&format!("{reply}: {}", ask.what)));
-                Ask { line, ..ask.clone() }
+                Ask { line, ..ask }
             }
             None => Ask {
                 id,
                 session: Text::clean(told.get("sessionID").str_or_empty()),
                 message: None,
                 line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
+                call: Key::default(),
                 what: String::new(),
             },
         }
+    }
+
+    /// The call has ended, so nobody waits for a reply any more, told or not.
+    pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
+        let found = self.open.iter().find(|(_, ask)| !call.is_empty() && ask.call == *call);
+        let ask = self.open.remove(&found?.0.clone())?;
+        Some(Ask { line: Break::Setting(Text::clean(&ask.what)), ..ask })
     }
 }
 

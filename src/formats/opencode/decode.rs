@@ -140,6 +140,10 @@ impl OpencodeDecoder {
         if let (true, Some(child)) = (is_file, &part.child) {
             out.wanted.push(Text::clean(&format!("session/{child}")));
         }
+        let ended = part.call().filter(|call| !call.state.is_open());
+        if let Some(ask) = ended.and_then(|call| self.asks.ended(&call.key)) {
+            self.asked(&ask, out);
+        }
         let told = Told { message, session, at: at.moment() };
         if self.messages.part(&told, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
     }
@@ -306,8 +310,9 @@ impl OpencodeDecoder {
     fn status(&mut self, session: &Text, status: &Json<'_>, out: &mut Batch) -> Fate {
         match status.get("type").str_or_empty() {
             "retry" => {
-                let line = BlockKind::Break(message::retry(status));
-                self.by_itself(out.origin_key(), session, line, false, out)
+                let open = self.messages.open_answer(session).unwrap_or_default();
+                let piece = Piece::of(&format!("retry {:?}", status.get("attempt").count()));
+                self.line(&open, piece, session, message::retry(status), out)
             }
             "idle" => self.live(session, None, out),
             _ => self.live(session, Some(true), out),
@@ -341,7 +346,7 @@ impl OpencodeDecoder {
         if self.messages.add(of, Batch::block(piece, BlockKind::Break(line.clone())), out) {
             return Fate::Merged;
         }
-        let key = Text::clean(&format!("line:{:x}", piece.0));
+        let key = Text::clean(&format!("line:{session}:{:x}", piece.0));
         self.by_itself(key, session, BlockKind::Break(line), false, out)
     }
 

@@ -8,7 +8,7 @@ use super::{changes, message};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::usage::Usage;
@@ -30,6 +30,8 @@ pub(super) struct Head {
     pub(super) usage: Option<Usage>,
     /// What the error says that ended it.
     pub(super) failure: Option<Text>,
+    /// What it shows after its parts: how it ended, what it changed.
+    pub(super) tail: Vec<Block>,
     /// The message that asked for this compaction, if it answers one.
     pub(super) summarizes: Option<Key>,
 }
@@ -41,6 +43,10 @@ pub(super) struct Facts {
     pub(super) own: HashSet<Piece>,
     /// Parts that ask for a compaction.
     pub(super) compactions: HashSet<Piece>,
+    /// All parts that were told.
+    pub(super) seen: HashSet<Piece>,
+    /// Parts that the program added to what was said; they are shown apart.
+    pub(super) added: HashSet<Piece>,
     /// Calls without a result.
     pub(super) open_calls: HashMap<Piece, Key>,
     /// What its steps cost.
@@ -72,6 +78,7 @@ impl Told {
             is_told: false,
             usage: None,
             failure: None,
+            tail: Vec::new(),
             summarizes: None,
         }
     }
@@ -85,6 +92,10 @@ pub(super) const CUT: Piece = Piece(4);
 impl Facts {
     /// Takes what a part says; what the same part said before no longer counts.
     pub(super) fn learn(&mut self, part: &Part) {
+        if part.is_added && !self.own.is_empty() && !self.seen.contains(&part.piece) {
+            self.added.insert(part.piece);
+        }
+        self.seen.insert(part.piece);
         keep(&mut self.own, part.piece, part.is_own);
         keep(&mut self.compactions, part.piece, part.is_compaction);
         if let Some(usage) = &part.usage {
@@ -95,6 +106,8 @@ impl Facts {
 
     /// Forgets what a part said.
     pub(super) fn forget(&mut self, piece: Piece) {
+        self.seen.remove(&piece);
+        self.added.remove(&piece);
         self.own.remove(&piece);
         self.compactions.remove(&piece);
         self.open_calls.remove(&piece);
@@ -114,21 +127,34 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
     head.entry.marks.quiet = !is_own && !is_compaction;
 }
 
-/// What a message shows besides its parts. `needs_line`: it answers a request for a compaction that
-/// shows no line itself.
-pub(super) fn own_blocks(info: &Json<'_>, needs_line: bool, out: &mut Batch) -> Vec<Block> {
-    let line = needs_line.then(|| {
-        let trigger = Text::default();
-        BlockKind::Break(Break::Compaction { before: None, after: None, trigger, partial: false })
-    });
+/// What a message shows after its parts.
+pub(super) fn tail(info: &Json<'_>, out: &mut Batch) -> Vec<Block> {
     let changes = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out);
     let told = [
-        (COMPACTION, line),
         (FAILURE, message::failure(info.get("error")).map(BlockKind::Break)),
         (CUT, message::cut_short(info).map(BlockKind::Break)),
         (CHANGES, changes),
     ];
     told.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
+}
+
+/// The line of an answer to a request for a compaction that shows none itself.
+pub(super) fn compaction_line() -> Block {
+    let trigger = Text::default();
+    let line = Break::Compaction { before: None, after: None, trigger, partial: false };
+    Batch::block(COMPACTION, BlockKind::Break(line))
+}
+
+/// An entry for what the program added to a message: file contents, reminders.
+pub(super) fn addition(entry: &Entry) -> Entry {
+    let marks = Marks { quiet: true, undone: entry.marks.undone, ..Marks::default() };
+    let key = addition_key(&entry.key);
+    Entry { key, role: Role::Harness, marks, model: None, parent: None, at: None, ..entry.clone() }
+}
+
+/// The key of the entry for what was added to a message.
+pub(super) fn addition_key(message: &Key) -> Key {
+    Text::clean(&format!("added:{message}"))
 }
 
 fn keep(set: &mut HashSet<Piece>, piece: Piece, is_in: bool) {

@@ -40,7 +40,7 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
     }
     let name = error.get("name").filled().or(error.get("type").filled()).unwrap_or_default();
     let message = error.at(&["data", "message"]).filled().or(error.get("message").filled());
-    if name == "MessageAbortedError" {
+    if matches!(name, "MessageAbortedError" | "aborted") {
         return Some(Break::Interrupted(Text::clean(message.unwrap_or("aborted"))));
     }
     let status = error.at(&["data", "statusCode"]).int().map(|code| format!(" {code}"));

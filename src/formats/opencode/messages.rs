@@ -45,19 +45,26 @@ impl Messages {
     ) {
         let key = key_of(info, out);
         let parts: Vec<Part> = parts.into_iter().map(|part| self.seen(&key, part, sessions, out)).collect();
-        let own = self.head(&key, info, sessions, out);
+        let lead = self.head(&key, info, sessions, out);
         let Some(head) = self.heads.get(&key) else { return };
         let mut entry = head.entry.clone();
+        let mut addition = head::addition(&entry);
         offer_title(&entry, &parts, out);
+        entry.blocks.extend(lead);
         for mut part in parts {
             if head.is_closed {
                 part.close();
             }
-            entry.blocks.extend(part.blocks);
+            let is_added = self.facts.get(&key).is_some_and(|facts| facts.added.contains(&part.piece));
+            let blocks = if is_added { &mut addition.blocks } else { &mut entry.blocks };
+            blocks.extend(part.blocks);
         }
-        entry.blocks.extend(own);
+        entry.blocks.extend(head.tail.iter().cloned());
         entry.usage = head.usage.clone().map(Box::new);
         out.entry(entry);
+        if !addition.blocks.is_empty() {
+            out.entry(addition);
+        }
     }
 
     /// A message without its parts. Answers its key and whether it is new.
@@ -71,10 +78,11 @@ impl Messages {
         self.removed.remove(&key);
         let is_new = !self.heads.contains_key(&key);
         let had_usage = self.heads.get(&key).and_then(|head| head.usage.clone());
-        let own = self.head(&key, info, sessions, out);
+        let lead = self.head(&key, info, sessions, out);
         if let Some(head) = self.heads.get(&key) {
             let mut entry = head.entry.clone();
-            entry.blocks = own;
+            entry.blocks.extend(lead);
+            entry.blocks.extend(head.tail.iter().cloned());
             let is_closed = head.is_closed;
             out.entry(entry);
             // By an edit of its own: usage that comes with an entry never takes back what parts told.
@@ -91,6 +99,7 @@ impl Messages {
 
     /// A part by itself. `told` is where and when it was told. Answers whether it made an entry.
     pub(super) fn part(&mut self, told: &Told, part: Part, sessions: &mut Sessions, out: &mut Batch) -> bool {
+        let is_first = self.facts.get(&told.message).is_none_or(|facts| !facts.seen.contains(&part.piece));
         let mut part = self.seen(&told.message, part, sessions, out);
         let is_new = !self.heads.contains_key(&told.message);
         let facts = self.facts.get(&told.message);
@@ -104,11 +113,24 @@ impl Messages {
         if has_usage {
             head.usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
         }
+        if facts.is_some_and(|facts| facts.added.contains(&part.piece)) {
+            let mut addition = head::addition(&head.entry);
+            addition.blocks = part.blocks;
+            out.entry(addition);
+            return false;
+        }
         let mut entry = head.entry.clone();
         if has_usage {
             entry.usage = head.usage.clone().map(Box::new);
         }
         entry.blocks = part.blocks;
+        if is_first && !head.tail.is_empty() {
+            // What a message shows last stays last.
+            for block in &head.tail {
+                out.push(Edit::RetirePiece { of: told.message.clone(), piece: block.piece });
+            }
+            entry.blocks.extend(head.tail.iter().cloned());
+        }
         let shows = !is_new || !entry.blocks.is_empty() || has_usage;
         if shows {
             out.entry(entry);
@@ -132,12 +154,14 @@ impl Messages {
         self.heads.remove(&key);
         self.facts.remove(&key);
         self.removed.insert(key.clone());
+        out.push(Edit::Retire(head::addition_key(&key)));
         out.push(Edit::Retire(key));
     }
 
     /// A part is gone.
     pub(super) fn remove_part(&mut self, of: Key, piece: Piece, out: &mut Batch) {
         out.push(Edit::RetirePiece { of: of.clone(), piece });
+        out.push(Edit::RetirePiece { of: head::addition_key(&of), piece });
         let Some(facts) = self.facts.get_mut(&of) else { return };
         facts.forget(piece);
         let Some(head) = self.heads.get_mut(&of) else { return };
@@ -161,6 +185,8 @@ impl Messages {
             if head.entry.marks.undone != undone {
                 head.entry.marks.undone = undone;
                 changed.push(head.entry.clone());
+                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| !facts.added.is_empty());
+                changed.extend(has_more.then(|| head::addition(&head.entry)));
             }
         }
         changed.sort_by(|a, b| a.key.cmp(&b.key));
@@ -182,6 +208,12 @@ impl Messages {
             return true;
         }
         head.failure.as_ref() == Some(&words)
+    }
+
+    /// The answer of a session that is being written.
+    pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
+        let open = self.heads.values().filter(|head| head.entry.marks.open && head.session == *session);
+        open.map(|head| &head.entry.key).max().cloned()
     }
 
     /// Whether a compaction of the session was told by its messages.
@@ -234,8 +266,14 @@ impl Messages {
         part
     }
 
-    /// Builds or renews the head of a message. Answers what it shows besides its parts.
-    fn head(&mut self, key: &Key, info: &Json<'_>, sessions: &mut Sessions, out: &mut Batch) -> Vec<Block> {
+    /// Builds or renews the head of a message. Answers what it shows before its parts.
+    fn head(
+        &mut self,
+        key: &Key,
+        info: &Json<'_>,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) -> Option<Block> {
         let session = Text::clean(info.get("sessionID").str_or_empty());
         let speaker = info.get("role").str_or_empty();
         let is_user = speaker == "user";
@@ -258,18 +296,18 @@ impl Messages {
         }
         let asked = info.get("summary").is_true();
         let summarizes = asked.then(|| info.get("parentID").text().unwrap_or_default());
-        let failure = message::failure(info.get("error"));
-        let told_by_part = summarizes.as_ref().and_then(|asked| self.facts.get(asked));
-        let needs_line =
-            summarizes.is_some() && told_by_part.is_none_or(|facts| facts.compactions.is_empty());
-        let own = head::own_blocks(info, needs_line, out);
+        let needs_line = summarizes
+            .as_ref()
+            .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
+        let tail = head::tail(info, out);
         self.tell_system(info, entry.lane.clone(), out);
-        let failure = failure.map(|failure| failure.words()).or(told_failure);
+        let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
         let usage = message::usage(info);
-        let mut head = Head { entry, session, is_user, is_closed, is_told: true, usage, failure, summarizes };
+        let mut head =
+            Head { entry, session, is_user, is_closed, is_told: true, usage, failure, tail, summarizes };
         settle_role(&mut head, self.facts.get(key));
         self.heads.insert(key.clone(), head);
-        own
+        needs_line.then(head::compaction_line)
     }
 
     /// The system prompt. Its body is made last of its record, so that showing it only once moves no

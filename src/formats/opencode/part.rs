@@ -21,6 +21,8 @@ pub(super) struct Part {
     pub(super) blocks: Vec<Block>,
     /// Whether its author meant to say something: it makes a user's message a prompt.
     pub(super) is_own: bool,
+    /// Whether the program added it to what was said.
+    pub(super) is_added: bool,
     /// Whether it asks for a compaction.
     pub(super) is_compaction: bool,
     /// The session that a `task` call started.
@@ -32,7 +34,7 @@ pub(super) struct Part {
 impl Part {
     /// A part with these blocks, of which nothing more is known.
     pub(super) fn of(piece: Piece, blocks: Vec<Block>) -> Self {
-        Self { piece, blocks, is_own: false, is_compaction: false, child: None, usage: None }
+        Self { piece, blocks, is_own: false, is_added: false, is_compaction: false, child: None, usage: None }
     }
 
     /// The call of the part, if it is one.
@@ -80,6 +82,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         "text" => {
             let (block, is_own) = text(json, out);
             part.is_own = is_own;
+            part.is_added = matches!(block, BlockKind::Raw(_));
             kinds.push(block);
         }
         "reasoning" => kinds.push(BlockKind::Thinking(out.prose(json.get("text").str_or_empty()))),

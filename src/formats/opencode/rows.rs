@@ -182,6 +182,7 @@ fn tool<'a>(item: &Json<'a>) -> Json<'a> {
 
 /// The line, and the summary after it. A compaction that failed is an answer with an error.
 fn compaction<'a>(json: &Json<'a>) -> Row<'a> {
+    let is_running = json.get("status").str() == Some("running");
     let is_auto = json.get("reason").str() == Some("auto");
     let line = object([("type", string("compaction")), ("auto", Json::Bool(is_auto))]);
     let text = object([("type", string("text")), ("text", json.get("summary").clone())]);
@@ -189,7 +190,12 @@ fn compaction<'a>(json: &Json<'a>) -> Row<'a> {
     let has_text = json.get("summary").filled().is_some();
     let parts =
         if is_failed { Vec::new() } else { std::iter::once(line).chain(has_text.then_some(text)).collect() };
-    message(json, "assistant", parts)
+    let mut row = message(json, "assistant", parts);
+    if let (Row::Message { info: Json::Object(members), .. }, false) = (&mut row, is_running) {
+        let done = object([("created", time(json).clone()), ("completed", time(json).clone())]);
+        members.push((Cow::Borrowed("time"), done));
+    }
+    row
 }
 
 fn string<'a>(text: &'static str) -> Json<'a> {
