@@ -219,7 +219,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     let text = simdutf8::basic::from_utf8(record.bytes)
         .map_or_else(|_| String::from_utf8_lossy(record.bytes), Cow::Borrowed);
     let was_invalid = matches!(text, Cow::Owned(_));
-    let trimmed = text.trim_start_matches('\u{feff}').trim();
+    let trimmed = unframed(text.trim_start_matches('\u{feff}').trim());
     if trimmed.is_empty() {
         return;
     }
@@ -247,6 +247,23 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         left -= bytes;
         out.tally.count(fate, record.origin.file, bytes as u64);
     }
+}
+
+/// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
+pub fn unframed(line: &str) -> &str {
+    if let Some(value) = line.strip_prefix("data:").map(str::trim_start)
+        && value.starts_with(['{', '['])
+    {
+        return value;
+    }
+    let is_event = |name: &str| name == "message" || name.contains('.') && !name.contains(' ');
+    let is_frame = match line.split_once(": ") {
+        Some(("event", name)) => is_event(name),
+        Some(("id", id)) => id.starts_with("evt_") && !id.contains(' '),
+        Some(("", comment)) => matches!(comment, "ping" | "heartbeat" | "keepalive" | "keep-alive"),
+        _ => line == ":",
+    };
+    if is_frame { "" } else { line }
 }
 
 fn feed_text(

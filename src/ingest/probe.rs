@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::formats::decoder::{Confidence, Format, Probe, Verdict};
+use crate::formats::decoder::{Confidence, Format, Probe, Verdict, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
@@ -136,7 +136,7 @@ fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
             break;
         }
         let is_ended = is_whole || line.ends_with('\n');
-        let line = line.trim();
+        let line = unframed(line.trim());
         // With a comma it is an element of a document that has one a line.
         if !line.starts_with('{') || line.ends_with(',') {
             continue;

@@ -34,7 +34,7 @@ pub(super) fn sessions(path: &Path) -> Vec<Pattern> {
     roots(path).into_iter().map(|root| Pattern(root.join("session/*/ses_*.json"))).collect()
 }
 
-/// The first files of a session: its own and its messages.
+/// The first files of a session: its own, its messages, its plan and what it changed.
 pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
     if !is_plain(session) {
         return Vec::new();
@@ -44,6 +44,8 @@ pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
         format!("session/*/{session}.json"),
         format!("message/{session}/*.json"),
         format!("session/message/{session}/*.json"),
+        format!("todo/{session}.json"),
+        format!("session_diff/{session}.json"),
     ];
     beneath(path, &places)
 }
