@@ -11,6 +11,8 @@
 mod cli;
 mod corpus;
 mod damage;
+#[cfg(feature = "sqlite")]
+mod databases;
 mod demo;
 mod detect;
 mod dump;
@@ -21,6 +23,8 @@ mod invariants;
 mod journeys;
 mod layout;
 mod pty;
+#[cfg(feature = "sqlite")]
+mod rows;
 mod screens;
 mod screenshots;
 mod stage;
