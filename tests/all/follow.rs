@@ -27,27 +27,27 @@ use tv::render::theme::Theme;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A session that is followed, and all that was heard of it.
-struct Followed {
+pub(crate) struct Followed {
     feed: Receiver<Feed>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    pager: Pager,
-    whole: Transcript,
-    preview: Transcript,
-    links: Vec<LinkState>,
+    pub(crate) pager: Pager,
+    pub(crate) whole: Transcript,
+    pub(crate) preview: Transcript,
+    pub(crate) links: Vec<LinkState>,
     formats: Vec<&'static str>,
-    is_caught_up: bool,
+    pub(crate) is_caught_up: bool,
 }
 
 impl Followed {
-    fn start(path: &Path, mode: WatchMode) -> Self {
+    pub(crate) fn start(path: &Path, mode: WatchMode) -> Self {
         let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
         let mut followed = Self::of(session, mode);
         followed.until("caught up", |followed| followed.is_caught_up);
         followed
     }
 
-    fn of(session: Session, mode: WatchMode) -> Self {
+    pub(crate) fn of(session: Session, mode: WatchMode) -> Self {
         let pager = session.pager();
         let (sender, feed) = bounded(64);
         let stop = Arc::new(AtomicBool::new(false));
@@ -65,7 +65,7 @@ impl Followed {
         }
     }
 
-    fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
+    pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
         let start = Instant::now();
         while !is_so(self) {
             assert!(start.elapsed() < PATIENCE, "never {what}: {:?} {:?}", self.records(), self.links);
@@ -104,7 +104,7 @@ impl Followed {
         });
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take().unwrap();
         thread.thread().unpark();

@@ -12,6 +12,8 @@ mod cli;
 mod commands;
 mod corpus;
 mod damage;
+#[cfg(feature = "sqlite")]
+mod databases;
 mod demo;
 mod detect;
 mod dump;
@@ -23,6 +25,8 @@ mod invariants;
 mod journeys;
 mod layout;
 mod pty;
+#[cfg(feature = "sqlite")]
+mod rows;
 mod screens;
 mod screenshots;
 mod stage;

@@ -31,7 +31,8 @@ pub fn queries(tables: &Tables) -> Option<Queries> {
         heads: heads(tables),
         named: named(tables),
         count: format!("SELECT count(*) {of_session}"),
-        children: children(tables),
+        // `spawned_by` names a key, which outlives its transcripts: only a call tells which one started a child.
+        children: None,
         facts: facts(tables),
         generation: tables
             .has_columns("transcript_rewrite_watermarks", &["session_id", "generation"])
@@ -118,17 +119,6 @@ fn last_change(tables: &Tables) -> String {
         "NULL" => "NULL".to_owned(),
         at => format!("(SELECT {at} FROM {EVENTS} WHERE session_id = ids.id ORDER BY seq DESC LIMIT 1)"),
     }
-}
-
-/// Keys of sessions that were spawned by this one's key.
-fn children(tables: &Tables) -> Option<String> {
-    let columns = ["session_key", "current_session_id", "spawned_by"];
-    tables.has_columns("session_nodes", &columns).then(|| {
-        "SELECT session_key FROM session_nodes WHERE spawned_by IN \
-         (SELECT session_key FROM session_nodes WHERE current_session_id = ?1) \
-         AND current_session_id <> ?1 ORDER BY session_key"
-            .to_owned()
-    })
 }
 
 /// What stands in no row of the session.
