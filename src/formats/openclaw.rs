@@ -130,12 +130,9 @@ impl Decoder for OpenclawDecoder {
         if turn::is_turn(json) {
             return turn::decode(json, out);
         }
-        match self.wire.decode(json, out) {
-            Some(fate) => fate,
-            None => {
-                self.lanes.see(json, out);
-                self.session.decode(input, out)
-            }
+        if let Some(fate) = self.wire.decode(json, out) { fate } else {
+            self.lanes.see(json, out);
+            self.session.decode(input, out)
         }
     }
 

@@ -150,13 +150,14 @@ impl Database {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         // Closing would try for the lock that a checkpoint needs.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        if self.mode == Mode::Alone {
+            // Before anything is read: keeps the index of the log in memory. There are no locks, so it
+            // excludes nobody.
+            connection.pragma_update(None, "locking_mode", "exclusive")?;
+        }
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "temp_store", "memory")?;
         connection.pragma_update(None, "cache_size", -4096)?;
-        if self.mode == Mode::Alone {
-            // Keeps the index of the log in memory. There are no locks, so it excludes nobody.
-            connection.pragma_update(None, "locking_mode", "exclusive")?;
-        }
         Ok(())
     }
 }
@@ -169,7 +170,7 @@ fn uri(path: &Path, mode: Mode) -> String {
     for byte in absolute.as_os_str().as_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
-                uri.push(char::from(*byte))
+                uri.push(char::from(*byte));
             }
             other => uri.push_str(&format!("%{other:02x}")),
         }
