@@ -27,6 +27,8 @@ pub enum Config {
     View(Box<ViewConfig>),
     /// Write a transcript.
     Show(show::Options),
+    /// Write a transcript because there is no screen to view it on.
+    Print(show::Options),
     /// Write figures.
     Stats(stats::Options),
     /// Write how a file was understood.
@@ -43,7 +45,8 @@ pub enum Config {
     about = "Terminal transcript viewer for AI-agent sessions",
     long_about = "Opens the session file of any AI agent, shows every record of it and follows it live.",
     args_conflicts_with_subcommands = true,
-    after_help = "A session is a file, a folder of sessions, folder#session, or - for standard input."
+    after_help = "A session is a file, a database or a folder of sessions, database#session or folder#session, \
+                  or - for standard input."
 )]
 struct Args {
     #[command(subcommand)]
@@ -217,7 +220,7 @@ impl Config {
             (None, Some(session)) if surroundings.can_view() => {
                 Ok(view(target(session), &args.look, None, surroundings))
             }
-            (None, Some(session)) => Ok(Self::Show(show_instead(session, &args.look, &surroundings))),
+            (None, Some(session)) => Ok(Self::Print(show_instead(session, &args.look, &surroundings))),
             (None, None) => {
                 let what = "name a session to view, or try `tv demo`";
                 Err(Args::command().error(ErrorKind::MissingRequiredArgument, what))

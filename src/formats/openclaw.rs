@@ -130,7 +130,9 @@ impl Decoder for OpenclawDecoder {
         if turn::is_turn(json) {
             return turn::decode(json, out);
         }
-        if let Some(fate) = self.wire.decode(json, out) { fate } else {
+        if let Some(fate) = self.wire.decode(json, out) {
+            fate
+        } else {
             self.lanes.see(json, out);
             self.session.decode(input, out)
         }

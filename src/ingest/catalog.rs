@@ -68,7 +68,9 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Tro
         let parent = row.get(4).and_then(Cell::text).filter(|text| !text.is_empty());
         let title = title.map(|title| Text::clean(&title));
         let head = SessionHead { id, key, title, updated, parent, messages: None };
-        if let Some(known) = places.get(&head.id).and_then(|place| heads.get_mut(*place)) { complete(known, head) } else {
+        if let Some(known) = places.get(&head.id).and_then(|place| heads.get_mut(*place)) {
+            complete(known, head);
+        } else {
             places.insert(head.id.clone(), heads.len());
             heads.push(head);
         }

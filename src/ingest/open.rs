@@ -63,7 +63,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
         return Ok(vec![SessionHead::default()]);
     }
     let metadata = fs::metadata(&target.path).map_err(|error| cannot_open(&target.path, &error))?;
-    if metadata.is_file() && read_head(&target.path).is_ok_and(|(head, _)| rows::is_database(&head)) {
+    if metadata.is_file() && is_database(&target.path) {
         return catalog::sessions(&target.path);
     }
     if !metadata.is_dir() {
@@ -75,6 +75,22 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     }
     let files = session_files(detection.format, &target.path);
     Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
+}
+
+/// The sessions that a reader may choose from.
+pub fn choices(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
+    // What waits for its writer is not looked into.
+    let is_file = !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
+    if target.session.is_some() || !is_file || !is_database(&target.path) {
+        return Ok(Vec::new());
+    }
+    let heads = catalog::sessions(&target.path)?;
+    let main = heads.iter().filter(|head| catalog::is_main(head, &heads));
+    Ok(main.cloned().collect())
+}
+
+fn is_database(path: &Path) -> bool {
+    read_head(path).is_ok_and(|(head, _)| rows::is_database(&head))
 }
 
 /// The session that one file of a folder belongs to.
@@ -238,7 +254,7 @@ mod tests {
         for (name, words) in [
             ("a.gz", "gzip"),
             ("a.zst", "zstd"),
-            ("a.db", "opencode export"),
+            ("a.db", if cfg!(feature = "sqlite") { "without tables" } else { "opencode export" }),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("dangling", "does not exist"),

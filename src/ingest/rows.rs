@@ -26,9 +26,8 @@ use super::plan::Plan;
 use super::teller::Teller;
 use crate::formats::decoder::Format;
 use crate::formats::tables::Queries;
-use crate::model::edit::{Feed, LinkState, MetaEdit};
+use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
-use crate::source::follow::is_absence;
 use crate::source::rows::{Cell, Database, State, Trouble};
 
 /// A change may come within the same tick of the clock as the one before: then this finds it.
@@ -159,8 +158,7 @@ impl Rows {
     pub fn poll(&mut self, teller: &mut Teller<'_>, now: Instant) -> (Vec<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
-            Err(error) if is_absence(&error) => return (self.note(Trouble::Gone, now), None),
-            Err(error) => return (self.note(Trouble::Unreadable(error.to_string()), now), None),
+            Err(error) => return (self.note(Trouble::of(&error), now), None),
         };
         let is_due = self.next_look.is_some_and(|at| at <= now);
         let waits = self.trouble.is_some() && !is_due;
@@ -253,7 +251,7 @@ impl Rows {
     }
 
     fn first_look(&mut self, teller: &mut Teller<'_>, now: Instant) -> Result<(), Trouble> {
-        let state = State::of(&self.path).map_err(|_| Trouble::Gone)?;
+        let state = State::of(&self.path).map_err(|error| Trouble::of(&error))?;
         let anew = self.look(state, teller, now)?;
         // Nothing is told yet that would have to be told anew.
         if anew.is_some() { self.first_look(teller, now) } else { Ok(()) }
@@ -325,7 +323,9 @@ impl Rows {
             && let Some(sql) = &queries.facts
         {
             let facts = session.facts(database, sql)?;
-            for fact in facts.into_iter() { teller.tell_fact(fact); }
+            for fact in facts {
+                teller.tell_fact(fact);
+            }
         }
         let children = session.children(database, &queries)?;
         let News::More(mut todo) = news else { return Ok(news) };

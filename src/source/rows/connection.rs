@@ -20,7 +20,6 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
 
 use super::{Cell, State, Trouble, beside};
-use crate::source::follow::is_absence;
 use crate::source::stamp::read_range;
 
 /// How long a statement waits for a writer; then it is tried again later.
@@ -39,9 +38,7 @@ enum Mode {
 
 impl Mode {
     fn of(path: &Path) -> Result<Self, Trouble> {
-        let unreadable = |error: std::io::Error| {
-            if is_absence(&error) { Trouble::Gone } else { Trouble::Unreadable(error.to_string()) }
-        };
+        let unreadable = |error: std::io::Error| Trouble::of(&error);
         let state = State::of(path).map_err(unreadable)?;
         let (at, logged) = JOURNAL_MODE;
         // A journal means that locks count. Closing the file lets go of locks, so it is only read while
