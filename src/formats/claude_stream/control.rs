@@ -25,7 +25,7 @@ pub struct Requests {
 impl Requests {
     fn ask(&mut self, id: &Json<'_>, entry: Key) {
         if let Some(id) = id.text() {
-            self.open.insert(id, entry);
+            self.open.entry(id).or_insert(entry);
         }
     }
 
@@ -75,7 +75,7 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of(tool), input);
             let waiting = Text::clean(&format!("permission for {tool}: {headline}"));
-            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+            let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting))));
             requests.ask(line.json.get("request_id"), entry.key.clone());
             out.entry(entry);
