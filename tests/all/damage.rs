@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use tv::model::edit::Batch;
-use tv::model::entry::{BlockKind, Entry};
+use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::Record;
+use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
 
 use crate::fixtures::{self, Lines};
@@ -154,12 +155,18 @@ fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
     its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
 }
 
-/// What a reader sees of an entry. Whose lane a call started is known from other records.
+/// What a reader sees of an entry. Whose lane a call started and whether it was given up is known from
+/// other records, and a sum speaks of all of them.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
-    let mut kinds: Vec<BlockKind> = entry.blocks.iter().map(|block| block.kind.clone()).collect();
+    let is_sum = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Setting(words)) if words.contains("add up to"));
+    let kinds = entry.blocks.iter().map(|block| block.kind.clone());
+    let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_sum(kind)).collect();
     for kind in &mut kinds {
         if let BlockKind::Call(call) = kind {
             call.lane = None;
+            if call.state.result().is_none() {
+                call.state = ToolState::Pending;
+            }
         }
     }
     kinds
