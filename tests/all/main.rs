@@ -23,6 +23,7 @@ mod layout;
 mod pty;
 mod screens;
 mod screenshots;
+mod specs;
 mod stage;
 mod streams;
 mod tidy;
