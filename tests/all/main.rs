@@ -29,6 +29,7 @@ mod pty;
 mod rows;
 mod screens;
 mod screenshots;
+mod specs;
 mod stage;
 mod streams;
 mod tidy;
