@@ -4,6 +4,8 @@ use ratatui::text::Line;
 
 use super::action::{Action, Kind, Way, What};
 use super::bindings::help_lines;
+use super::branch_folds;
+use super::branches;
 use super::excerpt::{self, Excerpt};
 use super::feeding;
 use super::keys::Press;
@@ -175,6 +177,8 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::Collapse => collapse(state),
         Action::Expand => return expand(state),
         Action::ToggleFold => toggle_fold(state),
+        Action::FoldBranch => branch_folds::toggle(state),
+        Action::Branch => to_branch(state, times),
         Action::OpenAll => fold_all(state, Level::Full),
         Action::CloseAll => fold_all(state, Level::Outline),
         Action::LevelUp => set_level(state, state.level.number() + 1),
@@ -251,9 +255,17 @@ fn seek_on(state: &mut State, kind: Kind, way: Way) {
 /// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
 pub fn jump(state: &mut State, focus: Focus) {
     state.remember_place();
+    branch_folds::uncover(state, focus.entry);
     state.view.ask(Motion::Pause);
     state.view.ask(Motion::Show(focus));
     state.view.focus = Some(focus);
+}
+
+fn to_branch(state: &mut State, number: usize) {
+    match branches::head_of(&state.transcript, number) {
+        Some(focus) => jump(state, focus),
+        None => state.say(format!("the session left no branch {number}, or went back to it")),
+    }
 }
 
 fn word(kind: Kind) -> &'static str {
@@ -312,6 +324,7 @@ fn set_level(state: &mut State, number: u8) {
 
 fn fold_all(state: &mut State, level: Level) {
     state.folds.clear();
+    state.stale.sequence = true;
     set_level(state, level.number());
     state.look_changed();
 }
@@ -328,6 +341,9 @@ fn fold_of(state: &State, focus: Focus) -> Fold {
 
 fn toggle_fold(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    if branch_folds::unfold(state, focus) {
+        return;
+    }
     let next = match fold_of(state, focus) {
         Fold::Open => Fold::Closed,
         Fold::Closed => Fold::ByLevel,
@@ -359,6 +375,9 @@ fn collapse(state: &mut State) {
 
 fn expand(state: &mut State) -> Vec<Effect> {
     let Some(focus) = state.view.focus else { return Vec::new() };
+    if branch_folds::unfold(state, focus) {
+        return Vec::new();
+    }
     let fold = fold_of(state, focus);
     let lane = lane_under(state, focus);
     if let Some(lane) = lane.filter(|lane| fold != Fold::Closed && !state.open_lanes.contains(lane)) {

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod branches;
 mod cli;
 mod corpus;
 mod damage;
@@ -21,6 +22,7 @@ mod invariants;
 mod journeys;
 mod layout;
 mod pty;
+mod reports;
 mod screens;
 mod screenshots;
 mod stage;
