@@ -66,6 +66,7 @@ pub struct Transcript {
     departures: Vec<Departure>,
     is_linked_tree: bool,
     branches: Branches,
+    branches_changed: u32,
     turns: Vec<Turn>,
     meta: Meta,
     tally: Tally,

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod branches;
 mod cli;
 mod commands;
 mod corpus;
@@ -25,6 +26,7 @@ mod invariants;
 mod journeys;
 mod layout;
 mod pty;
+mod reports;
 #[cfg(feature = "sqlite")]
 mod rows;
 mod screens;
