@@ -62,6 +62,9 @@
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.
+//! * **Bookkeeping has its place, but no row below level 4.** Runs of hooks, snapshots and lists of tools are
+//!   entries like all others, so that no record is passed over; [`model::entry::Marks::trace`] keeps them
+//!   out of the way of the conversation.
 //! * **File order is the reading order.** Parent links are evidence: a branch is drawn where all links of
 //!   a tree resolve, where two prompts share a parent, or where the agent says that something was undone.
 //! * **Branches are numbered as they are left.** Whenever the last record moves to another path, another
