@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use tv::model::edit::Batch;
-use tv::model::entry::{BlockKind, Entry};
+use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::Record;
 use tv::model::transcript::Transcript;
 
@@ -154,9 +154,14 @@ fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
     its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
 }
 
-/// What a reader sees of an entry. Whose lane a call started is known from other records.
+/// What a reader sees of an entry. Whose lane a call started is known from other records, and so are the
+/// lines of a message that say what was asked and replied, or failed and made again.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
-    let mut kinds: Vec<BlockKind> = entry.blocks.iter().map(|block| block.kind.clone()).collect();
+    let is_line = |kind: &BlockKind| {
+        matches!(kind, BlockKind::Break(Break::Setting(_) | Break::Waiting(_) | Break::Error(_)))
+    };
+    let mut kinds: Vec<BlockKind> =
+        entry.blocks.iter().map(|block| block.kind.clone()).filter(|kind| !is_line(kind)).collect();
     for kind in &mut kinds {
         if let BlockKind::Call(call) = kind {
             call.lane = None;

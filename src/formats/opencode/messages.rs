@@ -51,12 +51,13 @@ impl Messages {
         let mut addition = head::addition(&entry);
         offer_title(&entry, &parts, out);
         entry.blocks.extend(lead);
+        let has_own = self.facts.get(&key).is_some_and(|facts| !facts.own.is_empty());
         for mut part in parts {
             if head.is_closed {
                 part.close();
             }
-            let is_added = self.facts.get(&key).is_some_and(|facts| facts.added.contains(&part.piece));
-            let blocks = if is_added { &mut addition.blocks } else { &mut entry.blocks };
+            let is_apart = part.is_added && has_own;
+            let blocks = if is_apart { &mut addition.blocks } else { &mut entry.blocks };
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
@@ -113,15 +114,14 @@ impl Messages {
         if has_usage {
             head.usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
         }
-        if facts.is_some_and(|facts| facts.added.contains(&part.piece)) {
-            let mut addition = head::addition(&head.entry);
-            addition.blocks = part.blocks;
-            out.entry(addition);
-            return false;
-        }
         let mut entry = head.entry.clone();
         if has_usage {
             entry.usage = head.usage.clone().map(Box::new);
+        }
+        let facts = self.facts.get_mut(&told.message);
+        let is_apart = facts.is_some_and(|facts| facts.set_apart(&part, &entry, out));
+        if is_apart {
+            return is_new;
         }
         entry.blocks = part.blocks;
         if is_first && !head.tail.is_empty() {
@@ -185,12 +185,14 @@ impl Messages {
             if head.entry.marks.undone != undone {
                 head.entry.marks.undone = undone;
                 changed.push(head.entry.clone());
-                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| !facts.added.is_empty());
+                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| facts.has_addition);
                 changed.extend(has_more.then(|| head::addition(&head.entry)));
             }
         }
         changed.sort_by(|a, b| a.key.cmp(&b.key));
-        changed.into_iter().for_each(|entry| out.entry(entry));
+        for entry in changed {
+            out.entry(entry);
+        }
     }
 
     /// An error of a session: shown in the answer that is open, which will tell it too. Answers `false`
@@ -212,7 +214,8 @@ impl Messages {
 
     /// The answer of a session that is being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
-        let open = self.heads.values().filter(|head| head.entry.marks.open && head.session == *session);
+        let is_open = |head: &&Head| !head.is_user && !head.is_closed && head.session == *session;
+        let open = self.heads.values().filter(is_open);
         open.map(|head| &head.entry.key).max().cloned()
     }
 
