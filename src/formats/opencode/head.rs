@@ -89,7 +89,6 @@ impl Told {
 /// The block of the error that ended a message.
 pub(super) const FAILURE: Piece = Piece(1);
 pub(super) const COMPACTION: Piece = Piece(2);
-pub(super) const CHANGES: Piece = Piece(3);
 pub(super) const CUT: Piece = Piece(4);
 impl Facts {
     /// Takes what a part says; what the same part said before no longer counts.
@@ -152,12 +151,10 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
 }
 
 /// What a message shows after its parts.
-pub(super) fn tail(info: &Json<'_>, out: &mut Batch) -> Vec<Block> {
-    let changes = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out);
+pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
     let told = [
         (FAILURE, message::failure(info.get("error")).map(BlockKind::Break)),
         (CUT, message::cut_short(info).map(BlockKind::Break)),
-        (CHANGES, changes),
     ];
     told.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
 }
@@ -174,6 +171,13 @@ pub(super) fn addition(entry: &Entry) -> Entry {
     let marks = Marks { quiet: true, undone: entry.marks.undone, ..Marks::default() };
     let key = addition_key(&entry.key);
     Entry { key, role: Role::Harness, marks, model: None, parent: None, at: None, ..entry.clone() }
+}
+
+/// An entry for the files that the turn of a prompt changed.
+pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option<Entry> {
+    let kind = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out)?;
+    let key = Text::clean(&format!("changes:{}", entry.key));
+    Some(Entry { key, blocks: vec![Batch::block(Piece(0), kind)], ..addition(entry) })
 }
 
 /// The key of the entry for what was added to a message.

@@ -66,6 +66,7 @@ impl Messages {
         if !addition.blocks.is_empty() {
             out.entry(addition);
         }
+        self.tell_changes(&key, info, out);
     }
 
     /// A message without its parts. Answers its key and whether it is new.
@@ -94,6 +95,7 @@ impl Messages {
             if is_closed {
                 self.close_calls(&key, out);
             }
+            self.tell_changes(&key, info, out);
         }
         (key, is_new)
     }
@@ -302,7 +304,7 @@ impl Messages {
         let needs_line = summarizes
             .as_ref()
             .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
-        let tail = head::tail(info, out);
+        let tail = head::tail(info);
         self.tell_system(info, entry.lane.clone(), out);
         let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
         let usage = message::usage(info);
@@ -311,6 +313,13 @@ impl Messages {
         settle_role(&mut head, self.facts.get(key));
         self.heads.insert(key.clone(), head);
         needs_line.then(head::compaction_line)
+    }
+
+    fn tell_changes(&self, key: &Key, info: &Json<'_>, out: &mut Batch) {
+        let changes = self.heads.get(key).and_then(|head| head::changes(&head.entry, info, out));
+        if let Some(entry) = changes {
+            out.entry(entry);
+        }
     }
 
     /// The system prompt. Its body is made last of its record, so that showing it only once moves no
