@@ -8,6 +8,7 @@ mod turn;
 mod wire;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::fields::{self, Fields};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
@@ -105,6 +106,10 @@ struct OpenclawDecoder {
 }
 
 impl Decoder for OpenclawDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if is_index(json) {

@@ -15,6 +15,7 @@ use super::claude::line::Line;
 use super::claude::session::Session;
 use super::claude::{assistant, user};
 use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::fields::{self, Fields};
 use crate::model::edit::Batch;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
@@ -53,6 +54,10 @@ struct ClaudeStreamDecoder {
 }
 
 impl Decoder for ClaudeStreamDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::CLAUDE_STREAM
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if input.place == Place::Header {
             return Fate::Passed("frame of the document");

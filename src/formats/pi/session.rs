@@ -10,6 +10,7 @@ use super::event::{Held, Step, Stream};
 use super::message::{self, Line, ReadPrompt, Told};
 use super::result;
 use crate::formats::decoder::{Decoder, Input, show_raw};
+use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -76,6 +77,10 @@ impl SessionDecoder {
 }
 
 impl Decoder for SessionDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.json {
             Json::Array(lines) => self.transaction(lines, input, out),
