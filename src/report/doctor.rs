@@ -215,7 +215,9 @@ fn versions(reading: &Reading) -> Vec<VersionLine> {
 fn files(reading: &Reading) -> Vec<FileLine> {
     let line = |(id, path): (&FileId, &PathBuf)| {
         let (records, record_bytes) = reading.transcript.tally().files.get(id).copied().unwrap_or_default();
-        let role = if *path == reading.target.path {
+        let role = if path.is_dir() {
+            "folder"
+        } else if *path == reading.target.path {
             "session"
         } else if path.starts_with(&reading.target.path) {
             "part"
