@@ -14,6 +14,7 @@ use std::path::Path;
 
 use self::lanes::Lanes;
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::fields::{self, Fields};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
@@ -141,6 +142,10 @@ struct OpenclawDecoder {
 }
 
 impl Decoder for OpenclawDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if let Place::CompanionLine(path) = input.place {

@@ -9,6 +9,7 @@ use super::entry;
 use super::event::Events;
 use super::message::{self, Line, ReadPrompt, Told};
 use crate::formats::decoder::{Decoder, Input, show_raw};
+use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
@@ -71,6 +72,10 @@ impl SessionDecoder {
 }
 
 impl Decoder for SessionDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.json {
             Json::Array(lines) => self.transaction(lines, input, out),
