@@ -81,8 +81,12 @@
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
-//! * **Databases have their place, not yet their reader**: [`model::record::Shape::Rows`] and
-//!   `source::rows` say what helps meanwhile.
+//! * **Of a database the SQL is the format's, running it the source's.** A format says by
+//!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
+//!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it
+//!   go: a connection that stayed (for `PRAGMA data_version`) would keep the agent's own last one from
+//!   putting its log away. Whether anything changed is told by the state of the database and of its log;
+//!   rows that are edited in place are compared by time and size, and by content once it is quiet.
 
 pub mod analysis;
 pub mod app;
