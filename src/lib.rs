@@ -65,6 +65,8 @@
 //!   a tree resolve, where two prompts share a parent, or where the agent says that something was undone.
 //! * **A result stands under its call.** One that finds no call, or a call that has its result already, is
 //!   shown in its own place as a stray.
+//! * **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results
+//!   that follow in order; they have no ids to prove it, so no figure of pairing holds them.
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
 //!   next arrangement, the only place where rows exist; heights of all else are estimates for the
 //!   scrollbar.
