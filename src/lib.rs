@@ -73,6 +73,8 @@
 //!   goes back to keeps its number, and is active. [`model::branch`] holds the rule.
 //! * **A result stands under its call.** One that finds no call, or a call that has its result already, is
 //!   shown in its own place as a stray.
+//! * **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results
+//!   that follow in order; they have no ids to prove it, so no figure of pairing holds them.
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
 //!   next arrangement, the only place where rows exist; heights of all else are estimates for the
 //!   scrollbar.
