@@ -314,7 +314,15 @@ fn a_damaged_page_costs_only_its_rows() {
 
 #[test]
 fn a_session_is_the_same_in_a_folder_and_in_a_database() {
-    let storage = root().join("opencode/storage");
+    // Databases keep no list of changed files.
+    let folder = tempfile::tempdir().unwrap();
+    let storage = folder.path().join("storage");
+    let fixture = root().join("opencode/storage");
+    for file in files_below(&fixture).iter().filter(|file| !file.starts_with(fixture.join("session_diff"))) {
+        let copy = storage.join(file.strip_prefix(&fixture).unwrap());
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(file, copy).unwrap();
+    }
     let (home, writer) = Home::with_tables_of(&opencode());
     let (of_session, of_message) = ("json ->> 'sessionID'", "json ->> 'messageID'");
     let time = "coalesce(json ->> '$.time.created', 0), 0";
@@ -340,6 +348,11 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
             writer.connection.execute(&sql, [fs::read_to_string(file).unwrap()]).unwrap();
         }
     }
+    let plan = fs::read_to_string(storage.join("todo/ses_0fixtmain01.json")).unwrap();
+    let sql = "INSERT INTO todo (session_id, content, status, priority, position, time_created, time_updated) \
+               SELECT 'ses_0fixtmain01', value ->> 'content', value ->> 'status', value ->> 'priority', key, 0, 0 \
+               FROM json_each(?1)";
+    writer.connection.execute(sql, [plan]).unwrap();
     let told = |path: &Path| {
         let target = Target { path: path.to_owned(), session: Some("ses_0fixtmain01".to_owned()) };
         let transcript = read(&target).transcript;
