@@ -55,7 +55,7 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
                         counts.pending += 1;
                     }
                     ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
-                        counts.orphan_calls += 1
+                        counts.orphan_calls += 1;
                     }
                 }
             }
