@@ -59,6 +59,12 @@
 //! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
 //!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
 //!   bytes, so contents can be left on disk and read again.
+//! * **A stream is told as it stands at the end of a reading.** Deltas build the message in the decoder;
+//!   what is told of it on the way has the key of the final message, which takes its place. No record
+//!   holds a text that is made of deltas, so it stays in its stub and is never left on disk. Summaries
+//!   of turns and runs name messages again: the n-th of one identity is the n-th that was told.
+//! * **Records printed for reading are records.** A document that no agent writes is offered to the
+//!   formats once more, as the values that it holds: see [`model::record::Shape::Values`].
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.

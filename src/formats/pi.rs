@@ -98,7 +98,9 @@ pub fn container(lines: &[Json<'_>]) -> Option<Container> {
     let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
     let is_event = |line: &Json<'_>| {
         matches!(kind(line).as_str(), "agent_start" | "turn_start" | "message_start" | "message_update")
-            || (kind(line) == "message_end" && line.get("message").has("role"))
+            || (matches!(kind(line).as_str(), "message_end" | "turn_end") && line.get("message").has("role"))
+            || (kind(line) == "agent_end" && line.has("messages"))
+            || (kind(line).starts_with("tool_execution_") && line.has("toolCallId"))
     };
     let is_header = |line: &Json<'_>| {
         kind(line) == "session"
