@@ -88,7 +88,11 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
     let told_at = last_time(entry);
     let silence = last_write.max(told_at).map(|seen| now.since(seen));
     let is_running = transcript.meta().live == Some(true);
-    let within = |patience: u64| is_running || silence.is_some_and(|silence| silence <= patience);
+    // A program that died leaves its mark of a running session behind.
+    let within = |patience: u64| {
+        let patience = if is_running { patience.max(IDLE_AFTER_MS) } else { patience };
+        silence.map_or(is_running, |silence| silence <= patience)
+    };
     if let Some((call, since)) = open_call(transcript) {
         return if asks(call) {
             Activity::Waiting { since, what: call.headline.clone() }

@@ -22,6 +22,18 @@ pub trait Format: Sync {
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
 
+    /// A decoder for the session in the file at `path`, for formats whose file names tell something.
+    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
+        let _ = path;
+        self.decoder()
+    }
+
+    /// What the file at `path` may be called once its agent has put it aside.
+    fn archives(&self, path: &Path) -> Vec<Pattern> {
+        let _ = path;
+        Vec::new()
+    }
+
     /// Files that belong to the session in the file at `path` besides that file, now or later.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;
@@ -159,6 +171,11 @@ pub trait Decoder: Send {
     /// Decodes one record and says what became of it. Types that are not named in the format must be
     /// kept with [`show_raw`].
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
+
+    /// A small file beside the session, which was decoded before, is gone.
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        let _ = (path, out);
+    }
 
     /// Gives out what was held back; called at the end of each reading, also of a single record.
     fn finish(&mut self, out: &mut Batch) {

@@ -25,7 +25,7 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop.
 pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let teller = Teller::new(plan.format.decoder(), Stage::Whole, outlet);
+    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
     let reader = thread::current();
     let pipe = if plan.path.as_os_str() == "-" { Pipe::Stdin } else { Pipe::Named(plan.path.clone()) };
     let pieces = start(pipe, move || reader.unpark());
@@ -129,7 +129,7 @@ impl Piped<'_> {
 
     /// Tells all that came so far from its beginning, by the plan.
     fn tell_head(&mut self) {
-        self.teller.restart(self.plan.format.decoder());
+        self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if self.plan.shape != Shape::Document {
             let head = std::mem::take(&mut self.head);

@@ -66,6 +66,8 @@ enum Main {
 enum Todo {
     Strand(usize),
     Small(usize, Option<Vec<u8>>),
+    /// A small file that is gone.
+    Lost(PathBuf),
 }
 
 impl<'o> Reader<'o> {
@@ -119,6 +121,7 @@ impl<'o> Reader<'o> {
             match self.queue.pop_front() {
                 Some(Todo::Strand(index)) => self.read_strand(index, now),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
+                Some(Todo::Lost(path)) => self.teller.lost(&path),
                 None => return false,
             }
         }
@@ -208,6 +211,7 @@ impl<'o> Reader<'o> {
             return seen;
         }
         self.poll_smalls(&census.due, now);
+        census.gone.iter().for_each(|path| self.lose_small(path));
         self.add_files(census.new, false, now);
         seen
     }
@@ -226,6 +230,15 @@ impl<'o> Reader<'o> {
         }
     }
 
+    /// A small file is gone. Should it come back, it is news even with the same content.
+    fn lose_small(&mut self, path: &Path) {
+        let small = self.small_at.get(path).and_then(|index| self.smalls.get_mut(*index));
+        if let Some(small) = small {
+            small.file = Rewritten::new(path);
+            self.queue.push_back(Todo::Lost(path.to_owned()));
+        }
+    }
+
     fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
         match &mut self.main {
             Main::Lines { strand, has_more } => loop {
@@ -240,7 +253,10 @@ impl<'o> Reader<'o> {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
-                    Change::Gone => seen.links.push(LinkState::Gone),
+                    Change::Gone => seen.links.push(strand.archived(self.plan.format).map_or(
+                        LinkState::Gone,
+                        |name| LinkState::Archived(Text::clean(&name)),
+                    )),
                     Change::Back => seen.links.push(LinkState::Live),
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
@@ -261,7 +277,7 @@ impl<'o> Reader<'o> {
 
     /// Begins a new telling: everything is read again from its beginning.
     fn restart(&mut self, now: Instant) {
-        self.teller.restart(self.plan.format.decoder());
+        self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.strands.clear();
         self.smalls.clear();
         self.small_at.clear();

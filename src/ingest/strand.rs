@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::files::{Files, Kind};
 use super::teller::Teller;
+use crate::formats::decoder::{Format, Pattern};
 use crate::formats::json;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
 use crate::source::follow::Follower;
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::pattern::expand;
 
 /// An unfinished last line that stays so for this long is shown as it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,6 +56,14 @@ impl Strand {
     pub fn restart(&mut self) {
         self.buffer = LineBuffer::new(self.id);
         self.shown = None;
+    }
+
+    /// The name under which its agent has put the file aside, if it did.
+    pub fn archived(&self, format: &dyn Format) -> Option<String> {
+        let names = format.archives(self.follower.path());
+        let mut files = names.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+        let file = files.find(|path| self.follower.is_now_at(path))?;
+        Some(file.file_name()?.to_string_lossy().into_owned())
     }
 
     /// The file's number.

@@ -99,6 +99,13 @@ pub enum MetaEdit {
     LinkedTree,
     /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
     Live(Option<bool>),
+    /// A fact without a field of its own.
+    Fact {
+        /// What it speaks of, in a word or two for the reader: `session key`, `channel`, `archived`.
+        name: &'static str,
+        /// What is told; empty forgets it.
+        value: Text,
+    },
 }
 
 /// How a batch relates to what is there.
@@ -366,6 +373,8 @@ pub enum LinkState {
     Reread(Text),
     /// It is gone; its content stays on the screen and its return is awaited.
     Gone,
+    /// Its agent put it aside, under the name that is told; a new session may begin in its place.
+    Archived(Text),
     /// It cannot be read just now.
     Unreadable(Text),
     /// The pipe was closed: nothing more will come.

@@ -25,6 +25,8 @@ pub struct Meta {
     pub window: Option<u64>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
+    /// Facts without a field of their own, by name, in the order in which they were first told.
+    pub facts: Vec<(&'static str, Text)>,
 }
 
 impl Meta {
@@ -53,7 +55,20 @@ impl Meta {
             // Lanes and the tree are the transcript's.
             MetaEdit::Lane { .. } | MetaEdit::LinkedTree => {}
             MetaEdit::Live(live) => self.live = live,
+            MetaEdit::Fact { name, value } => {
+                let known = self.facts.iter().position(|(known, _)| *known == name);
+                match (known.and_then(|place| self.facts.get_mut(place)), value.is_blank()) {
+                    (Some(fact), false) => fact.1 = value,
+                    (None, false) => self.facts.push((name, value)),
+                    (_, true) => self.facts.retain(|(known, _)| *known != name),
+                }
+            }
         }
+    }
+
+    /// A fact without a field of its own.
+    pub fn fact(&self, name: &str) -> Option<&Text> {
+        self.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     /// The title of the highest rank.

@@ -54,8 +54,11 @@ impl Reader<'_> {
 
     fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
         let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
-        if is_main || self.small_at.contains_key(path) {
+        if is_main {
             return None;
+        }
+        if let Some(index) = self.small_at.get(path) {
+            return Some(Todo::Small(*index, None));
         }
         let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };
         let (id, is_new) = self.files.number(path, kind);
