@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Plan, read_head};
+use super::plan::{Head, Plan, read_head};
 use super::probe;
 use super::target::{OpenError, Target};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
@@ -37,7 +37,8 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
     if !kind.is_file() {
         return Err(OpenError(format!("{}: {}, not a session file", path.display(), describe(kind))));
     }
-    let (head, is_whole) = read_head(path).map_err(|error| cannot_open(path, &error))?;
+    let Head { bytes: head, is_whole, packing } =
+        read_head(path).map_err(|error| cannot_open(path, &error))?;
     if let Some(what) = probe::foreign(&head) {
         return Err(OpenError(format!("{}: {what}", path.display())));
     }
@@ -49,7 +50,12 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
         )));
     }
     let session = target.session.clone().or_else(|| session_of(path, &head)).unwrap_or_default();
-    Ok(Plan::new(path, session, detection))
+    let plan = Plan::new(path, session, detection);
+    Ok(match packing {
+        // It cannot be read again in the middle, nor will it grow.
+        Some(packing) => Plan { shape: Shape::Stream, ..plan.packed(packing) },
+        None => plan,
+    })
 }
 
 /// Ids of the sessions in a folder, newest first; one empty id for a plain file.
@@ -138,7 +144,7 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
-        let (head, is_whole) = read_head(file).ok()?;
+        let Head { bytes: head, is_whole, .. } = read_head(file).ok()?;
         let detection = probe::detect_file(file, &head, is_whole);
         let is_session = probe::is_certain_of_agent(&detection) && probe::foreign(&head).is_none();
         is_session.then_some((file, detection.format))
@@ -227,8 +233,8 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         fs::create_dir(path("empty")).unwrap();
         for (name, words) in [
-            ("a.gz", "gzip"),
-            ("a.zst", "zstd"),
+            ("a.gz", "the gzip archive breaks off"),
+            ("a.zst", "the zstd archive breaks off"),
             ("a.db", "opencode export"),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),

@@ -8,6 +8,7 @@ use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split};
+use crate::source::packed::Packing;
 use crate::source::rows;
 
 /// How much of a file is looked at.
@@ -77,11 +78,8 @@ pub fn foreign(head: &[u8]) -> Option<&'static str> {
     if rows::is_database(head) {
         return Some(rows::ADVICE);
     }
-    if is(&[0x1f, 0x8b]) {
-        return Some("compressed with gzip; try `gzip -dc FILE | tv -`");
-    }
-    if is(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Some("compressed with zstd; try `zstd -dc FILE | tv -`");
+    if Packing::of(head).is_some() {
+        return Some("compressed more than once; unpack it and open the session file in it");
     }
     if is(&[0xff, 0xfe]) || is(&[0xfe, 0xff]) {
         return Some("UTF-16 text; try `iconv -f UTF-16 -t UTF-8 FILE | tv -`");

@@ -4,13 +4,15 @@
 mod gathering;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
-use super::strand::Strand;
+use super::strand::{Strand, tell_line};
 use super::teller::Teller;
 use super::whole::{Small, is_whole_document, is_whole_value, tell_document};
 use crate::model::edit::{Feed, LinkState};
@@ -18,6 +20,8 @@ use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::folder::Folder;
 use crate::source::follow::Change;
+use crate::source::lines::LineBuffer;
+use crate::source::packed::{self, packing_of};
 use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
 
@@ -68,6 +72,8 @@ enum Todo {
     Small(usize, Option<Vec<u8>>),
     /// A small file that is gone.
     Lost(PathBuf),
+    /// A compressed line file, to be read once.
+    Packed(FileId, PathBuf),
 }
 
 impl<'o> Reader<'o> {
@@ -78,7 +84,7 @@ impl<'o> Reader<'o> {
         bodies: Bodies,
         teller: Teller<'o>,
         now: Instant,
-    ) -> std::io::Result<Self> {
+    ) -> io::Result<Self> {
         files.set_format(plan.format);
         let main = match plan.shape {
             Shape::Document => {
@@ -122,6 +128,7 @@ impl<'o> Reader<'o> {
                 Some(Todo::Strand(index)) => self.read_strand(index, now),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
                 Some(Todo::Lost(path)) => self.teller.lost(&path),
+                Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
                 None => return false,
             }
         }
@@ -253,10 +260,11 @@ impl<'o> Reader<'o> {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
-                    Change::Gone => seen.links.push(strand.archived(self.plan.format).map_or(
-                        LinkState::Gone,
-                        |name| LinkState::Archived(Text::clean(&name)),
-                    )),
+                    Change::Gone => seen.links.push(
+                        strand
+                            .archived(self.plan.format)
+                            .map_or(LinkState::Gone, |name| LinkState::Archived(Text::clean(&name))),
+                    ),
                     Change::Back => seen.links.push(LinkState::Live),
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
@@ -341,6 +349,26 @@ impl<'o> Reader<'o> {
         }
     }
 
+    fn read_packed(&mut self, id: FileId, path: &Path) {
+        self.teller.leave_bodies(false);
+        let teller = &mut self.teller;
+        let mut buffer = LineBuffer::new(id);
+        let end = packing_of(path).and_then(|packing| {
+            let mut text = match packing {
+                Some(packing) => packed::open(path, packing)?,
+                None => Box::new(File::open(path)?),
+            };
+            while let Some(bytes) = read_some(&mut *text, &mut self.chunk)? {
+                buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, teller));
+            }
+            Ok(())
+        });
+        buffer.unfinished().into_iter().for_each(|line| tell_line(line, Kind::CompanionLines, path, teller));
+        if let Err(error) = end {
+            teller.notice(id, &format!("{} cannot be read: {error}", path.display()));
+        }
+    }
+
     fn read_small(&mut self, index: usize, content: Option<Vec<u8>>, now: Instant) {
         let Some(small) = self.smalls.get_mut(index) else { return };
         let read = match content {
@@ -365,4 +393,10 @@ impl<'o> Reader<'o> {
         self.teller.leave_bodies(away);
         small.tell(&mut self.teller, &bytes);
     }
+}
+
+/// The next bytes; `None` at the end.
+fn read_some<'b>(text: &mut dyn Read, chunk: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
+    let read = text.read(chunk)?;
+    Ok(chunk.get(..read).filter(|bytes| !bytes.is_empty()))
 }

@@ -80,7 +80,7 @@ impl Strand {
         let (kind, path, shown) = (self.kind, self.follower.path(), &mut self.shown);
         self.buffer.feed(chunk.get(..read).unwrap_or_default(), |line| {
             if shown.as_ref().is_none_or(|shown| take_back(shown, line, teller)) {
-                tell(line, kind, path, teller);
+                tell_line(line, kind, path, teller);
             }
             *shown = None;
         });
@@ -129,7 +129,8 @@ fn take_back(shown: &Shown, line: Line<'_>, teller: &mut Teller<'_>) -> bool {
     true
 }
 
-fn tell(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_>) {
+/// Tells a line of a file.
+pub fn tell_line(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_>) {
     match line {
         Line::Whole(record) => teller.tell(record, kind.place(path, record.origin.line)),
         Line::TooLong(record) => teller.fault(record, &too_long(record.origin)),

@@ -55,6 +55,12 @@ impl SessionDecoder {
         self.tell(&line, json, out)
     }
 
+    /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
+    pub fn has(&self, json: &Json<'_>) -> bool {
+        let line = (json.get("timestamp").moment(), json.weight());
+        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(&line))
+    }
+
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
         let at = json.get("timestamp").moment();
         let id = |name: &str| json.get(name).text().filter(|id| identifies(id));

@@ -70,6 +70,9 @@ impl Reader<'_> {
             self.smalls.push(Small::new(path, id));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
+        if is_packed(path) {
+            return Some(Todo::Packed(id, path.to_owned()));
+        }
         if self.strands.iter().any(|strand| strand.id() == id) {
             return None;
         }
@@ -90,4 +93,9 @@ impl Reader<'_> {
 /// Whether a file beside the session holds a record a line, rather than one JSON value.
 fn holds_lines(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension != "json")
+}
+
+/// Whether a file beside the session is a compressed archive of lines.
+fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
 }
