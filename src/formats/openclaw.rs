@@ -1,6 +1,7 @@
 //! OpenClaw (earlier clawdbot, moltbot): pi's container with marks of its own, bare message lines,
 //! session turns, what travels over its wires, trajectories, and the small files beside a session.
 
+mod answer;
 mod children;
 pub mod envelope;
 mod index;
@@ -234,7 +235,7 @@ impl OpenclawDecoder {
         if let Some(fate) = self.wire.decode(json, out) {
             return fate;
         }
-        let fate = self.session.decode(input, out);
+        let fate = answer::decode(&mut self.session, input, out);
         self.facts.see(json, out);
         self.children.see(json, None, &self.facts.index, out);
         fate
@@ -249,7 +250,7 @@ impl Decoder for OpenclawDecoder {
             Place::CompanionLine(path) => {
                 let id = FileName::of(path).map(|name| name.session).unwrap_or_default();
                 let Self { session, facts, children, .. } = self;
-                children.decode(&id, input, &facts.index, |line| session.has(line), out)
+                children.decode(&id, input, &facts.index, |line| answer::is_known(session, line), out)
             }
             Place::Line | Place::Header | Place::Element => self.own(input, out),
         }

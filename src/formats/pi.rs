@@ -8,6 +8,7 @@ mod event;
 pub mod image;
 pub mod message;
 pub mod result;
+mod retries;
 pub mod session;
 pub mod usage;
 

@@ -8,6 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::answer;
 use super::envelope;
 use super::index::{Index, agent_of};
 use crate::formats::decoder::{Decoder, Input};
@@ -124,7 +125,7 @@ impl Children {
             return Fate::Merged;
         }
         let before = out.edits.len();
-        let fate = child.decoder.decode(input, out);
+        let fate = answer::decode(&mut child.decoder, input, out);
         into_lane(before, &lane, out);
         self.see(input.json, Some(&lane), index, out);
         fate

@@ -9,6 +9,7 @@ use super::entry;
 use super::event::{Held, Step, Stream};
 use super::message::{self, Line, ReadPrompt, Told};
 use super::result;
+use super::retries::Retries;
 use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -28,6 +29,7 @@ const TITLE_CHARS: usize = 200;
 pub struct SessionDecoder {
     read_prompt: ReadPrompt,
     stream: Stream,
+    retries: Retries,
     held: Held,
     is_headed: bool,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
@@ -42,6 +44,7 @@ impl SessionDecoder {
         Self {
             read_prompt,
             stream: Stream::default(),
+            retries: Retries::default(),
             held: Held::default(),
             seen: HashMap::new(),
             is_headed: false,
@@ -204,8 +207,9 @@ impl SessionDecoder {
     fn tell(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
         let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
         match message::decode(&line, message, self.read_prompt, out) {
-            Told::Entry(entry) => {
+            Told::Entry(mut entry) => {
                 message::title(&entry, out);
+                out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
             }
             result @ Told::Result { .. } => {
