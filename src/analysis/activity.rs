@@ -61,6 +61,8 @@ impl Activity {
 const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
 /// Without a write for this long a call without a result is taken for abandoned.
 const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
+/// Without a write for this long a mark of a running session is taken for left behind.
+const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
 /// After this long nobody is expected to come back with the next prompt.
 const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
 
@@ -90,7 +92,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
     let is_running = transcript.meta().live == Some(true);
     // A program that died leaves its mark of a running session behind.
     let within = |patience: u64| {
-        let patience = if is_running { patience.max(IDLE_AFTER_MS) } else { patience };
+        let patience = if is_running { MARK_PATIENCE_MS } else { patience };
         silence.map_or(is_running, |silence| silence <= patience)
     };
     if let Some((call, since)) = open_call(transcript) {

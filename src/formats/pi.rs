@@ -7,6 +7,7 @@ mod entry;
 mod event;
 pub mod image;
 pub mod message;
+mod prompt;
 pub mod result;
 mod retries;
 pub mod session;
@@ -40,7 +41,7 @@ impl Format for Pi {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(session::SessionDecoder::new(message::plain_prompt))
+        Box::new(session::SessionDecoder::new(prompt::open))
     }
 
     fn roots(&self) -> &'static [&'static str] {

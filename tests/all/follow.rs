@@ -28,20 +28,20 @@ use tv::render::theme::Theme;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A session that is followed, and all that was heard of it.
-struct Followed {
+pub(crate) struct Followed {
     feed: Receiver<Feed>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     pager: Pager,
-    whole: Transcript,
+    pub(crate) whole: Transcript,
     preview: Transcript,
-    links: Vec<LinkState>,
+    pub(crate) links: Vec<LinkState>,
     formats: Vec<&'static str>,
     is_caught_up: bool,
 }
 
 impl Followed {
-    fn start(path: &Path, mode: WatchMode) -> Self {
+    pub(crate) fn start(path: &Path, mode: WatchMode) -> Self {
         let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
         let mut followed = Self::of(session, mode);
         followed.until("caught up", |followed| followed.is_caught_up);
@@ -66,7 +66,7 @@ impl Followed {
         }
     }
 
-    fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
+    pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
         let start = Instant::now();
         while !is_so(self) {
             assert!(start.elapsed() < PATIENCE, "never {what}: {:?} {:?}", self.records(), self.links);
@@ -105,7 +105,7 @@ impl Followed {
         });
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take().unwrap();
         thread.thread().unpark();

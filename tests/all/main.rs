@@ -20,6 +20,7 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod openclaw;
 mod pty;
 mod screens;
 mod screenshots;

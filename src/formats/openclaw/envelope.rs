@@ -1,7 +1,8 @@
 //! The envelopes that OpenClaw puts around what people say in chats, and the prompts that it writes
 //! itself.
 //!
-//! Invariant: facts, envelope and text together hold every word of the message.
+//! Invariant: facts, envelope and text together hold every word of the message but the id of a message
+//! that has no other facts.
 
 use crate::formats::json::{self, Json};
 use crate::formats::pi::message::{Prompt, Voice};
@@ -27,7 +28,10 @@ pub fn open(text: &str) -> Prompt<'_> {
         rest = rest.get(end..).unwrap_or("").trim_start();
     }
     let (said, tail) = message_id(rest);
-    facts.extend(tail.map(|tail| tail.trim_matches(['[', ']']).to_owned()));
+    // An id alone is no news.
+    if !facts.is_empty() {
+        facts.extend(tail.map(|tail| tail.trim_matches(['[', ']']).to_owned()));
+    }
     if said.is_empty() {
         // Nothing but the envelope: the program says so itself.
         let voice = if text.trim_start().starts_with("System: ") { Voice::Program } else { Voice::Person };
@@ -44,7 +48,7 @@ pub fn open(text: &str) -> Prompt<'_> {
 
 /// What a piece of envelope tells, if that fits a row.
 fn facts_of(part: &str) -> Option<Vec<String>> {
-    if let Some(stamp) = part.strip_prefix('[') {
+    if let Some(stamp) = part.strip_prefix('[').filter(|stamp| stamp.ends_with(']')) {
         return Some(vec![stamp.trim_end_matches(']').to_owned()]);
     }
     let (title, fence) = part.split_once('\n')?;
@@ -82,7 +86,14 @@ fn voice(said: &str) -> Voice {
 
 /// Where the piece of envelope ends that the text begins with.
 fn head(text: &str) -> Option<usize> {
-    metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text))
+    metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text)).or_else(|| brief(text))
+}
+
+/// What a sub-agent is told of its place; its task follows.
+fn brief(text: &str) -> Option<usize> {
+    let task = "[Subagent Task]:";
+    let end = text.find(task)? + task.len();
+    text.starts_with("[Subagent Context]").then_some(end)
 }
 
 /// `Sender (untrusted metadata):` with a fenced JSON value under it.
@@ -142,7 +153,7 @@ mod tests {
     #[test]
     fn prompts_read_clean() {
         for (raw, facts, envelope, said) in [
-            ("hi\n[message_id: 1-2]", "message_id: 1-2", "", "hi"),
+            ("hi\n[message_id: 1-2]", "", "", "hi"),
             ("[Sun 2026-03-08 22:03 GMT+9] hello", "Sun 2026-03-08 22:03 GMT+9", "", "hello"),
             ("[cron:7 news] do it", "cron:7 news", "", "do it"),
             ("[1] see the list", "", "", "[1] see the list"),
@@ -164,6 +175,12 @@ mod tests {
                 "",
                 "System: [2026-01-31 19:25] Exec failed",
                 "what now?",
+            ),
+            (
+                "[Wed 2026-03-11 08:17] [Subagent Context] Depth 1.\n\n[Subagent Task]: count the files",
+                "Wed 2026-03-11 08:17",
+                "[Subagent Context] Depth 1.\n\n[Subagent Task]:",
+                "count the files",
             ),
             ("Sender (untrusted metadata):\nno fence", "", "", "Sender (untrusted metadata):\nno fence"),
         ] {

@@ -146,9 +146,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let provenance = message.get("provenance");
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
         voice = Voice::Program;
-        let names = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
-        let source = names.iter().find_map(|name| provenance.get(name).filled()).unwrap_or("another session");
-        entry.blocks.push(block::tree(&format!("from {source}"), provenance, out));
+        entry.blocks.push(source(provenance, out));
     }
     let mut is_first_text = true;
     for part in message.get("content").blocks() {
@@ -170,6 +168,17 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
         entry.role = Role::Harness;
     }
     entry
+}
+
+/// Who wrote a message in place of the user, on one row as far as that tells all.
+fn source(provenance: &Json<'_>, out: &mut Batch) -> Block {
+    const NAMES: [&str; 4] = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
+    let told: Vec<&str> = NAMES.iter().filter_map(|name| provenance.get(name).filled()).collect();
+    let title = format!("from {}", told.join(" · "));
+    if told.len() == provenance.members().len() {
+        return block::raw_text(&title, "", out);
+    }
+    block::tree(if told.is_empty() { "from another session" } else { &title }, provenance, out)
 }
 
 fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {

@@ -92,7 +92,7 @@ impl Reader<'_> {
 
 /// Whether a file beside the session holds a record a line, rather than one JSON value.
 fn holds_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension != "json")
+    path.extension().is_some_and(|extension| extension != "json" && extension != "lock")
 }
 
 /// Whether a file beside the session is a compressed archive of lines.
