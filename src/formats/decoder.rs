@@ -11,6 +11,9 @@ use crate::model::record::{Origin, Record, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
+/// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
+pub const BESIDE: Fate = Fate::Passed("beside the session");
+
 /// One agent's way to write sessions.
 pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
@@ -212,6 +215,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         // The records of a document are its messages; what surrounds them counts only if it is broken.
         fates.retain(|fate| *fate == Fate::Faulty);
     }
+    fates.retain(|fate| *fate != BESIDE);
     for fate in &fates {
         out.tally.count(*fate);
     }

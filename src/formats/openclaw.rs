@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use self::children::Children;
 use self::index::Index;
 use self::name::{FileName, Kept};
-use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
@@ -163,7 +163,7 @@ impl Facts {
     fn see(&mut self, json: &Json<'_>, out: &mut Batch) {
         self.has_model |= json.at(&["message", "model"]).filled().is_some();
         if let (Some("session"), Some(id)) = (json.get("type").str(), json.get("id").filled()) {
-            self.id = id.to_owned();
+            id.clone_into(&mut self.id);
             self.tell(out);
         }
     }
@@ -206,13 +206,10 @@ impl OpenclawDecoder {
             self.facts.index.read(input.json);
             self.facts.tell(out);
             self.children.learn(&self.facts.index, out);
-            return Fate::Merged;
-        }
-        if is_lock(input.json) {
+        } else if is_lock(input.json) {
             out.meta(MetaEdit::Live(Some(true)));
-            return Fate::Merged;
         }
-        Fate::Passed("a file of another program")
+        BESIDE
     }
 
     fn own(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

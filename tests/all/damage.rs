@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use tv::model::edit::Batch;
-use tv::model::entry::{BlockKind, Entry};
+use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::Record;
+use tv::model::text::Text;
 use tv::model::transcript::Transcript;
 
 use crate::fixtures::{self, Lines};
@@ -154,12 +155,18 @@ fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
     its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
 }
 
-/// What a reader sees of an entry. Whose lane a call started is known from other records.
+/// What a reader sees of an entry. Whose lane a call started, and how often a request failed in the same
+/// way, is known from other records.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
     let mut kinds: Vec<BlockKind> = entry.blocks.iter().map(|block| block.kind.clone()).collect();
     for kind in &mut kinds {
-        if let BlockKind::Call(call) = kind {
-            call.lane = None;
+        match kind {
+            BlockKind::Call(call) => call.lane = None,
+            BlockKind::Break(Break::Error(told)) => {
+                let once = told.rsplit_once(" ×").map_or(told.as_str(), |(once, _)| once);
+                *told = Text::clean(once);
+            }
+            _ => {}
         }
     }
     kinds

@@ -67,7 +67,7 @@ fn sessions_of_sub_agents_are_lanes_of_their_calls() {
         .iter()
         .map(|lane| (lane.name.as_str(), lane.call.as_ref().unwrap().as_str()))
         .collect();
-    let of_windows = format!("{WINDOWS}/call_1");
+    let of_windows = format!("{WINDOWS}/call_7");
     assert_eq!(calls, HashMap::from([(WINDOWS, "call_1"), (ROOF, "call_2"), (PANES, of_windows.as_str())]));
     let labels: Vec<&str> = transcript.lanes().iter().map(|lane| lane.label.as_str()).collect();
     assert_eq!(labels, ["windows", "Look at the roof.", "Count the panes."]);
@@ -77,7 +77,7 @@ fn sessions_of_sub_agents_are_lanes_of_their_calls() {
     assert_eq!(said(&in_lane(transcript, PANES)), ["Count the panes.", "Eleven."]);
     assert_eq!(said(&in_lane(transcript, ROOF)), ["the file of this sub-agent's session is not here"]);
     let sum = transcript.totals().sum();
-    assert_eq!((sum.requests, sum.recorded_nanos), (6, 5_800_000));
+    assert_eq!((sum.requests, sum.recorded_nanos), (7, 6_100_000));
     assert_eq!(transcript.turns().len(), 1, "an announcement is no prompt");
     assert_eq!(transcript.tally().faulty, 0);
 }

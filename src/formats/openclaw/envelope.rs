@@ -38,11 +38,11 @@ pub fn open(text: &str) -> Prompt<'_> {
         return Prompt { facts: String::new(), envelope: String::new(), text, voice };
     }
     let mut told: Vec<String> = Vec::new();
-    facts.into_iter().for_each(|fact| {
+    for fact in facts {
         if !told.contains(&fact) {
             told.push(fact);
         }
-    });
+    }
     Prompt { facts: told.join(" · "), envelope: parts.join("\n"), text: said, voice: voice(said) }
 }
 
