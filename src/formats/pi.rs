@@ -27,7 +27,10 @@ impl Format for Pi {
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        let Some(container) = container(probe.lines) else {
+        // Late builds of version 4 may write each line as an array of records.
+        let elements = if probe.lines.is_empty() { probe.elements } else { &[] };
+        let harness = (container(elements) == Some(Container::Harness)).then_some(Container::Harness);
+        let Some(container) = container(probe.lines).or(harness) else {
             return Verdict::no("no session header and no linked messages");
         };
         if let Some(mark) = marks::find(probe) {

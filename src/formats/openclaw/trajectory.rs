@@ -81,8 +81,7 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
             blocks.extend(word("promptError").map(|error| across(Break::Error(Text::clean(error)))));
         }
         "session.ended" => {
-            let told = word("status").map_or("run ended".to_owned(), |status| format!("run ended: {status}"));
-            blocks.push(across(Break::Ended(Text::clean(&told))));
+            blocks.push(across(Break::Ended(Text::clean(word("status").unwrap_or("run")))));
         }
         _ => {}
     }
