@@ -1,24 +1,35 @@
 //! The command line: what was typed (`Args`) and what the surroundings say ([`Surroundings`]) become
 //! a [`Config`] with everything resolved.
 //!
-//! Invariant: the only reader of the environment; [`Config::resolve`] is pure.
+//! Invariant: [`Config::resolve`] is pure.
+
+mod surroundings;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::ingest::{Target, WatchMode};
+pub use self::surroundings::Surroundings;
+
+use crate::app::keymap::Keymap;
+use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::{OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{doctor, show, stats};
+use crate::report::{doctor, list, show, stats};
 use crate::runtime::config::{DemoSpeed, ThemeChoice, ViewConfig};
+use crate::settings::{self, Settings};
 
 /// Columns of text that does not go to a terminal.
 const PAPER_WIDTH: u16 = 100;
 /// Narrower text cannot be laid out in a useful way.
 const MIN_WIDTH: u16 = 20;
+
+/// Detail to start with.
+const DEFAULT_LEVEL: u8 = 3;
 
 /// What the program is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +42,14 @@ pub enum Config {
     Stats(stats::Options),
     /// Write how a file was understood.
     Doctor(doctor::Options),
+    /// Write which sessions there are.
+    List(list::Options),
+    /// Nothing: the session that was named cannot be told.
+    Refuse(OpenError),
     /// Write a completion script.
     Completions(clap_complete::Shell),
+    /// Write which keys do what.
+    Keys(Keymap),
 }
 
 /// What was typed.
@@ -43,25 +60,30 @@ pub enum Config {
     about = "Terminal transcript viewer for AI-agent sessions",
     long_about = "Opens the session file of any AI agent, shows every record of it and follows it live.",
     args_conflicts_with_subcommands = true,
-    after_help = "A session is a file, a folder of sessions, folder#session, or - for standard input."
+    after_help = "A session is a file, a folder of sessions, folder#session or database#session, the id of a \
+                  session or the beginning of it, or - for standard input. `tv list` shows what is there."
 )]
 struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// The session to view; written as text if the output is not a terminal
     session: Option<OsString>,
+    /// Write which keys do what, and end
+    #[arg(long)]
+    keys: bool,
     #[command(flatten)]
     look: LookArgs,
 }
 
 #[derive(Debug, clap::Args)]
 struct LookArgs {
-    /// Colours for a dark or a light background, or none
-    #[arg(long, value_enum, default_value_t, value_name = "THEME")]
-    theme: ThemeChoice,
-    /// Detail: 1 prompts, 2 outline, 3 previews, 4 everything, 5 records as JSON trees
-    #[arg(short, long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=5))]
-    level: u8,
+    /// Colours: dark, light, mono, catppuccin, catppuccin-latte, gruvbox, gruvbox-light, nord, solarized,
+    /// solarized-light, or one of your own; without it by the terminal's background
+    #[arg(long, value_name = "THEME")]
+    theme: Option<String>,
+    /// Detail: 1 prompts, 2 outline, 3 previews (the default), 4 everything, 5 records as JSON trees
+    #[arg(short, long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    level: Option<u8>,
     /// Use only ASCII glyphs
     #[arg(long)]
     ascii: bool,
@@ -91,6 +113,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// List the sessions of all agents, newest first
+    List(ListArgs),
     /// View a session that is being written right now, to try things out
     Demo {
         /// How many times faster than it was recorded
@@ -122,6 +146,9 @@ struct ShowArgs {
     /// Go on with what is appended, until interrupted
     #[arg(short, long)]
     follow: bool,
+    /// `all` in file order, `active`, or the number of a branch that the session left (see `tv stats`)
+    #[arg(long, default_value = "all", value_parser = branch, conflicts_with = "follow")]
+    branch: show::Choice,
     /// Entries as JSON, one a line (schema tv.entry/1)
     #[arg(long)]
     json: bool,
@@ -133,6 +160,31 @@ struct ShowArgs {
     poll: bool,
 }
 
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Files, databases and folders to list instead of all that agents keep
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only sessions of one agent
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    agent: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// One JSON object a line (schema tv.list/1)
+    #[arg(long)]
+    json: bool,
+    /// Columns; by default those of the terminal, else 100
+    #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
+    width: Option<u16>,
+    /// When to write colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+    /// Use only ASCII glyphs
+    #[arg(long)]
+    ascii: bool,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ColorChoice {
     /// If the output is a terminal and NO_COLOR is not set
@@ -142,84 +194,27 @@ enum ColorChoice {
     Never,
 }
 
-/// What the environment and the terminal say.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Surroundings {
-    /// `NO_COLOR` is set and not empty.
-    pub no_color: bool,
-    /// `$VISUAL`, else `$EDITOR`.
-    pub editor: Option<String>,
-    /// `$COLORFGBG`.
-    pub colorfgbg: Option<String>,
-    /// `$TERM`.
-    pub term: Option<String>,
-    /// The locale for characters: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
-    pub locale: Option<String>,
-    /// `$TV_TEST_PANIC`.
-    pub test_panic: Option<String>,
-    /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
-    pub columns: Option<u16>,
-}
-
-impl Surroundings {
-    /// Reads them.
-    pub fn read() -> Self {
-        Self {
-            no_color: variable("NO_COLOR").is_some(),
-            editor: variable("VISUAL").or_else(|| variable("EDITOR")),
-            colorfgbg: variable("COLORFGBG"),
-            term: variable("TERM"),
-            locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
-            test_panic: variable("TV_TEST_PANIC"),
-            columns: columns(),
-        }
-    }
-
-    /// Whether the locale names a character set that lacks the glyphs. No locale at all says nothing.
-    fn is_ascii(&self) -> bool {
-        self.locale.as_deref().is_some_and(|locale| {
-            let locale = locale.to_ascii_lowercase();
-            !locale.contains("utf-8") && !locale.contains("utf8")
-        })
-    }
-
-    fn can_view(&self) -> bool {
-        self.columns.is_some() && self.term.as_deref() != Some("dumb")
-    }
-}
-
-/// A variable of the environment that is not empty.
-fn variable(name: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Columns of the terminal that stdout is; some terminals do not know their size.
-fn columns() -> Option<u16> {
-    let stdout = rustix::stdio::stdout();
-    if !rustix::termios::isatty(stdout) {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(stdout);
-    Some(size.map_or(0, |size| size.ws_col)).map(|columns| if columns == 0 { 80 } else { columns })
-}
-
 impl Config {
     /// What arguments, the first being the program's name, ask for in these surroundings. The error
-    /// is to be printed; it is also how `--help` and `--version` come out.
+    /// is to be printed; it is also how `--help` and `--version` come out. Looks on the disk only for
+    /// what the arguments name.
     pub fn resolve(
         arguments: impl IntoIterator<Item = OsString>,
         surroundings: Surroundings,
     ) -> Result<Self, clap::Error> {
         let args = Args::try_parse_from(arguments)?;
+        if args.keys {
+            return Ok(Self::Keys(read_settings(&surroundings).1));
+        }
         match (args.command, args.session) {
             (Some(command), _) => Self::of_command(command, surroundings),
-            (None, Some(session)) if surroundings.can_view() => {
-                Ok(view(target(session), &args.look, None, surroundings))
-            }
-            (None, Some(session)) => Ok(Self::Show(show_instead(session, &args.look, &surroundings))),
+            (None, Some(session)) => Ok(match target(&session, &surroundings.environment) {
+                Err(refusal) => Self::Refuse(refusal),
+                Ok(target) if surroundings.can_view() => view(target, &args.look, None, surroundings),
+                Ok(target) => Self::Show(show_instead(target, &args.look, &surroundings)),
+            }),
             (None, None) => {
-                let what = "name a session to view, or try `tv demo`";
+                let what = "name a session to view, see which there are with `tv list`, or try `tv demo`";
                 Err(Args::command().error(ErrorKind::MissingRequiredArgument, what))
             }
         }
@@ -227,13 +222,19 @@ impl Config {
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
         Ok(match command {
-            Command::Show(args) => Self::Show(show_options(args, &surroundings)),
+            Command::Show(args) => match target(&args.session, &surroundings.environment) {
+                Ok(target) => Self::Show(show_options(target, &args, &surroundings)),
+                Err(refusal) => Self::Refuse(refusal),
+            },
             Command::Stats { sessions, json } => {
-                Self::Stats(stats::Options { targets: sessions.into_iter().map(target).collect(), json })
+                let target = |session| target(session, &surroundings.environment);
+                Self::Stats(stats::Options { targets: sessions.iter().map(target).collect(), json })
             }
-            Command::Doctor { session, json } => {
-                Self::Doctor(doctor::Options { target: target(session), json })
-            }
+            Command::Doctor { session, json } => match target(&session, &surroundings.environment) {
+                Ok(target) => Self::Doctor(doctor::Options { target, json }),
+                Err(refusal) => Self::Refuse(refusal),
+            },
+            Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 let nothing = Target { path: PathBuf::new(), session: None };
                 view(nothing, &look, Some(DemoSpeed(speed)), surroundings)
@@ -255,15 +256,26 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 }
 
 fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: Surroundings) -> Config {
-    let ascii = look.ascii || surroundings.is_ascii();
+    let (settings, keymap, complaint) = read_settings(&surroundings);
+    let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
+    let depth = surroundings.depth();
+    let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, .. } = surroundings;
+    let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
     Config::View(Box::new(ViewConfig {
         target,
-        theme: look.theme,
+        theme: theme.map_or(ThemeChoice::Auto, ThemeChoice::Named),
+        themes,
+        depth,
         no_color,
         ascii,
         watch: watch(look.poll),
-        level: Level::of(look.level),
+        level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
+        thinking: settings.thinking.unwrap_or(true),
+        outline: settings.outline,
+        hints: settings.hints.unwrap_or(true),
+        keymap,
+        complaint,
         editor,
         colorfgbg,
         term,
@@ -272,52 +284,95 @@ fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: 
     }))
 }
 
-/// The viewer's arguments, when there is no screen to view on.
-fn show_instead(session: OsString, look: &LookArgs, surroundings: &Surroundings) -> show::Options {
-    let args = ShowArgs {
-        session,
-        width: None,
-        color: if look.theme == ThemeChoice::Mono { ColorChoice::Never } else { ColorChoice::Auto },
-        level: look.level,
-        follow: false,
-        json: false,
-        ascii: look.ascii,
-        poll: look.poll,
+/// The settings, the keys that follow from them, and one sentence if something is wrong with them.
+fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap, Option<String>) {
+    let Some((path, text)) = &surroundings.settings else {
+        return (Settings::default(), Keymap::default(), None);
     };
-    show_options(args, surroundings)
+    let path = path.display();
+    let mut settings = match text {
+        Ok(text) => settings::parse(text),
+        Err(error) => {
+            let complaint = format!("{path} cannot be read ({error})");
+            return (Settings::default(), Keymap::default(), Some(complaint));
+        }
+    };
+    let (keymap, _) = Keymap::new(settings.preset, &settings.keys);
+    let complaints = std::mem::take(&mut settings.complaints);
+    let more = complaints.len().saturating_sub(1);
+    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let complaint = complaints.first().map(|first| format!("{path}:{first}{more}"));
+    (settings, keymap, complaint)
 }
 
-fn show_options(args: ShowArgs, surroundings: &Surroundings) -> show::Options {
+/// The viewer's arguments, when there is no screen to view on.
+fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) -> show::Options {
+    let color = if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto };
+    show::Options {
+        target,
+        paper: paper(None, color, look.ascii, surroundings),
+        level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
+        json: false,
+        follow: None,
+        branch: show::Choice::All,
+    }
+}
+
+fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) -> show::Options {
+    show::Options {
+        target,
+        paper: paper(args.width, args.color, args.ascii, surroundings),
+        level: Level::of(args.level),
+        json: args.json,
+        follow: args.follow.then(|| watch(args.poll)),
+        branch: args.branch,
+    }
+}
+
+fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
+    list::Options {
+        paper: paper(args.width, args.color, args.ascii, &surroundings),
+        search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
+        limit: args.limit,
+        json: args.json,
+    }
+}
+
+fn paper(width: Option<u16>, color: ColorChoice, ascii: bool, surroundings: &Surroundings) -> Paper {
     let is_dumb = surroundings.term.as_deref() == Some("dumb");
-    let colour = match args.color {
+    let colour = match color {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => surroundings.columns.is_some() && !surroundings.no_color && !is_dumb,
     };
     let columns = surroundings.columns.map(|columns| columns.max(MIN_WIDTH));
-    show::Options {
-        target: target(args.session),
-        paper: Paper {
-            width: args.width.or(columns).unwrap_or(PAPER_WIDTH),
-            colour,
-            ascii: args.ascii || surroundings.is_ascii(),
-        },
-        level: Level::of(args.level),
-        json: args.json,
-        follow: args.follow.then(|| watch(args.poll)),
-    }
+    Paper { width: width.or(columns).unwrap_or(PAPER_WIDTH), colour, ascii: ascii || surroundings.is_ascii() }
 }
 
-fn target(argument: OsString) -> Target {
-    match argument.to_str() {
-        Some(argument) => Target::parse(argument),
-        // Not UTF-8, so it can only be a path.
-        None => Target { path: PathBuf::from(argument), session: None },
+/// What an argument names: something at a path, else a session by its id.
+fn target(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
+    // What is not UTF-8 can only be a path.
+    let Some(argument) = argument.to_str() else {
+        return Ok(Target { path: PathBuf::from(argument), session: None });
+    };
+    let target = Target::parse(argument);
+    if target.is_stdin() || target.path.symlink_metadata().is_ok() {
+        return Ok(target);
     }
+    find::locate(argument, environment).unwrap_or(Ok(target))
 }
 
 fn watch(poll: bool) -> WatchMode {
     if poll { WatchMode::Poll } else { WatchMode::Native }
+}
+
+fn branch(argument: &str) -> Result<show::Choice, String> {
+    match (argument, argument.parse()) {
+        ("all", _) => Ok(show::Choice::All),
+        ("active", _) => Ok(show::Choice::Active),
+        (_, Ok(number)) if number > 0 => Ok(show::Choice::Number(number)),
+        _ => Err("must be `all`, `active` or a number from 1".to_owned()),
+    }
 }
 
 fn speed(argument: &str) -> Result<f64, String> {

@@ -75,6 +75,9 @@
 //!   and within bounds; nothing in them can be read again by its place.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
+//! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
+//!   environment moves, and orders files by when they were written. The facts of each are read when its
+//!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
 //! * **Databases have their place, not yet their reader**: [`model::record::Shape::Rows`] and
 //!   `source::rows` say what helps meanwhile.
 
@@ -88,6 +91,7 @@ pub mod model;
 pub mod render;
 pub mod report;
 pub mod runtime;
+pub mod settings;
 pub mod source;
 pub mod terminal;
 pub mod ui;

@@ -11,7 +11,7 @@ use tv::cli::{Config, Surroundings, completions};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
-use tv::report::{doctor, show, stats};
+use tv::report::{doctor, list, show, stats};
 use tv::runtime;
 
 /// It could not be done.
@@ -40,8 +40,14 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
         Config::Show(options) => show::write(options, &mut out)?,
         Config::Stats(options) => stats::write(options, now(), &mut out)?,
         Config::Doctor(options) => doctor::write(options, &mut out)?,
+        Config::List(options) => list::write(options, now(), &mut out)?,
+        Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
         Config::Completions(shell) => {
             out.write_all(&completions(*shell))?;
+            Outcome::Complete
+        }
+        Config::Keys(keymap) => {
+            out.write_all(keymap.listing().as_bytes())?;
             Outcome::Complete
         }
     };

@@ -97,6 +97,13 @@ impl Screen {
         self.terminal.resize(Rect { x: 0, y: 0, width, height })
     }
 
+    /// Asks the terminal something; the answer comes among the keys.
+    pub fn ask(&mut self, question: &str) -> io::Result<()> {
+        let backend = self.terminal.backend_mut();
+        write!(backend, "{question}")?;
+        backend.flush()
+    }
+
     /// Puts text on the clipboard of the terminal (OSC 52): works over ssh and inside tmux.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         use base64::Engine as _;

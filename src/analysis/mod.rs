@@ -4,6 +4,7 @@ pub mod activity;
 pub mod context;
 pub mod cost;
 pub mod models;
+pub mod oddities;
 pub mod pairing;
 pub mod phrases;
 pub mod prices;

@@ -51,8 +51,12 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
                         counts.paired += 1;
                         counts.failed += u64::from(is_error(result));
                     }
-                    ToolState::Pending | ToolState::Running if may_go_on => counts.pending += 1,
-                    ToolState::Pending | ToolState::Running | ToolState::Lost => counts.orphan_calls += 1,
+                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) if may_go_on => {
+                        counts.pending += 1;
+                    }
+                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
+                        counts.orphan_calls += 1;
+                    }
                 }
             }
             BlockKind::Result(stray) => {

@@ -1,6 +1,7 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
 use super::cost::{self, Cost, CostSource};
+use crate::model::branch::Why;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
 use crate::model::meta::LaneFacts;
@@ -70,6 +71,15 @@ pub fn lane(lane: &LaneFacts, transcript: &Transcript, ascii: bool) -> String {
     };
     let last = entries().rev().find_map(last_sign);
     joined([Some(work), cost(&cost::of(&facts.totals)), last], ascii)
+}
+
+/// Why a session left a branch.
+pub fn why(why: Why) -> &'static str {
+    match why {
+        Why::Prompt => "another prompt took its place",
+        Why::Left => "the session went on elsewhere",
+        Why::Undone => "undone by the agent",
+    }
 }
 
 fn last_sign(entry: &Entry) -> Option<String> {

@@ -68,6 +68,8 @@ pub enum Action {
     Back,
     /// The outline of turns on or off.
     ToggleOutline,
+    /// Type a command.
+    Palette,
     /// All keys.
     Help,
     /// Read the session anew.
@@ -196,6 +198,7 @@ const NAMES: &[(&str, Action)] = &[
     ("edit", Action::Edit),
     ("back", Action::Back),
     ("toggle-outline", Action::ToggleOutline),
+    ("command", Action::Palette),
     ("help", Action::Help),
     ("reload", Action::Reload),
     ("redraw", Action::Redraw),

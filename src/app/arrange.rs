@@ -53,7 +53,7 @@ pub fn divide(state: &State) -> Frame {
     let (columns, lines) = state.size;
     let header = lines >= 3;
     let status = lines >= 2;
-    let hints = lines >= 10;
+    let hints = state.shows_hints && lines >= 10;
     let pill = !state.view.follows() && state.unseen > 0 && lines >= 6;
     let taken = u16::from(header) + u16::from(status) + u16::from(hints) + u16::from(pill);
     let outline = match state.wants_outline {

@@ -1,7 +1,7 @@
-//! The one table of keys. Routing, help, README and the test that they agree are all read from it.
+//! The one table of keys: the keymap, help, palette, README and the test that they agree are all read
+//! from it.
 
 use super::action::{Action, Kind, Way, What};
-use super::keys::{Press, parse_keys};
 
 /// Keys for an action, with the words that explain it.
 pub struct Binding {
@@ -85,7 +85,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Jump, &["] o"], Action::Seek(Kind::Open, Way::Next), "next call without a result"),
     bind(Group::Jump, &["[ o"], Action::Seek(Kind::Open, Way::Previous), "previous call without a result"),
     bind(Group::Jump, &["' '", "alt-left"], Action::Back, "back to where the last jump came from"),
-    bind(Group::Detail, &["l", "right", "enter"], Action::Expand, "expand: fold, hidden lines, sub-agent"),
+    bind(Group::Detail, &["enter", "l", "right"], Action::Expand, "expand: fold, hidden lines, sub-agent"),
     bind(Group::Detail, &["h", "left"], Action::Collapse, "collapse, or go to what holds the item"),
     bind(Group::Detail, &["z a"], Action::ToggleFold, "fold or unfold the item"),
     bind(Group::Detail, &["z R"], Action::OpenAll, "open all folds"),
@@ -111,7 +111,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Take, &["y i"], Action::Copy(What::Id), "copy the id"),
     bind(Group::Take, &["r"], Action::Raw, "raw JSON of the entry"),
     bind(Group::Take, &["v"], Action::Edit, "open the file in $EDITOR at the record's line"),
-    bind(Group::Program, &["?", "F1"], Action::Help, "this help"),
+    bind(Group::Program, &[":", "ctrl-p"], Action::Palette, "type a command, or choose one"),
+    bind(Group::Program, &["?", "F1"], Action::Help, "this help; / in it finds"),
     bind(Group::Program, &["R"], Action::Reload, "read the session anew"),
     bind(Group::Program, &["ctrl-l"], Action::Redraw, "draw the screen anew"),
     bind(Group::Program, &["ctrl-z"], Action::Suspend, "suspend"),
@@ -123,78 +124,3 @@ pub const BINDINGS: &[Binding] = &[
 /// All headings, in the order of the help.
 pub const GROUPS: [Group; 6] =
     [Group::Move, Group::Jump, Group::Detail, Group::Find, Group::Take, Group::Program];
-
-/// Lines that the help takes: a heading and an empty line for each group, a line for each binding.
-pub fn help_lines() -> usize {
-    BINDINGS.len() + 2 * GROUPS.len()
-}
-
-/// What a sequence of keys means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
-    /// An action.
-    Action(Action),
-    /// More keys must follow.
-    Prefix,
-    /// Nothing.
-    None,
-}
-
-/// Looks a sequence of keys up.
-pub fn look_up(pressed: &[Press]) -> Match {
-    let mut is_prefix = false;
-    for binding in BINDINGS {
-        for sequence in binding.keys.iter().filter_map(|names| parse_keys(names)) {
-            if sequence == pressed {
-                return Match::Action(binding.action);
-            }
-            is_prefix |= sequence.starts_with(pressed);
-        }
-    }
-    if is_prefix { Match::Prefix } else { Match::None }
-}
-
-/// The bindings that an unfinished sequence can still become, with the keys that are missing.
-pub fn continuations(pressed: &[Press]) -> Vec<(String, &'static Binding)> {
-    let rest = |binding: &'static Binding| {
-        binding.keys.iter().filter_map(|names| parse_keys(names)).find_map(|sequence| {
-            let rest = sequence.strip_prefix(pressed).filter(|rest| !rest.is_empty())?;
-            Some((rest.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), binding))
-        })
-    };
-    BINDINGS.iter().filter_map(rest).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::{BINDINGS, Match, look_up, parse_keys};
-    use crate::app::action::Action;
-    use crate::app::keys::Press;
-
-    #[test]
-    fn every_binding_parses_and_none_hides_another() {
-        let mut seen = HashSet::new();
-        for binding in BINDINGS {
-            for names in binding.keys {
-                let sequence = parse_keys(names).unwrap_or_else(|| panic!("{names}"));
-                assert!(seen.insert(sequence.clone()), "{names} is bound twice");
-                assert_eq!(look_up(&sequence), Match::Action(binding.action), "{names}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_action_has_a_key() {
-        for action in Action::all() {
-            assert!(BINDINGS.iter().any(|binding| binding.action == action), "{action}");
-        }
-    }
-
-    #[test]
-    fn chords_wait_for_more() {
-        assert_eq!(look_up(&[Press::parse("y").unwrap()]), Match::Prefix);
-        assert_eq!(look_up(&[Press::parse("x").unwrap()]), Match::None);
-    }
-}

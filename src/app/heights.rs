@@ -59,6 +59,20 @@ impl Heights {
         sum
     }
 
+    /// The entry that covers this row; the last one beyond the end.
+    pub fn place_at(&self, row: u64) -> usize {
+        let (mut place, mut left) = (0, row);
+        let mut step = self.sums.len().checked_ilog2().map_or(0, |power| 1 << power);
+        while step > 0 {
+            if let Some(sum) = self.sums.get(place + step - 1).filter(|sum| **sum <= left) {
+                left -= sum;
+                place += step;
+            }
+            step /= 2;
+        }
+        place.min(self.rows.len().saturating_sub(1))
+    }
+
     /// All rows.
     pub fn total(&self) -> u64 {
         self.before(self.rows.len())

@@ -3,7 +3,7 @@
 use tui_input::InputRequest;
 
 use super::action::Action;
-use super::bindings::{Match, look_up};
+use super::keymap::Match;
 use super::keys::{Code, Press};
 use super::state::{Mode, State};
 
@@ -16,6 +16,8 @@ pub enum Request {
     Type(InputRequest),
     /// The typed line is finished.
     Accept,
+    /// Complete the typed line.
+    Complete,
     /// Scroll a pop-up by lines; far beyond its ends stops there.
     ScrollPopUp(isize),
     /// Nothing yet.
@@ -28,7 +30,9 @@ const MAX_COUNT: usize = 99_999;
 /// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
 pub fn route(state: &mut State, press: Press) -> Request {
     match state.mode {
-        Mode::Search { .. } => typing(press),
+        Mode::Search { .. } | Mode::Help { is_typing: true, .. } => typing(press),
+        Mode::Palette(_) => choosing(press),
+        Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Help { .. } | Mode::Raw { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
@@ -41,7 +45,7 @@ fn normal(state: &mut State, press: Press) -> Request {
     }
     let cancels = press.code == Code::Esc && (!state.pressed.is_empty() || state.count.is_some());
     state.pressed.push(press);
-    match look_up(&state.pressed) {
+    match state.keymap.look_up(&state.pressed) {
         _ if cancels => {
             state.pressed.clear();
             state.count = None;
@@ -84,6 +88,18 @@ fn typing(press: Press) -> Request {
         (Code::Char('w') | Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
         (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
         _ => press.typed().map_or(Request::Wait, |c| Request::Type(InputRequest::InsertChar(c))),
+    }
+}
+
+/// While a command is typed, what could be meant can be chosen.
+fn choosing(press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Up, _) | (Code::Char('p' | 'k'), true) => Request::ScrollPopUp(-1),
+        (Code::Down, _) | (Code::Char('n' | 'j'), true) => Request::ScrollPopUp(1),
+        (Code::PageUp, _) => Request::ScrollPopUp(-10),
+        (Code::PageDown, _) => Request::ScrollPopUp(10),
+        (Code::Tab, _) => Request::Complete,
+        _ => typing(press),
     }
 }
 

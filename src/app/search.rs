@@ -90,6 +90,7 @@ pub fn pieces_of(entry: &Entry) -> Vec<(usize, Piece)> {
                 add(Piece::Here(call.name.clone()));
                 add(Piece::Here(call.headline.clone()));
                 add(piece_of(&call.input));
+                call.state.live().map(piece_of).into_iter().for_each(&mut add);
                 call.state.result().into_iter().flat_map(result_pieces).for_each(add);
             }
             BlockKind::Result(stray) => result_pieces(&stray.result).for_each(add),

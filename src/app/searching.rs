@@ -7,14 +7,11 @@ use tui_input::{Input, InputRequest};
 use super::action::Action;
 use super::search::{self, Job, Search, blocks_with_hits};
 use super::sequence::{place_in_file, starter_of};
-use super::state::{Effect, Mode, State};
+use super::state::{Effect, Mode, Stand, State};
 use super::viewport::{Focus, Motion};
-use crate::model::entry::EntryId;
-use crate::model::text::Text;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::Transcript;
-
-/// A paste longer than this is no pattern.
-const LONGEST_PASTE: usize = 1_000;
+use crate::render::row::Level;
 
 /// Starts typing, or goes to another hit.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
@@ -35,15 +32,6 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     search_for_typed(state)
 }
 
-/// Pasted text becomes part of what is typed, on one line.
-pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
-    let Mode::Search { input, .. } = &mut state.mode else { return Vec::new() };
-    for c in Text::clean(text).chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE) {
-        input.handle(InputRequest::InsertChar(c));
-    }
-    search_for_typed(state)
-}
-
 /// Moving the cursor changes nothing, and so it starts nothing.
 fn search_for_typed(state: &mut State) -> Vec<Effect> {
     let Mode::Search { input, from } = &state.mode else { return Vec::new() };
@@ -59,28 +47,22 @@ fn search_for_typed(state: &mut State) -> Vec<Effect> {
 }
 
 /// The typed search stands; with nothing typed the last one goes on.
-pub fn accept(state: &mut State) -> Vec<Effect> {
-    let Mode::Search { input, .. } = std::mem::take(&mut state.mode) else { return Vec::new() };
+pub fn accept(state: &mut State) {
+    let Mode::Search { input, .. } = std::mem::take(&mut state.mode) else { return };
     state.searchable = None;
     if input.value().is_empty() {
         go(state, true);
     }
-    Vec::new()
 }
 
-/// Leaves a pop-up, the typing, or the search, one at a time.
-pub fn cancel(state: &mut State) -> Vec<Effect> {
-    match std::mem::take(&mut state.mode) {
-        Mode::Help { .. } | Mode::Raw { .. } => Vec::new(),
-        Mode::Search { from, .. } => {
-            state.go_back_to(&from);
-            end(state)
-        }
-        Mode::Normal => end(state),
-    }
+/// The search that is being typed is given up: the view goes back to where it stood.
+pub fn give_up(state: &mut State, from: &Stand) -> Vec<Effect> {
+    state.go_back_to(from);
+    end(state)
 }
 
-fn end(state: &mut State) -> Vec<Effect> {
+/// Ends the search.
+pub fn end(state: &mut State) -> Vec<Effect> {
     state.search = None;
     state.searchable = None;
     state.sought = None;
@@ -116,7 +98,9 @@ pub fn again(state: &mut State) -> Vec<Effect> {
 /// Takes hits over. The view goes to the one nearest to where the reader stood.
 pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: bool) {
     let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else { return };
-    search.add(&state.transcript, hits);
+    let level = state.level;
+    let is_shown = |hit: &Focus| state.transcript.get(hit.entry).is_some_and(|entry| has_rows(entry, level));
+    search.add(&state.transcript, hits.into_iter().filter(is_shown).collect());
     search.is_complete = is_complete;
     state.stale.spine = true;
     if search.seeks {
@@ -124,12 +108,17 @@ pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: 
     }
 }
 
+/// Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
+fn has_rows(entry: &Entry, level: Level) -> bool {
+    !entry.marks.trace || level >= Level::Full
+}
+
 /// To the first hit behind the place where the reader stood, else to the last one before it.
 fn to_nearest(state: &mut State) {
     let Some(search) = &state.search else { return };
     let start = match &state.mode {
         Mode::Search { from, .. } => from.focus,
-        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => state.view.focus,
+        Mode::Normal | Mode::Palette(_) | Mode::Help { .. } | Mode::Raw { .. } => state.view.focus,
     };
     let start = start.map(|focus| in_file(&state.transcript, focus));
     // Hits come in the order of the file, so the first one behind the start stays the first one.
@@ -210,7 +199,8 @@ pub fn search_new(state: &mut State, ids: &[EntryId]) {
     let Some(search) = &mut state.search else { return };
     let mut hits = Vec::new();
     for id in ids {
-        let Some(entry) = state.transcript.get(*id) else { continue };
+        let entry = state.transcript.get(*id).filter(|entry| has_rows(entry, state.level));
+        let Some(entry) = entry else { continue };
         hits.extend(
             blocks_with_hits(&search.pattern, entry).into_iter().map(|block| Focus { entry: *id, block }),
         );

@@ -64,7 +64,7 @@ impl Sequence {
     /// Entries of attached lanes stand under their calls, not in file order.
     fn is_shown_in_place(&self, entry: &Entry, level: Level) -> bool {
         let in_place = entry.lane.as_ref().is_none_or(|lane| !self.attached.contains(lane));
-        in_place && (level > Level::Prompts || entry.marks.prompt)
+        in_place && shows(entry, level)
     }
 
     fn place(&mut self, id: EntryId) {
@@ -93,7 +93,7 @@ impl Sequence {
                 let Some(entry) = transcript.get(*id).filter(|_| !self.places.contains_key(id)) else {
                     continue;
                 };
-                if level > Level::Prompts || entry.marks.prompt {
+                if shows(entry, level) {
                     self.place(*id);
                     self.place_lanes(transcript, entry, open, level, depth + 1);
                 }
@@ -138,6 +138,15 @@ fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
     let has_call = |call: &Key| !transcript.entries_with_call(call).is_empty();
     let attached = transcript.lanes().iter().filter(|lane| lane.call.as_ref().is_some_and(has_call));
     attached.map(|lane| lane.name.clone()).collect()
+}
+
+/// Whether an entry has rows at a level.
+fn shows(entry: &Entry, level: Level) -> bool {
+    match level {
+        Level::Prompts => entry.marks.prompt,
+        Level::Outline | Level::Preview => !entry.marks.trace,
+        Level::Full | Level::Raw => true,
+    }
 }
 
 /// The entry whose call started a lane.

@@ -9,8 +9,10 @@ use tui_input::Input;
 use super::folds::Folds;
 use super::heights::Heights;
 use super::items::RowCache;
+use super::keymap::Keymap;
 use super::keys::Press;
 use super::outline::Outline;
+use super::palette::Palette;
 use super::search::{Job, Search, Searchable};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
@@ -62,6 +64,8 @@ pub struct State {
     pub shows_thinking: bool,
     /// Whether the outline is shown; `None`: if there is room.
     pub wants_outline: Option<bool>,
+    /// Whether the line of hints is shown.
+    pub shows_hints: bool,
     /// Colours and glyphs.
     pub theme: Theme,
     /// Highlights made in the background.
@@ -75,6 +79,8 @@ pub struct State {
     /// Columns and lines of the screen.
     pub size: (u16, u16),
 
+    /// What keys mean to this reader.
+    pub keymap: Keymap,
     /// What keys mean just now.
     pub mode: Mode,
     /// Keys of an unfinished chord.
@@ -139,10 +145,16 @@ pub enum Mode {
         /// Where the reader stood.
         from: Box<Stand>,
     },
+    /// A command is being typed.
+    Palette(Palette),
     /// The help is open.
     Help {
         /// First line shown.
         top: usize,
+        /// What it is narrowed to.
+        wanted: Input,
+        /// Whether that is being typed.
+        is_typing: bool,
     },
     /// A record is shown raw.
     Raw {
@@ -206,6 +218,8 @@ pub enum Effect {
     ShowRecords(Vec<Origin>),
     /// Open a file in the editor.
     Edit(Origin),
+    /// Use the colours with this name.
+    Theme(String),
     /// Read the session anew.
     Reload,
     /// Draw everything anew.
@@ -236,12 +250,14 @@ impl State {
             level,
             shows_thinking: true,
             wants_outline: None,
+            shows_hints: true,
             theme,
             colours,
             cache: RowCache::default(),
             outline: Outline::default(),
             spine: Spine::default(),
             size: (80, 24),
+            keymap: Keymap::default(),
             mode: Mode::Normal,
             pressed: Vec::new(),
             count: None,

@@ -1,23 +1,28 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
 use ratatui::text::Line;
+use tui_input::Input;
 
-use super::action::{Action, Kind, Way, What};
-use super::bindings::help_lines;
-use super::excerpt::{self, Excerpt};
+use super::action::Action;
+use super::command::Command;
 use super::feeding;
+use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
+use super::help;
 use super::keys::Press;
+use super::moving::{back, follow, pair, scroll, seek_on};
+use super::palette;
 use super::route::{Request, route};
 use super::searching;
-use super::seek;
 use super::state::{Effect, Mode, State};
+use super::taking::{copy, focused_origins};
+use super::typing;
 use super::viewport::{Focus, Motion};
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
-use crate::model::entry::{BlockKind, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
-use crate::render::row::{Fold, Level, Look, Row};
+use crate::render::row::{Level, Look, Row};
 use crate::render::tree;
 
 /// What can happen.
@@ -63,6 +68,8 @@ pub enum Event {
     },
     /// Colours that were asked for are ready.
     Coloured,
+    /// The terminal has said whether its background is light.
+    Background(bool),
     /// Something to tell the reader.
     Say(String),
 }
@@ -74,7 +81,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             let request = route(state, press);
             return carry_out(state, request);
         }
-        Event::Paste(text) => return searching::paste(state, &text),
+        Event::Paste(text) => return typing::paste(state, &text),
         Event::Resize(columns, lines) => {
             state.size = (columns, lines);
             state.look_changed();
@@ -92,8 +99,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             searching::found(state, generation, hits, is_complete);
         }
         Event::Records { title, trees } => show_records(state, title, &trees),
+        Event::Background(is_light) if is_light != state.theme.is_light => {
+            return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
+        }
         // The next arrangement sees that the colours have changed.
-        Event::Coloured => {}
+        Event::Coloured | Event::Background(_) => {}
         Event::Say(text) => state.say(text),
     }
     Vec::new()
@@ -124,8 +134,9 @@ fn show_records(state: &mut State, title: String, trees: &[(String, Tree)]) {
 fn scroll_pop_up(state: &mut State, by: isize) {
     let height = usize::from(state.size.1).saturating_sub(2);
     let (top, lines) = match &mut state.mode {
-        Mode::Help { top } => (top, help_lines()),
+        Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw { top, rows, .. } => (top, rows.len()),
+        Mode::Palette(palette) => return palette::select(palette, by),
         Mode::Normal | Mode::Search { .. } => return,
     };
     *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
@@ -137,13 +148,32 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
     }
     match request {
         Request::Act(action, times) => act(state, action, times),
-        Request::Type(request) => searching::type_on(state, request),
-        Request::Accept => searching::accept(state),
+        Request::Type(request) => typing::type_on(state, request),
+        Request::Complete => {
+            palette::complete(state);
+            Vec::new()
+        }
+        Request::Accept => match typing::accept(state) {
+            Some(command) => run(state, command),
+            None => Vec::new(),
+        },
         Request::ScrollPopUp(by) => {
             scroll_pop_up(state, by);
             Vec::new()
         }
         Request::Wait => Vec::new(),
+    }
+}
+
+/// Carries out a command.
+fn run(state: &mut State, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Act(action) => act(state, action, 1),
+        Command::Goto(place) => {
+            palette::go(state, place);
+            Vec::new()
+        }
+        Command::Set(setting) => palette::set(state, setting),
     }
 }
 
@@ -204,225 +234,13 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             state.wants_outline = Some(!is_shown);
             state.look_changed();
         }
-        Action::Help => state.mode = Mode::Help { top: 0 },
+        Action::Palette => palette::open(state),
+        Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
-        Action::Cancel => return searching::cancel(state),
+        Action::Cancel => return typing::cancel(state),
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
     }
     Vec::new()
-}
-
-fn scroll(state: &mut State, motion: Motion) {
-    state.view.ask(motion);
-}
-
-fn back(state: &mut State) {
-    match state.jumps.pop() {
-        Some(focus) => state.view.ask(Motion::Show(focus)),
-        None => state.say("no jump to take back"),
-    }
-}
-
-fn follow(state: &mut State) {
-    state.unseen = 0;
-    state.view.ask(Motion::Tail);
-}
-
-fn seek_on(state: &mut State, kind: Kind, way: Way) {
-    let is_hidden = kind == Kind::Thinking && !state.shows_thinking;
-    let found = seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way);
-    if let Some(focus) = found.filter(|_| !is_hidden) {
-        return jump(state, focus);
-    }
-    let side = if way == Way::Next { "after" } else { "before" };
-    let what = word(kind);
-    let words = match kind {
-        Kind::Thinking if !state.shows_thinking => "thinking is hidden; t shows it".to_owned(),
-        _ if kind != Kind::Prompt && state.level == Level::Prompts => {
-            format!("no {what} {side} this among prompts; + shows more")
-        }
-        _ => format!("no {what} {side} this"),
-    };
-    state.say(words);
-}
-
-/// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
-pub fn jump(state: &mut State, focus: Focus) {
-    state.remember_place();
-    state.view.ask(Motion::Pause);
-    state.view.ask(Motion::Show(focus));
-    state.view.focus = Some(focus);
-}
-
-fn word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Prompt => "prompt",
-        Kind::Error => "error",
-        Kind::Tool => "tool call",
-        Kind::Message => "answer",
-        Kind::Thinking => "thinking",
-        Kind::Lane => "sub-agent",
-        Kind::Compaction => "compaction",
-        Kind::Branch => "branch",
-        Kind::Image => "image",
-        Kind::Open => "open call",
-    }
-}
-
-/// A result stands under its call, so the pair's other half is the end of the same item, unless the
-/// result is a stray.
-fn pair(state: &mut State) {
-    let Some(focus) = state.view.focus else { return };
-    if let Some(other) = seek::pair(&state.transcript, focus) {
-        return jump(state, other);
-    }
-    let lines: Vec<_> =
-        state.view.lines.iter().filter(|line| super::viewport::focus_of(line) == Some(focus)).collect();
-    let Some(line) = lines.first() else { return };
-    let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
-    let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
-    let block = state.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
-    let Some(BlockKind::Call(call)) = block.map(|block| &block.kind) else {
-        return state.say("neither a call nor a result");
-    };
-    if call.state.result().is_none() {
-        return state.say("the call has no result");
-    }
-    let is_all_in_sight = rows == lines.len();
-    match (is_all_in_sight, shows_head) {
-        (true, _) => state.say("the result is part of this item"),
-        (false, true) => state.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
-        (false, false) => state.view.ask(Motion::ShowRow(focus, 0)),
-    }
-}
-
-// === folds ===
-
-fn set_level(state: &mut State, number: u8) {
-    let level = Level::of(number.clamp(1, 5));
-    if level != state.level {
-        state.level = level;
-        state.folds.clear();
-        state.stale.sequence = true;
-        state.look_changed();
-    }
-}
-
-fn fold_all(state: &mut State, level: Level) {
-    state.folds.clear();
-    set_level(state, level.number());
-    state.look_changed();
-}
-
-fn set_fold(state: &mut State, focus: Focus, fold: Fold) {
-    let Some(key) = state.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
-    state.folds.set(&key, focus.block, fold);
-    state.cache.forget(focus.entry);
-}
-
-fn fold_of(state: &State, focus: Focus) -> Fold {
-    state.transcript.get(focus.entry).map_or(Fold::ByLevel, |entry| state.folds.get(&entry.key, focus.block))
-}
-
-fn toggle_fold(state: &mut State) {
-    let Some(focus) = state.view.focus else { return };
-    let next = match fold_of(state, focus) {
-        Fold::Open => Fold::Closed,
-        Fold::Closed => Fold::ByLevel,
-        Fold::ByLevel if state.level >= Level::Full => Fold::Closed,
-        Fold::ByLevel => Fold::Open,
-    };
-    set_fold(state, focus, next);
-}
-
-/// First the sub-agent of a call, then its fold, then to what holds the item.
-fn collapse(state: &mut State) {
-    let Some(focus) = state.view.focus else { return };
-    if let Some(lane) = lane_under(state, focus).filter(|lane| state.open_lanes.contains(lane)) {
-        state.open_lanes.remove(&lane);
-        state.stale.sequence = true;
-        state.cache.forget(focus.entry);
-        return;
-    }
-    let fold = fold_of(state, focus);
-    let holder = state.transcript.get(focus.entry).and_then(|entry| seek::starter(&state.transcript, entry));
-    match (fold, holder) {
-        (Fold::Open, _) => set_fold(state, focus, Fold::ByLevel),
-        (Fold::Closed, Some(starter)) => jump(state, starter),
-        (Fold::ByLevel, Some(starter)) if state.level <= Level::Outline => jump(state, starter),
-        (Fold::Closed, None) => seek_on(state, Kind::Prompt, Way::Previous),
-        (Fold::ByLevel, _) => set_fold(state, focus, Fold::Closed),
-    }
-}
-
-fn expand(state: &mut State) -> Vec<Effect> {
-    let Some(focus) = state.view.focus else { return Vec::new() };
-    let fold = fold_of(state, focus);
-    let lane = lane_under(state, focus);
-    if let Some(lane) = lane.filter(|lane| fold != Fold::Closed && !state.open_lanes.contains(lane)) {
-        state.open_lanes.insert(lane);
-        state.stale.sequence = true;
-        state.cache.forget(focus.entry);
-        return Vec::new();
-    }
-    match fold {
-        Fold::Closed => set_fold(state, focus, Fold::ByLevel),
-        Fold::ByLevel => set_fold(state, focus, Fold::Open),
-        Fold::Open => state.say("all of it is shown; r shows the raw record"),
-    }
-    Vec::new()
-}
-
-fn lane_under(state: &State, focus: Focus) -> Option<crate::model::text::Name> {
-    let block = state.transcript.get(focus.entry)?.blocks.get(focus.block)?;
-    match &block.kind {
-        BlockKind::Call(call) => state.transcript.lane_of_call(&call.key).map(|lane| lane.name.clone()),
-        _ => None,
-    }
-}
-
-// === taking things out ===
-
-/// The records of the focused item: those of its bodies, or of its entry.
-fn focused_origins(state: &State) -> Option<Vec<Origin>> {
-    let focus = state.view.focus?;
-    let entry = state.transcript.get(focus.entry)?;
-    let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
-    let mut origins: Vec<Origin> = Vec::new();
-    for origin in bodies.iter().map(|body| body.from).chain(bodies.is_empty().then_some(entry.origin)) {
-        if !origins.contains(&origin) {
-            origins.push(origin);
-        }
-    }
-    Some(origins)
-}
-
-fn copy(state: &mut State, what: What) -> Vec<Effect> {
-    let (Some(focus), Some(origins)) = (state.view.focus, focused_origins(state)) else { return Vec::new() };
-    let text = match what {
-        What::Json => return vec![Effect::CopyRecords(origins)],
-        What::Path => path_of(state, &origins),
-        what => match state.transcript.get(focus.entry).map(|entry| excerpt::of(entry, focus.block, what)) {
-            Some(Excerpt::Text(text)) => Some(text),
-            Some(Excerpt::Nothing(why)) => {
-                state.say(why);
-                None
-            }
-            Some(Excerpt::Away) => {
-                state.say("still being read; try again");
-                None
-            }
-            None => None,
-        },
-    };
-    text.map_or_else(Vec::new, |text| vec![Effect::Copy(text)])
-}
-
-fn path_of(state: &State, origins: &[Origin]) -> Option<String> {
-    let origin = origins.first()?;
-    let number = usize::try_from(origin.file.0).ok()?;
-    let path = state.files.get(number)?;
-    Some(format!("{}:{}", path.display(), origin.line))
 }

@@ -6,6 +6,7 @@ use clap::CommandFactory;
 
 use super::{Args, Config, Surroundings, completions};
 use crate::ingest::WatchMode;
+use crate::ingest::find::Environment;
 use crate::render::row::Level;
 use crate::runtime::config::{DemoSpeed, ThemeChoice};
 
@@ -63,10 +64,29 @@ fn the_locale_decides_on_glyphs() {
 }
 
 #[test]
+fn what_is_listed_comes_from_the_arguments_and_the_environment() {
+    let environment = Environment { home: Some("/home/me".into()), ..Environment::default() };
+    let surroundings = || Surroundings { environment: environment.clone(), ..on_a_terminal() };
+    let config = resolve("list --agent pi --limit 5 a b", surroundings()).unwrap();
+    let Config::List(list) = config else { panic!("{config:?}") };
+    assert_eq!((list.limit, list.json, list.paper.width), (Some(5), false, 120));
+    assert_eq!(
+        (list.search.paths, list.search.format),
+        (vec!["a".into(), "b".into()], Some("pi".to_owned()))
+    );
+    assert_eq!(list.search.environment, environment);
+    let nameless = resolve("show no-such-session", surroundings()).unwrap();
+    assert!(
+        matches!(&nameless, Config::Refuse(refusal) if refusal.0.contains("/.claude/projects")),
+        "{nameless:?}"
+    );
+}
+
+#[test]
 fn the_demo_needs_a_terminal_and_a_speed() {
     let demo = resolve("demo --speed 2.5 --theme light", on_a_terminal()).unwrap();
     let Config::View(view) = demo else { panic!("{demo:?}") };
-    assert_eq!((view.demo, view.theme), (Some(DemoSpeed(2.5)), ThemeChoice::Light));
+    assert_eq!((view.demo, view.theme), (Some(DemoSpeed(2.5)), ThemeChoice::Named("light".to_owned())));
     assert!(resolve("demo --speed 0", on_a_terminal()).is_err());
     assert!(resolve("demo --speed nan", on_a_terminal()).is_err());
     assert!(resolve("demo", Surroundings::default()).is_err());
@@ -74,7 +94,16 @@ fn the_demo_needs_a_terminal_and_a_speed() {
 
 #[test]
 fn wrong_arguments_are_usage_errors() {
-    for line in ["", "stats", "show", "show a --width 3", "a --level 6", "a --nonsense", "completions tcl"] {
+    for line in [
+        "",
+        "stats",
+        "show",
+        "list --agent nobody",
+        "show a --width 3",
+        "a --level 6",
+        "a --nonsense",
+        "completions tcl",
+    ] {
         let error = resolve(line, on_a_terminal()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");
     }
@@ -84,5 +113,5 @@ fn wrong_arguments_are_usage_errors() {
 #[test]
 fn completions_know_the_commands() {
     let script = String::from_utf8(completions(clap_complete::Shell::Bash)).unwrap();
-    assert!(["show", "stats", "doctor", "demo"].iter().all(|command| script.contains(command)));
+    assert!(["show", "stats", "doctor", "list", "demo"].iter().all(|command| script.contains(command)));
 }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::json::{self, Damage, Json};
+use super::roots::{Beside, Listing, Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Origin, Record, Shape};
@@ -18,6 +20,10 @@ pub const BESIDE: Fate = Fate::Passed("beside the session");
 pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
+
+    /// What the agent does not record, for the reader; empty if nothing can be said. A row of the
+    /// README's table repeats it.
+    fn omits(&self) -> &'static str;
 
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
@@ -61,9 +67,33 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Folders under which agents keep sessions, relative to the home directory.
-    fn roots(&self) -> &'static [&'static str] {
+    /// For a database with these tables: how sessions are read from it. `None` if they are not the format's.
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        let _ = tables;
+        None
+    }
+
+    /// Where the agent keeps sessions.
+    fn roots(&self) -> &'static [Root] {
         &[]
+    }
+
+    /// What the name of a file of this format tells. `None`: it is no session of its own, but a
+    /// companion, a copy or an index.
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        Named::stem(path)
+    }
+
+    /// Small files beside a session that say more of it.
+    fn beside(&self, path: &Path) -> Beside {
+        let _ = path;
+        Beside::default()
+    }
+
+    /// What the index beside sessions says of them.
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        let _ = index;
+        Vec::new()
     }
 }
 
@@ -154,6 +184,10 @@ pub enum Place<'a> {
     Element,
     /// A whole small file: of a folder, or a companion.
     File(&'a Path),
+    /// A row of a database's table with this name.
+    Row(&'a str),
+    /// A companion that is no JSON but the text of one body: the value is a string.
+    Text(&'a Path),
 }
 
 /// A record, parsed.
@@ -196,30 +230,61 @@ pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     Fate::Shown
 }
 
-/// Feeds one record to a decoder. Counts every JSON value in it exactly once; blank records are none.
-/// Returns the fates, so that a record that is rewritten can be uncounted.
-pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Fate> {
+/// What became of a JSON value in a record, and how many bytes of the record it takes.
+type Outcome = (Fate, usize);
+
+/// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
+/// of them; blank records are none.
+pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let text = simdutf8::basic::from_utf8(record.bytes)
         .map_or_else(|_| String::from_utf8_lossy(record.bytes), Cow::Borrowed);
     let was_invalid = matches!(text, Cow::Owned(_));
-    let trimmed = text.trim_start_matches('\u{feff}').trim();
+    let trimmed = unframed(text.trim_start_matches('\u{feff}').trim());
     if trimmed.is_empty() {
-        return Vec::new();
+        return;
     }
     out.begin_record(record.origin);
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut fates = feed_text(decoder, trimmed, record.origin, place, out);
-    if place == Place::Header {
+    let mut outcomes = match place {
+        Place::Text(_) => {
+            let value = Json::Str(text.as_ref().into());
+            vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
+        }
+        _ => feed_text(decoder, trimmed, record.origin, place, out),
+    };
+    if matches!(place, Place::Header | Place::Text(_)) {
         // The records of a document are its messages; what surrounds them counts only if it is broken.
-        fates.retain(|fate| *fate == Fate::Faulty);
+        // A text is a part of the record that names it.
+        outcomes.retain(|(fate, _)| *fate == Fate::Faulty);
     }
-    fates.retain(|fate| *fate != BESIDE);
-    for fate in &fates {
-        out.tally.count(*fate);
+    outcomes.retain(|(fate, _)| *fate != BESIDE);
+    let mut left = record.bytes.len();
+    let last = outcomes.len().saturating_sub(1);
+    for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {
+        // What stands between and around the values belongs to the last one.
+        let bytes = if place == last { left } else { bytes.min(left) };
+        left -= bytes;
+        out.tally.count(fate, record.origin.file, bytes as u64);
     }
-    fates
+}
+
+/// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
+pub fn unframed(line: &str) -> &str {
+    if let Some(value) = line.strip_prefix("data:").map(str::trim_start)
+        && value.starts_with(['{', '['])
+    {
+        return value;
+    }
+    let is_event = |name: &str| name == "message" || name.contains('.') && !name.contains(' ');
+    let is_frame = match line.split_once(": ") {
+        Some(("event", name)) => is_event(name),
+        Some(("id", id)) => id.starts_with("evt_") && !id.contains(' '),
+        Some(("", comment)) => matches!(comment, "ping" | "heartbeat" | "keepalive" | "keep-alive"),
+        _ => line == ":",
+    };
+    if is_frame { "" } else { line }
 }
 
 fn feed_text(
@@ -228,9 +293,9 @@ fn feed_text(
     origin: Origin,
     place: Place<'_>,
     out: &mut Batch,
-) -> Vec<Fate> {
+) -> Vec<Outcome> {
     let damage = match json::parse(text) {
-        Ok(value) => return vec![decoder.decode(Input { json: &value, place }, out)],
+        Ok(value) => return vec![(decoder.decode(Input { json: &value, place }, out), text.len())],
         Err(damage) => damage,
     };
     if damage.trailing && text.starts_with(['{', '[']) {
@@ -240,9 +305,9 @@ fn feed_text(
         && let Ok(value) = json::parse(&mended)
     {
         out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));
-        return vec![decoder.decode(Input { json: &value, place }, out)];
+        return vec![(decoder.decode(Input { json: &value, place }, out), text.len())];
     }
-    vec![show_damaged(text, &damage, out)]
+    vec![(show_damaged(text, &damage, out), text.len())]
 }
 
 /// Some agents lose the newline between two records.
@@ -252,8 +317,8 @@ fn feed_several(
     origin: Origin,
     place: Place<'_>,
     out: &mut Batch,
-) -> Vec<Fate> {
-    let mut fates = Vec::new();
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
     let mut end = 0;
     for range in json::split(text) {
         end = range.end;
@@ -261,7 +326,7 @@ fn feed_several(
         let at = origin.at + range.start as u64;
         out.begin_record(Origin { at, len: crate::model::edit::saturating_u32(range.len()), ..origin });
         if let Ok(value) = json::parse(part) {
-            fates.push(decoder.decode(Input { json: &value, place }, out));
+            outcomes.push((decoder.decode(Input { json: &value, place }, out), range.len()));
         }
     }
     let rest = text.get(end..).unwrap_or("").trim();
@@ -271,10 +336,10 @@ fn feed_several(
             len: crate::model::edit::saturating_u32(rest.len()),
             ..origin
         });
-        fates.extend(feed_text(decoder, rest, out.origin(), place, out));
+        outcomes.extend(feed_text(decoder, rest, out.origin(), place, out));
     }
-    out.notice(Severity::Note, &format!("{} JSON values on one line", fates.len()));
-    fates
+    out.notice(Severity::Note, &format!("{} JSON values on one line", outcomes.len()));
+    outcomes
 }
 
 fn show_damaged(text: &str, damage: &Damage, out: &mut Batch) -> Fate {

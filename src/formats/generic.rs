@@ -30,6 +30,10 @@ impl Format for Generic {
         "generic"
     }
 
+    fn omits(&self) -> &'static str {
+        ""
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if !probe.children.is_empty() {
             return Verdict::no("a folder of no known agent");

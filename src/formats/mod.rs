@@ -13,9 +13,12 @@ pub mod json;
 pub mod openclaw;
 pub mod opencode;
 pub mod pi;
+pub mod roots;
+pub mod tables;
 pub mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};
+use tables::{Queries, Tables};
 
 /// All formats. Of equally confident ones the earlier wins; the last one takes anything.
 pub static REGISTRY: &[&dyn Format] = &[
@@ -27,6 +30,8 @@ pub static REGISTRY: &[&dyn Format] = &[
     &opencode::Opencode,
     &generic::Generic,
 ];
+
+use crate::model::record::Shape;
 
 /// What a file is, and what each other format says of it.
 pub struct Detection {
@@ -60,4 +65,23 @@ pub fn detect(probe: &Probe<'_>) -> Detection {
         None => (&generic::Generic, generic::Generic.sniff(probe)),
     };
     Detection { format, verdict, others, is_provisional }
+}
+
+/// Finds the format of a database by its tables, and how its sessions are read.
+pub fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
+    let mut found = None;
+    let mut others = Vec::new();
+    for format in REGISTRY {
+        let queries = format.queries(tables);
+        let verdict = queries.as_ref().map_or_else(
+            || Verdict::no("other tables"),
+            |queries| Verdict::yes(Confidence::Certain, Shape::Rows, queries.reason.as_str()),
+        );
+        others.push((format.name(), verdict.clone()));
+        if let (None, Some(queries)) = (&found, queries) {
+            found = Some((*format, verdict, queries));
+        }
+    }
+    let (format, verdict, queries) = found?;
+    Some((Detection { format, verdict, others, is_provisional: false }, queries))
 }

@@ -7,19 +7,23 @@ pub mod envelope;
 mod index;
 pub mod marks;
 mod name;
+mod places;
+mod tables;
 mod trajectory;
 mod turn;
-mod wire;
+pub mod wire;
 
 use std::path::{Path, PathBuf};
 
 use self::children::Children;
 use self::index::Index;
-use self::name::{FileName, Kept};
-use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use self::name::FileName;
+use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
+use super::roots::{Beside, Listing, Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -27,14 +31,17 @@ use crate::model::tally::Fate;
 /// The format.
 pub struct Openclaw;
 
-/// The index of an agent's sessions.
-const INDEX: &str = "sessions.json";
 /// A file with fewer lines than this may not have come to OpenClaw's marks yet.
 const LINES_TO_TELL: usize = 5;
 
 impl Format for Openclaw {
     fn name(&self) -> &'static str {
         "openclaw"
+    }
+
+    fn omits(&self) -> &'static str {
+        "prices of most providers: cost is unknown then, not 0; parent links are often broken, so \
+         file order counts"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -53,7 +60,7 @@ impl Format for Openclaw {
         if let Some(reason) = turn::sniff(probe.lines) {
             return Verdict::yes(Confidence::Likely, Shape::Lines, reason);
         }
-        if let Some((confidence, reason)) = wire::sniff(probe.lines) {
+        if let Some((confidence, reason)) = wire::frame::sniff(probe.lines, is_message) {
             return Verdict::yes(confidence, Shape::Lines, reason);
         }
         Verdict::no("no session header and no messages of OpenClaw")
@@ -68,24 +75,44 @@ impl Format for Openclaw {
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let Some(name) = FileName::of(path) else { return Vec::new() };
-        let mut names = vec![INDEX.to_owned()];
-        names.extend((name.kept == Kept::Live).then(|| format!("{}.lock", name.live)));
-        names.into_iter().map(|name| Pattern(path.with_file_name(name))).collect()
+        let Beside { index, lock, .. } = places::beside(path);
+        index.into_iter().chain(lock).map(Pattern).collect()
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        files_of_child(path, wanted)
+        places::of_child(path, wanted)
     }
 
     fn archives(&self, path: &Path) -> Vec<Pattern> {
-        let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return Vec::new() };
-        ARCHIVES.iter().map(|how| Pattern(path.with_file_name(format!("{name}.{how}*")))).collect()
+        places::archives(path)
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".openclaw/agents", ".clawdbot/agents", ".moltbot/agents"]
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        tables::queries(tables)
     }
+
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
+    }
+
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        let mut known = Index::default();
+        known.read(index);
+        known.listings()
+    }
+}
+
+/// Whether a line is a message by itself or wrapped as an entry: such lines may stand among frames.
+fn is_message(line: &Json<'_>) -> bool {
+    turn::is_turn(line) || line.get("role").str().is_some() || line.at(&["message", "role"]).str().is_some()
 }
 
 fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
@@ -117,30 +144,6 @@ fn is_lock(root: &Json<'_>) -> bool {
     root.has("pid") && root.has("createdAt") && root.members().len() <= 6
 }
 
-/// The names that a session's file gets when its agent puts it aside.
-const ARCHIVES: [&str; 3] = ["reset", "deleted", "bak"];
-
-/// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
-fn files_of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
-    let Some((agent, id)) = wanted.split_once('/') else { return Vec::new() };
-    // They come from the session itself and become parts of a path.
-    let is_plain = |name: &str| {
-        !name.contains("..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-    };
-    let Some(home) = path.parent().filter(|_| is_plain(agent) && is_plain(id)) else { return Vec::new() };
-    let agents = home.parent().filter(|_| home.file_name().is_some_and(|name| name == "sessions"));
-    let other = agents.and_then(Path::parent).map(|agents| agents.join(agent).join("sessions"));
-    let folders = other.into_iter().filter(|other| !agent.is_empty() && other != home);
-    let folders: Vec<PathBuf> = folders.chain([home.to_owned()]).collect();
-    let names: Vec<String> = if id.is_empty() {
-        vec![INDEX.to_owned()]
-    } else {
-        let archives = ARCHIVES.iter().map(|how| format!("{id}.jsonl.{how}*"));
-        std::iter::once(format!("{id}.jsonl")).chain(archives).collect()
-    };
-    folders.iter().flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name)))).collect()
-}
-
 #[derive(Default)]
 struct Facts {
     /// The file that is read; unknown while a single record is read again.
@@ -156,7 +159,7 @@ impl Facts {
         let name = self.path.as_deref().and_then(FileName::of).filter(|_| !self.is_announced);
         self.is_announced = true;
         let Some(name) = name else { return };
-        self.id.clone_from(&name.session);
+        name.session.clone_into(&mut self.id);
         name.facts().into_iter().for_each(|fact| out.meta(fact));
     }
 
@@ -170,7 +173,7 @@ impl Facts {
 
     /// Tells what the index says of this session.
     fn tell(&self, out: &mut Batch) {
-        let live = self.path.as_deref().and_then(FileName::of).map(|name| name.live);
+        let live = self.path.as_deref().and_then(FileName::of).map(|name| name.live());
         let Some(known) = self.index.of_file(&live.unwrap_or_default(), &self.id) else { return };
         known.tell(out);
         if let Some(model) = known.model.clone().filter(|_| !self.has_model) {
@@ -181,6 +184,7 @@ impl Facts {
 
 struct OpenclawDecoder {
     session: SessionDecoder,
+    turns: turn::Turns,
     wire: wire::Wire,
     facts: Facts,
     children: Children,
@@ -190,6 +194,7 @@ impl OpenclawDecoder {
     fn new(path: Option<&Path>) -> Self {
         Self {
             session: SessionDecoder::new(envelope::open),
+            turns: turn::Turns::default(),
             wire: wire::Wire::default(),
             facts: Facts { path: path.map(Path::to_owned), ..Facts::default() },
             children: Children::default(),
@@ -220,17 +225,17 @@ impl OpenclawDecoder {
         if is_lock(json) && !json.has("type") {
             return index::lock(json, out);
         }
-        if input.place == Place::Element {
-            return show_raw(input, "part of an index", out);
-        }
         if let Some(fate) = trajectory::decode(json, out) {
             return fate;
         }
-        if turn::is_turn(json) {
-            return turn::decode(json, out);
+        if wire::is_frame(json) {
+            self.session.finish(out);
+            return self.wire.decode(json, out);
         }
-        if let Some(fate) = self.wire.decode(json, out) {
-            return fate;
+        self.wire.give_out(out);
+        if turn::is_turn(json) {
+            self.session.finish(out);
+            return self.turns.decode(json, out);
         }
         let fate = answer::decode(&mut self.session, input, out);
         self.facts.see(json, out);
@@ -247,9 +252,11 @@ impl Decoder for OpenclawDecoder {
             Place::CompanionLine(path) => {
                 let id = FileName::of(path).map(|name| name.session).unwrap_or_default();
                 let Self { session, facts, children, .. } = self;
-                children.decode(&id, input, &facts.index, |line| answer::is_known(session, line), out)
+                children.decode(id, input, &facts.index, |line| answer::is_known(session, line), out)
             }
-            Place::Line | Place::Header | Place::Element => self.own(input, out),
+            Place::Line | Place::Header | Place::Element | Place::Row(_) | Place::Text(_) => {
+                self.own(input, out)
+            }
         }
     }
 
@@ -263,15 +270,15 @@ impl Decoder for OpenclawDecoder {
         self.facts.announce(out);
         self.wire.give_out(out);
         self.session.finish(out);
-        let own = self.facts.path.as_deref();
-        let has_neighbours = own.is_some_and(|own| FileName::of(own).is_some() && !is_packed(own));
-        self.children.finish(has_neighbours, out);
+        self.children.finish(self.facts.path.as_deref().is_some_and(has_neighbours), out);
     }
 }
 
-/// A compressed file is read alone.
-fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
+/// Whether the sessions of sub-agents would be found: in the folder of a transcript, or in a database of
+/// sessions. A compressed file is read alone.
+fn has_neighbours(own: &Path) -> bool {
+    let is = |known: &str| own.extension().is_some_and(|extension| extension == known);
+    is("sqlite") || (FileName::of(own).is_some() && !is("zst") && !is("gz"))
 }
 
 #[cfg(test)]

@@ -7,15 +7,19 @@ mod entry;
 mod event;
 pub mod image;
 pub mod message;
+mod places;
 mod prompt;
 pub mod result;
 mod retries;
 pub mod session;
 pub mod usage;
 
+use std::path::Path;
+
 use super::decoder::{Confidence, Decoder, Format, Probe, Verdict};
 use super::json::Json;
 use super::openclaw::marks;
+use super::roots::{Named, Root};
 use crate::model::record::Shape;
 
 /// The format.
@@ -24,6 +28,10 @@ pub struct Pi;
 impl Format for Pi {
     fn name(&self) -> &'static str {
         "pi"
+    }
+
+    fn omits(&self) -> &'static str {
+        "partial answers: nothing is on disk until a message is complete"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -40,15 +48,28 @@ impl Format for Pi {
             Container::Headless => Confidence::Likely,
             _ => Confidence::Certain,
         };
-        Verdict::yes(confidence, Shape::Lines, container.reason())
+        let header = probe.lines.iter().find(|line| line.get("type").str() == Some("session"));
+        let version = header.filter(|_| container == Container::Session).map(|line| {
+            // Early headers carry none.
+            format!(", version {}", line.get("version").count().unwrap_or(1))
+        });
+        Verdict::yes(
+            confidence,
+            Shape::Lines,
+            format!("{}{}", container.reason(), version.unwrap_or_default()),
+        )
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(session::SessionDecoder::new(prompt::open))
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".pi/agent/sessions"]
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
     }
 }
 

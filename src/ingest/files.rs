@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::formats::decoder::{Format, Place};
 use crate::formats::generic::Generic;
+use crate::formats::tables::Queries;
 use crate::model::record::FileId;
 
 /// What the records of a file are.
@@ -17,19 +18,35 @@ pub enum Kind {
     CompanionLines,
     /// The parts of a document.
     Document,
+    /// Values over several lines each.
+    Values,
     /// The whole file is one record.
     Small,
+    /// Rows of a session in the table with this number.
+    Row { session: usize, table: usize, name: &'static str },
+    /// Rows of a session that are what lines of a file would be.
+    RowLine { session: usize, is_lane: bool },
+    /// Lines of a session that its database keeps in one value.
+    Archive { session: usize, is_lane: bool },
+    /// The whole file is the text of one body.
+    Text,
 }
 
 impl Kind {
     /// The place of a record. Number 0 is a document's header.
     pub fn place(self, path: &Path, number: u32) -> Place<'_> {
         match self {
-            Self::Lines => Place::Line,
+            Self::Lines | Self::Values => Place::Line,
             Self::CompanionLines => Place::CompanionLine(path),
             Self::Document if number == 0 => Place::Header,
             Self::Document => Place::Element,
             Self::Small => Place::File(path),
+            Self::Row { name, .. } => Place::Row(name),
+            Self::RowLine { is_lane: true, .. } | Self::Archive { is_lane: true, .. } => {
+                Place::CompanionLine(path)
+            }
+            Self::RowLine { .. } | Self::Archive { .. } => Place::Line,
+            Self::Text => Place::Text(path),
         }
     }
 }
@@ -43,6 +60,10 @@ struct Table {
     format: Option<&'static dyn Format>,
     files: Vec<(PathBuf, Kind)>,
     numbers: HashMap<PathBuf, FileId>,
+    /// Sessions of a database by number.
+    sessions: Vec<String>,
+    /// How the rows of a database are read, and the state of its tables for which that holds.
+    queries: Option<(Arc<Queries>, i64)>,
 }
 
 impl Files {
@@ -69,6 +90,32 @@ impl Files {
     /// Who wrote the files.
     pub fn format(&self) -> &'static dyn Format {
         self.0.read().unwrap_or_else(PoisonError::into_inner).format.unwrap_or(&Generic)
+    }
+
+    /// The number of a session in a database.
+    pub fn session(&self, id: &str) -> usize {
+        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let known = table.sessions.iter().position(|known| known == id);
+        known.unwrap_or_else(|| {
+            table.sessions.push(id.to_owned());
+            table.sessions.len() - 1
+        })
+    }
+
+    /// The session of a database with a number.
+    pub fn session_id(&self, number: usize) -> Option<String> {
+        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        table.sessions.get(number).cloned()
+    }
+
+    /// How the rows of a database are read while its tables are in this state.
+    pub fn set_queries(&self, queries: Arc<Queries>, schema: i64) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).queries = Some((queries, schema));
+    }
+
+    /// How the rows of a database are read, and the state of its tables for which that holds.
+    pub fn queries(&self) -> Option<(Arc<Queries>, i64)> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).queries.clone()
     }
 
     /// The file with a number.

@@ -11,6 +11,7 @@ use super::files::Files;
 use super::plan::Plan;
 use super::preview::{Preview, show_newest_files};
 use super::reader::{Reader, Seen};
+use super::rows::show_newest_rows;
 use super::teller::{Outlet, Teller};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::{FileId, Shape};
@@ -150,6 +151,9 @@ impl<'f> Follow<'f> {
         }
         if self.plan.shape == Shape::Folder {
             show_newest_files(&self.plan, self.files, self.outlet);
+        }
+        if self.plan.shape == Shape::Rows {
+            show_newest_rows(&self.plan, self.files, self.outlet);
         }
         if self.plan.shape != Shape::Lines {
             return None;

@@ -1,10 +1,12 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
 //!
-//! `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
+//! `find` finds sessions. `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
 mod bodies;
+mod catalog;
 mod files;
+pub mod find;
 mod live;
 mod open;
 mod pager;
@@ -13,6 +15,7 @@ mod plan;
 mod preview;
 mod probe;
 mod reader;
+mod rows;
 mod strand;
 mod target;
 mod teller;
@@ -27,13 +30,14 @@ use std::time::Instant;
 use crossbeam_channel::Sender;
 
 pub use self::pager::Pager;
-pub use self::target::{OpenError, Target};
+pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;
 use self::files::Files;
 use self::plan::Plan;
 use self::reader::Reader;
 use self::teller::{Outlet, Teller};
+use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::record::{FileId, Shape};
@@ -57,8 +61,8 @@ pub struct Session {
     files: Files,
 }
 
-/// Ids of the sessions in a folder, newest first; one empty id for a plain file.
-pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
+/// The sessions in a folder or database, newest first; one without a name for a plain file.
+pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     open::sessions(target)
 }
 
@@ -80,6 +84,11 @@ pub struct FormatVerdict {
     pub confidence: &'static str,
     /// Why, in a sentence without a full stop.
     pub reason: Text,
+}
+
+/// What the agents that write a format do not record; empty if nothing can be said.
+pub fn omits(format: &str) -> &'static str {
+    REGISTRY.iter().find(|known| known.name() == format).map_or("", |known| known.omits())
 }
 
 impl Session {

@@ -1,19 +1,21 @@
 //! From a path to a plan: what lies there, which format reads it, which session is meant.
 
-use std::collections::HashSet;
 use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use super::catalog;
 use super::plan::{Head, Plan, read_head};
 use super::probe;
-use super::target::{OpenError, Target};
+use super::target::{OpenError, SessionHead, Target};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
 use crate::formats::generic::Generic;
 use crate::formats::{Detection, json};
 use crate::model::record::Shape;
+use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
+use crate::source::rows;
 use crate::source::stamp::Stamp;
 
 /// How deep a folder is searched for session files.
@@ -39,6 +41,12 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
     }
     let Head { bytes: head, is_whole, packing } =
         read_head(path).map_err(|error| cannot_open(path, &error))?;
+    if rows::is_database(&head) {
+        return match packing {
+            None => catalog::plan(target),
+            Some(_) => Err(OpenError(format!("{}: a compressed database; unpack it first", path.display()))),
+        };
+    }
     if let Some(what) = probe::foreign(&head) {
         return Err(OpenError(format!("{}: {what}", path.display())));
     }
@@ -58,20 +66,29 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
     })
 }
 
-/// Ids of the sessions in a folder, newest first; one empty id for a plain file.
-pub fn sessions(target: &Target) -> Result<Vec<String>, OpenError> {
+/// The sessions in a folder or database, newest first; one without a name for a plain file.
+pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     if target.is_stdin() {
-        return Ok(vec![String::new()]);
+        return Ok(vec![SessionHead::default()]);
     }
     let metadata = fs::metadata(&target.path).map_err(|error| cannot_open(&target.path, &error))?;
+    if metadata.is_file() && is_database(&target.path) {
+        return catalog::sessions(&target.path);
+    }
     if !metadata.is_dir() {
-        return Ok(vec![String::new()]);
+        return Ok(vec![SessionHead::default()]);
     }
     let detection = detect_folder(&target.path)?;
-    if !is_folder_of_sessions(&detection) {
-        return Ok(vec![String::new()]);
+    if !probe::is_folder_of_sessions(&detection) {
+        return Ok(vec![SessionHead::default()]);
     }
-    Ok(session_files(detection.format, &target.path).iter().filter_map(|path| stem(path)).collect())
+    let files = session_files(detection.format, &target.path);
+    Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
+}
+
+/// Whether a file is a database, whatever its name.
+pub fn is_database(path: &Path) -> bool {
+    read_head(path).is_ok_and(|head| head.packing.is_none() && rows::is_database(&head.bytes))
 }
 
 /// The session that one file of a folder belongs to.
@@ -91,7 +108,7 @@ fn piped(path: &Path) -> Plan {
 fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
     let path = &target.path;
     let detection = detect_folder(path)?;
-    if is_folder_of_sessions(&detection) {
+    if probe::is_folder_of_sessions(&detection) {
         let session = match &target.session {
             Some(session) => session.clone(),
             None => newest_session(detection.format, path)
@@ -112,10 +129,6 @@ fn detect_folder(path: &Path) -> Result<Detection, OpenError> {
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(probe::detect_folder(path, &names))
-}
-
-fn is_folder_of_sessions(detection: &Detection) -> bool {
-    probe::is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
 }
 
 /// The session files of a folder, newest first.
@@ -139,8 +152,8 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 
 /// The newest file under a folder that an agent wrote; of a session and its companions the session.
 fn newest_session_file(folder: &Path) -> Option<PathBuf> {
-    let mut files = Vec::new();
-    collect_files(folder, DEEPEST, &mut files);
+    let mut files = below(folder, DEEPEST, &mut |_, _| true);
+    files.retain(|file| probe::may_hold_a_session(file));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
@@ -153,26 +166,6 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
         *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
     };
     Some(files.iter().find(is_owner).unwrap_or(newest).clone())
-}
-
-fn collect_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut seen = HashSet::new();
-    for entry in entries.flatten() {
-        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if kind.is_dir() && depth > 0 && !is_hidden && seen.insert(path.clone()) {
-            collect_files(&path, depth - 1, files);
-        } else if kind.is_file() && may_hold_a_session(&path) {
-            files.push(path);
-        }
-    }
-}
-
-/// Session files are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
-fn may_hold_a_session(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.contains(".json") || name.ends_with(".ndjson")
 }
 
 fn modified(path: &Path) -> Option<(i64, i64)> {
@@ -193,7 +186,8 @@ fn describe(kind: FileType) -> &'static str {
     }
 }
 
-fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
+/// Why the system does not let a path be opened.
+pub fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist".to_owned(),
@@ -235,7 +229,7 @@ mod tests {
         for (name, words) in [
             ("a.gz", "the gzip archive breaks off"),
             ("a.zst", "the zstd archive breaks off"),
-            ("a.db", "opencode export"),
+            ("a.db", "not a database"),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("dangling", "does not exist"),

@@ -5,12 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, Kind};
+use super::rows::unpacked;
 use crate::formats::decoder::feed;
 use crate::model::body::{Body, Held};
 use crate::model::edit::{Batch, Edit};
-use crate::model::record::{Origin, Record};
+use crate::model::record::{FileId, Origin, Record};
 use crate::source::document::split;
 use crate::source::packed::packing_of;
+use crate::source::rows::{Cell, Database, State};
 use crate::source::stamp::{Stamp, read_range};
 
 /// Reads records again, by their origin. Has file handles of its own; several may work side by side.
@@ -18,12 +20,15 @@ pub struct Pager {
     files: Files,
     /// The file that was read last: the next record is mostly in the same one.
     open: Option<(PathBuf, File, Stamp)>,
+    database: Option<(State, Database)>,
+    /// The text of the archive of a session that was read last.
+    archive: Option<(usize, Vec<u8>)>,
 }
 
 impl Pager {
     /// A pager for the files of a session.
     pub(super) fn new(files: Files) -> Self {
-        Self { files, open: None }
+        Self { files, open: None, database: None, archive: None }
     }
 
     /// The contents of all bodies of a record in slot order; nothing if the record is gone.
@@ -34,16 +39,31 @@ impl Pager {
         let mut decoder = self.files.format().decoder();
         feed(&mut *decoder, Record { origin, bytes: &bytes }, kind.place(&path, origin.line), &mut batch);
         decoder.finish(&mut batch);
+        self.let_go();
         bodies(&batch)
     }
 
     /// The bytes of a record.
     pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
         let (path, kind) = self.files.get(origin.file)?;
-        self.bytes_of(origin, &path, kind)
+        let bytes = self.bytes_of(origin, &path, kind);
+        self.let_go();
+        bytes
+    }
+
+    /// A database that stays open could be noticed by its writer.
+    fn let_go(&mut self) {
+        self.database = self.database.take().filter(|(_, database)| database.may_stay());
     }
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {
+        match kind {
+            Kind::Row { session, table, .. } => return self.row(session, table, origin.at),
+            Kind::RowLine { session, .. } => return self.row(session, 0, origin.at),
+            Kind::Archive { session, .. } => return self.archived(session, origin),
+            Kind::Lines | Kind::CompanionLines | Kind::Values | Kind::Document | Kind::Small | Kind::Text => {
+            }
+        }
         let file = self.file(path).ok()?;
         if kind == Kind::Document && origin.line == 0 {
             // The header is what is left of the document when its messages are taken out.
@@ -53,6 +73,43 @@ impl Pager {
         let len = usize::try_from(origin.len).ok()?;
         let bytes = read_range(file, origin.at, len).ok()?;
         (bytes.len() == len).then_some(bytes)
+    }
+
+    fn row(&mut self, session: usize, table: usize, at: u64) -> Option<Vec<u8>> {
+        let (queries, _) = self.files.queries()?;
+        let one = &queries.tables.get(table)?.one;
+        let id = self.files.session_id(session)?;
+        let cell =
+            self.database()?.value(one, &[Cell::from(id.as_str()), Cell::Int(at.cast_signed())]).ok()??;
+        unpacked_cell(&cell)
+    }
+
+    fn archived(&mut self, session: usize, origin: Origin) -> Option<Vec<u8>> {
+        if self.archive.as_ref().is_none_or(|(of, _)| *of != session) {
+            let (queries, _) = self.files.queries()?;
+            let id = self.files.session_id(session)?;
+            let cell =
+                self.database()?.value(queries.archive.as_ref()?, &[Cell::from(id.as_str())]).ok()??;
+            self.archive = Some((session, unpacked_cell(&cell)?));
+        }
+        let (_, text) = self.archive.as_ref()?;
+        let start = usize::try_from(origin.at).ok()?;
+        Some(text.get(start..start.checked_add(usize::try_from(origin.len).ok()?)?)?.to_vec())
+    }
+
+    /// The database, unless its rows have been moved since they were numbered. One that stays open
+    /// could be noticed by its writer, so mostly it is opened each time.
+    fn database(&mut self) -> Option<&Database> {
+        let (path, _) = self.files.get(FileId(0))?;
+        let (_, schema) = self.files.queries()?;
+        let state = State::of(&path).ok()?;
+        let stays = self.database.as_ref().is_some_and(|(was, open)| *was == state && open.may_stay());
+        if !stays {
+            self.archive = None;
+            self.database = Some((state, Database::open(&path).ok()?));
+        }
+        let database = &self.database.as_ref()?.1;
+        (database.schema().ok()? == schema).then_some(database)
     }
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
@@ -72,6 +129,13 @@ impl Pager {
         }
         let open = self.open.as_ref().map(|(_, file, _)| file);
         open.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+}
+
+fn unpacked_cell(cell: &Cell) -> Option<Vec<u8>> {
+    match cell {
+        Cell::Bytes(bytes) => Some(unpacked(bytes).ok()?.into_owned()),
+        Cell::Null | Cell::Int(_) | Cell::Real(_) => None,
     }
 }
 
@@ -96,8 +160,8 @@ fn bodies(batch: &Batch) -> Vec<Held> {
                 put(&result.body);
                 result.patch.iter().for_each(&mut put);
             }
-            Edit::State { .. }
-            | Edit::Usage { .. }
+            Edit::State { state, .. } => state.live().into_iter().for_each(&mut put),
+            Edit::Usage { .. }
             | Edit::Link { .. }
             | Edit::Meta(_)
             | Edit::Retire(_)

@@ -12,9 +12,9 @@ use super::files::Kind;
 use super::plan::Plan;
 use super::probe::{self, HEAD};
 use super::teller::{Outlet, Teller};
-use super::whole::{is_whole_value, tell_document};
+use super::whole::{is_whole_value, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState, Stage};
-use crate::model::record::{FileId, Shape};
+use crate::model::record::FileId;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::stream::{Piece, Pipe, start};
 
@@ -86,7 +86,7 @@ impl Piped<'_> {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        let is_document = self.plan.shape == Shape::Document;
+        let is_document = self.plan.shape.is_rewritten();
         if !self.is_decided || is_document || self.plan.is_provisional {
             self.head.extend_from_slice(bytes);
         }
@@ -120,7 +120,7 @@ impl Piped<'_> {
             return self.tell_head();
         }
         self.plan.is_provisional &= self.head.len() < HEAD;
-        if self.plan.shape != Shape::Document {
+        if !self.plan.shape.is_rewritten() {
             self.tell_lines(new);
         }
     }
@@ -142,7 +142,7 @@ impl Piped<'_> {
     fn tell_head(&mut self) {
         self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
-        if self.plan.shape != Shape::Document {
+        if !self.plan.shape.is_rewritten() {
             let head = std::mem::take(&mut self.head);
             self.tell_lines(&head);
             self.head = head;
@@ -163,7 +163,7 @@ impl Piped<'_> {
         if !self.is_decided {
             self.decide(false);
         }
-        if !self.plan.is_provisional && self.plan.shape != Shape::Document {
+        if !self.plan.is_provisional && !self.plan.shape.is_rewritten() {
             self.head = Vec::new();
         }
         if let Some(Line::Whole(record)) = self.buffer.unfinished()
@@ -175,7 +175,7 @@ impl Piped<'_> {
         }
         self.teller.finish();
         self.teller.flush(true);
-        if self.plan.shape != Shape::Document {
+        if !self.plan.shape.is_rewritten() {
             self.catch_up();
         }
     }
@@ -184,8 +184,9 @@ impl Piped<'_> {
         if !self.is_decided {
             self.decide(true);
         }
-        if self.plan.shape == Shape::Document {
-            tell_document(&mut self.teller, FileId(0), &self.head, Bodies::Kept);
+        if self.plan.shape.is_rewritten() {
+            let kind = kind_of(self.plan.shape);
+            tell_whole(&mut self.teller, kind, FileId(0), &self.head, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
             tell(line, &mut self.teller);
         }

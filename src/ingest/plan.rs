@@ -66,7 +66,7 @@ impl Plan {
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
     /// then the old plan stays.
     pub fn again(&self) -> Option<Self> {
-        if self.shape == Shape::Folder {
+        if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }
         let Head { bytes: head, is_whole, .. } = read_head(&self.path).ok()?;

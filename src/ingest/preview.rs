@@ -93,7 +93,7 @@ fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
     if is_new {
         teller.send(Feed::File { id, path: path.to_owned() });
     }
-    let mut small = Small::new(path, id);
+    let mut small = Small::new(path, id, Kind::Small);
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
         small.tell(teller, &bytes);
     }

@@ -1,15 +1,15 @@
 //! What a file is, by its beginning.
 
+use std::ops::Range;
 use std::path::Path;
 
-use crate::formats::decoder::{Confidence, Format, Probe, Verdict};
+use crate::formats::decoder::{Confidence, Format, Probe, Verdict, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
 use crate::model::record::Shape;
-use crate::source::document::{Split, split};
+use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
-use crate::source::rows;
 
 /// How much of a file is looked at.
 pub const HEAD: usize = 256 << 10;
@@ -38,6 +38,9 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
         is_document,
         is_whole,
     });
+    if is_document && !is_certain_of_agent(&detection) {
+        detection = as_values(path, text, is_whole).unwrap_or(detection);
+    }
     let is_complete = split.is_some_and(|split| split.is_complete());
     let may_change = if is_document { !is_complete } else { lines.len() < RECORDS };
     detection.is_provisional =
@@ -47,6 +50,29 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
         detection.verdict = Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
     }
     detection
+}
+
+/// A document that no agent writes may be an agent's records, each over several lines or all in an
+/// array: printed for reading, or taken out of a log.
+fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
+    let ranges = split_values(text.as_bytes())?.elements;
+    let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
+    let values: Vec<Json<'_>> = ranges.into_iter().take(RECORDS).filter_map(parse).collect();
+    if values.is_empty() || !values.iter().all(Json::is_object) {
+        return None;
+    }
+    let mut detection = detect(&Probe {
+        path,
+        children: &[],
+        lines: &values,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole,
+    });
+    let is_agents = is_certain_of_agent(&detection) && detection.verdict.shape == Shape::Lines;
+    detection.verdict.shape = Shape::Values;
+    is_agents.then_some(detection)
 }
 
 /// Detects the format of a folder by the names in it.
@@ -72,12 +98,20 @@ pub fn is_certain_of_agent(detection: &Detection) -> bool {
     !is_unclaimed(detection) && detection.format.name() != Generic.name()
 }
 
+/// Whether a folder holds sessions of many files each.
+pub fn is_folder_of_sessions(detection: &Detection) -> bool {
+    is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
+}
+
+/// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
+pub fn may_hold_a_session(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.contains(".json") || name.ends_with(".ndjson")
+}
+
 /// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
 pub fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
-    if rows::is_database(head) {
-        return Some(rows::ADVICE);
-    }
     if Packing::of(head).is_some() {
         return Some("compressed more than once; unpack it and open the session file in it");
     }
@@ -100,7 +134,7 @@ fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
             break;
         }
         let is_ended = is_whole || line.ends_with('\n');
-        let line = line.trim();
+        let line = unframed(line.trim());
         // With a comma it is an element of a document that has one a line.
         if !line.starts_with('{') || line.ends_with(',') {
             continue;

@@ -12,9 +12,10 @@ use std::time::Instant;
 use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
+use super::rows::Rows;
 use super::strand::{Strand, tell_line};
 use super::teller::Teller;
-use super::whole::{Small, is_whole_document, is_whole_value, tell_document};
+use super::whole::{Small, is_whole_document, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -64,6 +65,7 @@ enum Main {
     Lines { strand: Box<Strand>, has_more: bool },
     Document { file: Rewritten, id: FileId, content: Option<Vec<u8>> },
     Folder,
+    Rows(Box<Rows>),
 }
 
 /// What waits to be read.
@@ -87,16 +89,18 @@ impl<'o> Reader<'o> {
     ) -> io::Result<Self> {
         files.set_format(plan.format);
         let main = match plan.shape {
-            Shape::Document => {
+            Shape::Document | Shape::Values => {
+                let kind = kind_of(plan.shape);
                 let mut file = Rewritten::new(&plan.path);
                 let mut content = Some(file.read()?);
                 if bodies.is_live() && !content.as_deref().is_some_and(is_whole_document) {
                     (file, content) = (Rewritten::new(&plan.path), None);
                 }
-                Main::Document { id: files.number(&plan.path, Kind::Document).0, file, content }
+                Main::Document { id: files.number(&plan.path, kind).0, file, content }
             }
             Shape::Folder => Main::Folder,
-            Shape::Lines | Shape::Rows | Shape::Stream => {
+            Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies)?)),
+            Shape::Lines | Shape::Stream => {
                 let strand = Strand::open(&plan.path, Kind::Lines, files, now)?;
                 Main::Lines { strand: Box::new(strand), has_more: true }
             }
@@ -141,6 +145,7 @@ impl<'o> Reader<'o> {
         match &self.main {
             Main::Lines { strand, .. } => (strand.follower.offset(), strand.follower.len()),
             Main::Document { .. } => (0, 0),
+            Main::Rows(rows) => rows.progress(),
             Main::Folder => {
                 (self.smalls.len().saturating_sub(self.queue.len()) as u64, self.smalls.len() as u64)
             }
@@ -150,8 +155,10 @@ impl<'o> Reader<'o> {
     /// The end of a reading: last lines, what the decoder held back, the last batch. Answers whether
     /// more is to be read after all.
     pub fn rest(&mut self, now: Instant, is_final: bool) -> bool {
-        if let Main::Lines { strand, .. } = &mut self.main {
-            strand.rest(&mut self.teller, now, is_final);
+        match &mut self.main {
+            Main::Lines { strand, .. } => strand.rest(&mut self.teller, now, is_final),
+            Main::Rows(rows) => rows.rest(),
+            Main::Document { .. } | Main::Folder => {}
         }
         for strand in &mut self.strands {
             strand.rest(&mut self.teller, now, is_final);
@@ -170,6 +177,7 @@ impl<'o> Reader<'o> {
         let main = match &self.main {
             Main::Lines { has_more, .. } => *has_more,
             Main::Document { content, .. } => content.is_some(),
+            Main::Rows(rows) => rows.has_more(),
             Main::Folder => false,
         };
         main || !self.queue.is_empty()
@@ -180,6 +188,7 @@ impl<'o> Reader<'o> {
         let main = match &self.main {
             Main::Lines { strand, .. } => strand.due().into_iter().chain(strand.follower.retry_at()).min(),
             Main::Document { file, .. } => file.retry_at(),
+            Main::Rows(rows) => rows.due(),
             Main::Folder => None,
         };
         let strands = self.strands.iter().filter_map(Strand::due);
@@ -230,7 +239,9 @@ impl<'o> Reader<'o> {
         indices.extend(due.iter().filter_map(|path| self.small_at.get(path)));
         for index in indices {
             let Some(small) = self.smalls.get_mut(index) else { continue };
-            if let Look::Content(bytes) | Look::Broken(bytes) = small.file.poll(now, is_whole_value) {
+            if let Look::Content(bytes) | Look::Broken(bytes) =
+                small.file.poll(now, Small::is_whole(small.kind()))
+            {
                 self.folder.touch(small.file.path());
                 self.queue.push_back(Todo::Small(index, Some(bytes)));
             }
@@ -279,6 +290,11 @@ impl<'o> Reader<'o> {
                 Look::Back => seen.links.push(LinkState::Live),
                 Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
             },
+            Main::Rows(rows) => {
+                let (links, anew) = rows.poll(&mut self.teller, now);
+                seen.links.extend(links);
+                seen.anew = anew;
+            }
             Main::Folder => {}
         }
     }
@@ -303,6 +319,7 @@ impl<'o> Reader<'o> {
                 *has_more = true;
             }
             Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
+            Main::Rows(rows) => rows.restart(),
             Main::Folder => {}
         }
         self.find_files(now);
@@ -326,9 +343,10 @@ impl<'o> Reader<'o> {
             }
             Main::Document { id, content, .. } => {
                 let Some(bytes) = content.take() else { return false };
-                tell_document(&mut self.teller, *id, &bytes, self.bodies);
+                tell_whole(&mut self.teller, kind_of(self.plan.shape), *id, &bytes, self.bodies);
                 true
             }
+            Main::Rows(rows) => rows.step(&mut self.teller, now),
             Main::Lines { .. } | Main::Folder => false,
         }
     }
@@ -374,7 +392,7 @@ impl<'o> Reader<'o> {
         let read = match content {
             Some(bytes) => Ok(bytes),
             None if !self.bodies.is_live() => small.file.read().map_err(|error| error.to_string()),
-            None => match small.file.poll(now, is_whole_value) {
+            None => match small.file.poll(now, Small::is_whole(small.kind())) {
                 Look::Content(bytes) | Look::Broken(bytes) => Ok(bytes),
                 Look::Unreadable(why) => Err(why),
                 Look::Quiet | Look::Gone | Look::Back => return,

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -30,6 +33,30 @@ impl Target {
     /// Whether it is standard input.
     pub fn is_stdin(&self) -> bool {
         self.path.as_os_str() == "-"
+    }
+}
+
+/// A session of a folder or database, as far as can be told without reading it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionHead {
+    /// What names it after `path#`; empty for a file that is one session.
+    pub id: String,
+    /// Another name that its agent gives it: OpenClaw's session key.
+    pub key: Option<String>,
+    /// Its title.
+    pub title: Option<Text>,
+    /// When something was last written to it.
+    pub updated: Option<Moment>,
+    /// The session that started it: an id, or a key.
+    pub parent: Option<String>,
+    /// How many messages it has.
+    pub messages: Option<u64>,
+}
+
+impl SessionHead {
+    /// A session of which only the name is known.
+    pub fn named(id: String) -> Self {
+        Self { id, ..Self::default() }
     }
 }
 

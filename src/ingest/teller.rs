@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::formats::decoder::{Decoder, Place, feed};
-use crate::model::edit::{Batch, Edit, Feed, Mode, Severity, Stage};
+use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::tally::{Fate, Tally};
@@ -89,7 +89,25 @@ impl<'o> Teller<'o> {
 
     /// Tells a record that may be told again in another form. Returns what it counted, to be taken back.
     pub fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
-        self.apart(|teller| drop(feed(&mut *teller.decoder, record, place, &mut teller.batch)))
+        self.apart(|teller| feed(&mut *teller.decoder, record, place, &mut teller.batch))
+    }
+
+    /// As [`Self::tell_apart`], for a record that its agent has abandoned.
+    pub fn tell_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+        self.apart(|teller| {
+            let told = teller.batch.edits.len();
+            feed(&mut *teller.decoder, record, place, &mut teller.batch);
+            for edit in teller.batch.edits.iter_mut().skip(told) {
+                if let Edit::Entry(entry) = edit {
+                    entry.marks.undone = true;
+                }
+            }
+        })
+    }
+
+    /// Tells a fact that stands in no record.
+    pub fn tell_fact(&mut self, fact: MetaEdit) {
+        self.batch.meta(fact);
     }
 
     /// Shows bytes that are no record, and says why.
@@ -103,7 +121,7 @@ impl<'o> Teller<'o> {
         batch.entry(entry);
         batch.notice(Severity::Error, what);
         batch.tally.note_fault(record.origin, title);
-        batch.tally.count(Fate::Faulty);
+        batch.tally.count(Fate::Faulty, record.origin.file, u64::from(record.origin.len));
     }
 
     /// As [`Self::fault`], to be taken back.

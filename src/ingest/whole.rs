@@ -1,5 +1,6 @@
 //! Records of files that are rewritten whole: documents, and small files of one record.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::bodies::Bodies;
@@ -7,15 +8,16 @@ use super::files::Kind;
 use super::teller::Teller;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;
-use crate::model::record::{FileId, Origin, Record};
+use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::tally::Tally;
-use crate::source::document::{Split, split};
+use crate::source::document::{Split, split, split_values};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::rewritten::Rewritten;
 
 /// A file that is one record.
 pub struct Small {
     id: FileId,
+    kind: Kind,
     /// Where it is read.
     pub file: Rewritten,
     told: Option<(Origin, Tally)>,
@@ -23,13 +25,23 @@ pub struct Small {
 
 impl Small {
     /// A file that has not been read yet.
-    pub fn new(path: &Path, id: FileId) -> Self {
-        Self { id, file: Rewritten::new(path), told: None }
+    pub fn new(path: &Path, id: FileId, kind: Kind) -> Self {
+        Self { id, kind, file: Rewritten::new(path), told: None }
     }
 
     /// The file's number.
     pub fn id(&self) -> FileId {
         self.id
+    }
+
+    /// Whether bytes are all of it, as far as they tell.
+    pub fn is_whole(kind: Kind) -> fn(&[u8]) -> bool {
+        if kind == Kind::Text { |_| true } else { is_whole_value }
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// Tells its content, in place of what was told before.
@@ -38,7 +50,7 @@ impl Small {
             teller.take_back(&tally, origin);
         }
         let origin = Origin { file: self.id, at: 0, len: saturating_u32(bytes.len()), line: self.id.0 };
-        let place = Kind::Small.place(self.file.path(), origin.line);
+        let place = self.kind.place(self.file.path(), origin.line);
         self.told = Some((origin, teller.tell_apart(Record { origin, bytes }, place)));
     }
 }
@@ -56,8 +68,50 @@ pub fn is_whole_document(bytes: &[u8]) -> bool {
     split(bytes).is_some_and(|split| split.is_complete())
 }
 
+/// What the records are of a file of this shape that is read whole.
+pub fn kind_of(shape: Shape) -> Kind {
+    if shape == Shape::Values { Kind::Values } else { Kind::Document }
+}
+
+/// Tells the records of a file that is read whole.
+pub fn tell_whole(teller: &mut Teller<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
+    if kind == Kind::Values {
+        tell_values(teller, id, bytes, bodies);
+    } else {
+        tell_document(teller, id, bytes, bodies);
+    }
+}
+
+/// Tells values that follow one another. What stands between them is told as faults.
+fn tell_values(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+    let Some(Split { root, elements, cut, .. }) = split_values(bytes) else {
+        return tell_stray_lines(teller, id, bytes, 0, 1);
+    };
+    let is_array = bytes.get(root.start) == Some(&b'[');
+    let slice = |range: Range<usize>| bytes.get(range).unwrap_or_default();
+    tell_stray_lines(teller, id, slice(0..root.start), 0, 1);
+    let (mut end, mut number) = (root.start, 0);
+    for value in elements {
+        number += 1;
+        if !is_array {
+            tell_stray_lines(teller, id, slice(end..value.start), end, number);
+        }
+        end = value.end;
+        teller.leave_bodies(bodies.away_at(value.start as u64, bytes.len() as u64));
+        let (at, len) = (value.start as u64, saturating_u32(value.len()));
+        let origin = Origin { file: id, at, len, line: number };
+        teller.tell(Record { origin, bytes: slice(value) }, Kind::Values.place(Path::new(""), number));
+    }
+    if let Some(cut) = cut {
+        let (at, len) = (cut.start as u64, saturating_u32(cut.len()));
+        let origin = Origin { file: id, at, len, line: number + 1 };
+        return teller.fault(Record { origin, bytes: slice(cut) }, "the last value breaks off here");
+    }
+    tell_stray_lines(teller, id, slice(root.end..bytes.len()), root.end, number + 1);
+}
+
 /// Tells the records of a document. What is no part of it is told as faults, so that nothing is lost.
-pub fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
     let Some(split) = split(bytes) else { return tell_stray_lines(teller, id, bytes, 0, 1) };
     let Split { root, header, elements, cut } = split;
     tell_stray_lines(teller, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);

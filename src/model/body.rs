@@ -130,6 +130,14 @@ impl Body {
         self.text().unwrap_or(&self.stub)
     }
 
+    /// Bytes that it keeps in memory besides its stub, roughly.
+    pub(super) fn held_bytes(&self) -> u64 {
+        match self.held {
+            Held::Text(_) | Held::Tree(_) => u64::from(self.bytes),
+            Held::Stub | Held::Away => 0,
+        }
+    }
+
     /// Whether it must be read again before it can be shown whole.
     pub fn is_away(&self) -> bool {
         self.held == Held::Away

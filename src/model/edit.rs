@@ -101,9 +101,9 @@ pub enum MetaEdit {
     Live(Option<bool>),
     /// A fact without a field of its own.
     Fact {
-        /// What it speaks of, in a word or two for the reader: `session key`, `channel`, `archived`.
+        /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.
         name: &'static str,
-        /// What is told; empty forgets it.
+        /// How it stands now; empty forgets it.
         value: Text,
     },
 }
@@ -244,6 +244,9 @@ impl Batch {
 
     /// Adds a fact about the session.
     pub fn meta(&mut self, edit: MetaEdit) {
+        if let MetaEdit::Version(version) = &edit {
+            self.tally.note_version(version, self.origin);
+        }
         self.edits.push(Edit::Meta(edit));
     }
 

@@ -4,7 +4,7 @@ use super::body::{Body, Image, Key};
 use super::moment::Moment;
 use super::record::Origin;
 use super::text::{Name, Text};
-use super::tool::{ToolCall, ToolResult};
+use super::tool::{ToolCall, ToolResult, ToolState};
 use super::usage::Usage;
 
 /// An entry's number in its transcript; stays the same while the session is open.
@@ -52,6 +52,8 @@ pub struct Marks {
     pub prompt: bool,
     /// Noise that is folded away below detail level 4 (injected context, snapshots, hook output).
     pub quiet: bool,
+    /// Bookkeeping that leaves no row below detail level 4 (runs of hooks, snapshots of files for undo).
+    pub trace: bool,
     /// A copy of another entry (a delivery mirror, replayed history): shown dim.
     pub copy: bool,
     /// Still being written.
@@ -204,6 +206,7 @@ impl BlockKind {
             Self::Text(body) | Self::Thinking(body) => vec![body],
             Self::Raw(raw) => vec![&raw.body],
             Self::Call(call) => std::iter::once(&call.input)
+                .chain(call.state.live())
                 .chain(call.state.result().into_iter().flat_map(result_bodies))
                 .collect(),
             Self::Result(stray) => result_bodies(&stray.result).collect(),
@@ -218,9 +221,11 @@ impl BlockKind {
             Self::Raw(raw) => vec![&mut raw.body],
             Self::Call(call) => {
                 let ToolCall { input, state, .. } = &mut **call;
-                std::iter::once(input)
-                    .chain(state.result_mut().into_iter().flat_map(result_bodies_mut))
-                    .collect()
+                let state: Vec<&mut Body> = match state {
+                    ToolState::Streaming(body) => vec![body],
+                    state => state.result_mut().into_iter().flat_map(result_bodies_mut).collect(),
+                };
+                std::iter::once(input).chain(state).collect()
             }
             Self::Result(stray) => result_bodies_mut(&mut stray.result).collect(),
             Self::Image(_) | Self::Break(_) => Vec::new(),

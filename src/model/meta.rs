@@ -1,5 +1,7 @@
 //! Facts about a session and its sub-agents.
 
+use std::collections::BTreeMap;
+
 use super::body::Key;
 use super::edit::MetaEdit;
 use super::entry::EntryId;
@@ -23,10 +25,10 @@ pub struct Meta {
     pub models: Vec<Name>,
     /// Size of the context window in tokens.
     pub window: Option<u64>,
+    /// Facts without a field of their own, by name.
+    pub facts: BTreeMap<&'static str, Text>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
-    /// Facts without a field of their own, by name, in the order in which they were first told.
-    pub facts: Vec<(&'static str, Text)>,
 }
 
 impl Meta {
@@ -56,11 +58,10 @@ impl Meta {
             MetaEdit::Lane { .. } | MetaEdit::LinkedTree => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Fact { name, value } => {
-                let known = self.facts.iter().position(|(known, _)| *known == name);
-                match (known.and_then(|place| self.facts.get_mut(place)), value.is_blank()) {
-                    (Some(fact), false) => fact.1 = value,
-                    (None, false) => self.facts.push((name, value)),
-                    (_, true) => self.facts.retain(|(known, _)| *known != name),
+                if value.is_blank() {
+                    self.facts.remove(name);
+                } else {
+                    self.facts.insert(name, value);
                 }
             }
         }
@@ -68,7 +69,7 @@ impl Meta {
 
     /// A fact without a field of its own.
     pub fn fact(&self, name: &str) -> Option<&Text> {
-        self.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.facts.get(name)
     }
 
     /// The title of the highest rank.

@@ -4,9 +4,11 @@
 //! [`text::Text`], so it is safe to show.
 
 pub mod body;
+pub mod branch;
 pub mod edit;
 pub mod entry;
 pub mod figures;
+pub mod forest;
 mod merge;
 pub mod meta;
 pub mod moment;

@@ -1,7 +1,10 @@
 //! Points in time as agents write them: RFC 3339, epoch seconds or epoch milliseconds.
 
-use jiff::Timestamp;
+use std::fmt;
+
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 /// A point in time in milliseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,8 +47,42 @@ impl Moment {
         self.local("%Y-%m-%d %H:%M")
     }
 
+    /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
+    pub fn parse_local(typed: &str) -> Option<Self> {
+        let at: DateTime = typed.trim().replace(' ', "T").parse().ok()?;
+        at.to_zoned(TimeZone::system()).ok().map(|at| Self(at.timestamp().as_millisecond()))
+    }
+
+    /// The moment of the same day, in the reader's time zone, at which the clock shows this.
+    pub fn at(self, clock: Clock) -> Option<Self> {
+        let then = self.zoned()?.with().time(clock.0).build().ok()?;
+        Some(Self(then.timestamp().as_millisecond()))
+    }
+
     fn local(self, format: &str) -> String {
-        Timestamp::from_millisecond(self.0)
-            .map_or_else(|_| String::new(), |at| at.to_zoned(TimeZone::system()).strftime(format).to_string())
+        self.zoned().map_or_else(String::new, |at| at.strftime(format).to_string())
+    }
+
+    fn zoned(self) -> Option<Zoned> {
+        Timestamp::from_millisecond(self.0).ok().map(|at| at.to_zoned(TimeZone::system()))
+    }
+}
+
+/// A time of the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock(Time);
+
+impl Clock {
+    /// Reads `10:42` or `10:42:07`.
+    pub fn parse(typed: &str) -> Option<Self> {
+        let is_clock = typed.contains(':') && typed.chars().all(|c| c.is_ascii_digit() || c == ':');
+        let time: Option<Time> = is_clock.then(|| typed.parse().ok())?;
+        time.map(Self)
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.strftime("%H:%M:%S"))
     }
 }

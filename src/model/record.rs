@@ -7,12 +7,22 @@ pub enum Shape {
     Lines,
     /// One JSON value, rewritten whole; a record is an element of its array of messages.
     Document,
+    /// JSON values over several lines each, or the elements of one array; rewritten whole. A record is
+    /// one of the values, as it would be a line.
+    Values,
     /// One small JSON file for each record.
     Folder,
     /// Rows of a database, one JSON text a row.
     Rows,
     /// Lines of a pipe: cannot be read again.
     Stream,
+}
+
+impl Shape {
+    /// Whether a file of this shape means something only as a whole.
+    pub fn is_rewritten(self) -> bool {
+        matches!(self, Self::Document | Self::Values)
+    }
 }
 
 /// A file of a session: 0 is the one that was opened, others are companions.

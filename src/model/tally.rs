@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::record::Origin;
+use super::record::{FileId, Origin};
 use super::text::Text;
 
 /// What became of one record.
@@ -18,7 +18,7 @@ pub enum Fate {
     Faulty,
 }
 
-/// Counts of fates. `records == shown + merged + passed + faulty`, always.
+/// Counts of fates. `records == shown + merged + passed + faulty`, always, and so for bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Records that made an entry.
@@ -31,14 +31,42 @@ pub struct Tally {
     pub faulty: u64,
     /// Why records were passed, and how often.
     pub reasons: BTreeMap<&'static str, u64>,
+    /// The same in bytes of the records.
+    pub bytes: Bytes,
     /// Types and fields that the format does not know: how often, and where first.
     pub unknown: BTreeMap<Text, (u64, Origin)>,
     /// Where faulty records are and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
+    /// Records and their bytes by file.
+    pub files: BTreeMap<FileId, (u64, u64)>,
+    /// Versions of the agent program: where each was seen first.
+    pub versions: BTreeMap<Text, Origin>,
+}
+
+/// Bytes of records by their fates, without what stands between records.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bytes {
+    /// Of records that made an entry.
+    pub shown: u64,
+    /// Of records that became part of another entry.
+    pub merged: u64,
+    /// Of records that hold nothing to show.
+    pub passed: u64,
+    /// Of records that could not be read.
+    pub faulty: u64,
+    /// Of passed records, by reason.
+    pub reasons: BTreeMap<&'static str, u64>,
 }
 
 /// More faults than this are counted but not kept.
 const FAULTS_KEPT: usize = 1000;
+
+impl Bytes {
+    /// All bytes.
+    pub fn total(&self) -> u64 {
+        self.shown + self.merged + self.passed + self.faulty
+    }
+}
 
 impl Tally {
     /// All records.
@@ -46,45 +74,45 @@ impl Tally {
         self.shown + self.merged + self.passed + self.faulty
     }
 
-    /// Counts one record.
-    pub fn count(&mut self, fate: Fate) {
-        match fate {
-            Fate::Shown => self.shown += 1,
-            Fate::Merged => self.merged += 1,
+    /// Counts one record of so many bytes.
+    pub fn count(&mut self, fate: Fate, file: FileId, bytes: u64) {
+        let (records, weight) = match fate {
+            Fate::Shown => (&mut self.shown, &mut self.bytes.shown),
+            Fate::Merged => (&mut self.merged, &mut self.bytes.merged),
             Fate::Passed(reason) => {
-                self.passed += 1;
                 *self.reasons.entry(reason).or_default() += 1;
+                *self.bytes.reasons.entry(reason).or_default() += bytes;
+                (&mut self.passed, &mut self.bytes.passed)
             }
-            Fate::Faulty => self.faulty += 1,
-        }
-    }
-
-    /// Takes a count back, when a record was rewritten and will be counted anew.
-    pub fn uncount(&mut self, fate: Fate) {
-        match fate {
-            Fate::Shown => self.shown = self.shown.saturating_sub(1),
-            Fate::Merged => self.merged = self.merged.saturating_sub(1),
-            Fate::Passed(reason) => {
-                self.passed = self.passed.saturating_sub(1);
-                if let Some(n) = self.reasons.get_mut(reason) {
-                    *n = n.saturating_sub(1);
-                }
-            }
-            Fate::Faulty => self.faulty = self.faulty.saturating_sub(1),
-        }
+            Fate::Faulty => (&mut self.faulty, &mut self.bytes.faulty),
+        };
+        *records += 1;
+        *weight += bytes;
+        let in_file = self.files.entry(file).or_default();
+        *in_file = (in_file.0 + 1, in_file.1 + bytes);
     }
 
     /// Adds the counts of further records.
     pub fn absorb(&mut self, other: &Self) {
-        self.shown += other.shown;
-        self.merged += other.merged;
-        self.passed += other.passed;
-        self.faulty += other.faulty;
-        for (reason, n) in &other.reasons {
-            *self.reasons.entry(reason).or_default() += n;
+        for (sum, n) in self.sums().into_iter().zip(other.terms()) {
+            *sum += n;
+        }
+        for (sums, terms) in
+            [(&mut self.reasons, &other.reasons), (&mut self.bytes.reasons, &other.bytes.reasons)]
+        {
+            for (reason, n) in terms {
+                *sums.entry(reason).or_default() += n;
+            }
         }
         for (what, (n, origin)) in &other.unknown {
             self.unknown.entry(what.clone()).or_insert((0, *origin)).0 += n;
+        }
+        for (file, (records, bytes)) in &other.files {
+            let in_file = self.files.entry(*file).or_default();
+            *in_file = (in_file.0 + records, in_file.1 + bytes);
+        }
+        for (version, origin) in &other.versions {
+            self.versions.entry(version.clone()).or_insert(*origin);
         }
         let room = FAULTS_KEPT.saturating_sub(self.faults.len());
         self.faults.extend(other.faults.iter().take(room).cloned());
@@ -92,16 +120,27 @@ impl Tally {
 
     /// Takes back what was absorbed, when its records were rewritten and will be counted anew.
     pub fn give_back(&mut self, other: &Self) {
-        self.shown = self.shown.saturating_sub(other.shown);
-        self.merged = self.merged.saturating_sub(other.merged);
-        self.passed = self.passed.saturating_sub(other.passed);
-        self.faulty = self.faulty.saturating_sub(other.faulty);
+        for (sum, n) in self.sums().into_iter().zip(other.terms()) {
+            *sum = sum.saturating_sub(n);
+        }
+        for (reason, n) in &other.bytes.reasons {
+            if let Some(bytes) = self.bytes.reasons.get_mut(reason) {
+                *bytes = bytes.saturating_sub(*n);
+            }
+        }
         for (reason, n) in &other.reasons {
             if let Some(count) = self.reasons.get_mut(reason) {
                 *count = count.saturating_sub(*n);
             }
         }
+        for (file, (records, bytes)) in &other.files {
+            if let Some(sum) = self.files.get_mut(file) {
+                *sum = (sum.0.saturating_sub(*records), sum.1.saturating_sub(*bytes));
+            }
+        }
+        self.files.retain(|_, (records, _)| *records > 0);
         self.reasons.retain(|_, n| *n > 0);
+        self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));
         for (what, (n, _)) in &other.unknown {
             if let Some((count, _)) = self.unknown.get_mut(what) {
                 *count = count.saturating_sub(*n);
@@ -111,15 +150,78 @@ impl Tally {
         self.faults.retain(|fault| !other.faults.contains(fault));
     }
 
+    /// The sums that records and their bytes add to.
+    fn sums(&mut self) -> [&mut u64; 8] {
+        let Bytes { shown, merged, passed, faulty, .. } = &mut self.bytes;
+        [&mut self.shown, &mut self.merged, &mut self.passed, &mut self.faulty, shown, merged, passed, faulty]
+    }
+
+    fn terms(&self) -> [u64; 8] {
+        let Bytes { shown, merged, passed, faulty, .. } = self.bytes;
+        [self.shown, self.merged, self.passed, self.faulty, shown, merged, passed, faulty]
+    }
+
     /// Notes a type or field that the format does not know.
     pub fn note_unknown(&mut self, what: Text, origin: Origin) {
         self.unknown.entry(what).or_insert((0, origin)).0 += 1;
+    }
+
+    /// Notes which version of the agent program wrote a record.
+    pub fn note_version(&mut self, version: &Text, origin: Origin) {
+        if !self.versions.contains_key(version) {
+            self.versions.insert(version.clone(), origin);
+        }
     }
 
     /// Notes what is wrong with a faulty record.
     pub fn note_fault(&mut self, origin: Origin, what: Text) {
         if self.faults.len() < FAULTS_KEPT {
             self.faults.push((origin, what));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop, proptest};
+
+    use super::{Fate, FileId, Tally};
+
+    fn fate(kind: u8) -> Fate {
+        match kind {
+            0 => Fate::Shown,
+            1 => Fate::Merged,
+            2 => Fate::Passed("a copy"),
+            3 => Fate::Passed("a ping"),
+            _ => Fate::Faulty,
+        }
+    }
+
+    fn tally(records: &[(u8, u64)]) -> Tally {
+        let mut tally = Tally::default();
+        for (kind, bytes) in records {
+            tally.count(fate(*kind), FileId(u32::from(*kind)), *bytes);
+        }
+        tally
+    }
+
+    proptest! {
+        #[test]
+        fn records_and_bytes_are_conserved_through_what_is_taken_back(
+            before in prop::collection::vec((0u8..5, 0u64..1 << 40), 0..20),
+            taken in prop::collection::vec((0u8..5, 0u64..1 << 40), 0..20),
+        ) {
+            let mut sum = tally(&before);
+            let told = tally(&taken);
+            sum.absorb(&told);
+            assert_eq!(sum.records(), (before.len() + taken.len()) as u64);
+            assert_eq!(sum.bytes.total(), before.iter().chain(&taken).map(|(_, bytes)| bytes).sum::<u64>());
+            let in_files = sum.files.values().fold((0, 0), |(n, m), (records, bytes)| (n + records, m + bytes));
+            assert_eq!(in_files, (sum.records(), sum.bytes.total()));
+            assert_eq!(sum.bytes.passed, sum.bytes.reasons.values().sum::<u64>());
+            assert_eq!(sum.passed, sum.reasons.values().sum::<u64>());
+            sum.give_back(&told);
+            assert_eq!(sum, tally(&before));
         }
     }
 }

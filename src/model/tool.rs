@@ -55,6 +55,8 @@ pub enum ToolState {
     Pending,
     /// The agent says that it is running.
     Running,
+    /// It is running, and this is the newest of what it has put out so far.
+    Streaming(Box<Body>),
     /// Ended well.
     Done(Box<ToolResult>),
     /// Ended with an error.
@@ -70,7 +72,7 @@ impl ToolState {
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
             Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
-            Self::Pending | Self::Running | Self::Lost => None,
+            Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
         }
     }
 
@@ -78,19 +80,32 @@ impl ToolState {
     pub fn result_mut(&mut self) -> Option<&mut ToolResult> {
         match self {
             Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
-            Self::Pending | Self::Running | Self::Lost => None,
+            Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
+        }
+    }
+
+    /// Output of a call that is still running.
+    pub fn live(&self) -> Option<&Body> {
+        match self {
+            Self::Streaming(body) => Some(body),
+            Self::Pending
+            | Self::Running
+            | Self::Done(_)
+            | Self::Failed(_)
+            | Self::Refused(_)
+            | Self::Lost => None,
         }
     }
 
     /// Whether a result may still come.
     pub fn is_open(&self) -> bool {
-        matches!(self, Self::Pending | Self::Running)
+        matches!(self, Self::Pending | Self::Running | Self::Streaming(_))
     }
 
     /// The word used in JSON outputs.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Pending | Self::Running => "pending",
+            Self::Pending | Self::Running | Self::Streaming(_) => "pending",
             Self::Done(_) => "done",
             Self::Failed(_) => "failed",
             Self::Refused(_) => "refused",

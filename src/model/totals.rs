@@ -167,6 +167,20 @@ impl Totals {
         self.of(usage.scope, model).change(usage, Sign::Minus);
     }
 
+    /// Adds other sums to these.
+    pub fn join(&mut self, other: &Self) {
+        let maps = [
+            (&mut self.requests, &other.requests),
+            (&mut self.runs, &other.runs),
+            (&mut self.fallback, &other.fallback),
+        ];
+        for (sums, terms) in maps {
+            for (model, spent) in terms {
+                sums.entry(model.clone()).or_default().join(spent);
+            }
+        }
+    }
+
     fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut Spent {
         let map = match scope {
             Scope::Request | Scope::Extra => &mut self.requests,

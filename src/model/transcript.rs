@@ -5,22 +5,25 @@
 //! nothing; no entry disappears but by [`Edit::Retire`] or a new telling that leaves it out.
 
 mod bodies;
+mod branching;
 mod facts;
+mod lanes;
 mod results;
 mod retelling;
 
 use std::collections::HashMap;
 
-use super::body::{Held, Key};
+use super::body::{Body, Key};
 use super::edit::{Batch, Edit, Mode, Notice};
 use super::entry::{Block, Entry, EntryId, Piece, Role};
+use super::forest::Departure;
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::{LaneFacts, Meta};
 use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
 use super::text::Name;
 use super::totals::Totals;
-use super::tree::{Branches, Growth, Links};
+use super::tree::Branches;
 use super::turn::{Turn, TurnFacts};
 use super::usage::{Scope, Usage};
 use retelling::Retelling;
@@ -60,6 +63,7 @@ pub struct Transcript {
     totals: Totals,
     links: HashMap<Key, Option<Key>>,
     leaf: Option<Key>,
+    departures: Vec<Departure>,
     is_linked_tree: bool,
     branches: Branches,
     turns: Vec<Turn>,
@@ -85,6 +89,7 @@ impl Transcript {
         if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
             self.retelling = Some(Retelling::default());
             self.notices.clear();
+            self.forget_links();
         }
         for edit in batch.edits {
             self.apply_edit(edit, &mut touched);
@@ -95,29 +100,6 @@ impl Transcript {
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
         touched
-    }
-
-    /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
-    /// on top costs no more in a long session than in a short one.
-    pub fn settle(&mut self) {
-        let new = self.order.get(self.turns_known..).unwrap_or_default();
-        let opens = |(place, id): (usize, &EntryId)| {
-            let entry = self.entries.get(id.index())?;
-            let opens = entry.marks.prompt && entry.lane.is_none();
-            opens.then_some(Turn { prompt: *id, first: self.turns_known + place })
-        };
-        self.turns.extend(new.iter().enumerate().filter_map(opens));
-        self.turns_known = self.order.len();
-        if !std::mem::take(&mut self.branches_are_stale) {
-            return;
-        }
-        let entries = self.order.iter().filter_map(|id| Some((*id, self.get(*id)?)));
-        let links = Links {
-            entries: entries.filter(|(_, entry)| entry.lane.is_none()).collect(),
-            others: &self.links,
-            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
-        };
-        self.branches = Branches::derive(&links);
     }
 
     /// Something in the middle is different: turns and branches must be found anew.
@@ -133,11 +115,7 @@ impl Transcript {
             Edit::Result { call, result, lane } => self.apply_result(call, *result, lane, touched),
             Edit::State { call, state } => self.apply_state(&call, state, touched),
             Edit::Usage { of, usage, model } => self.apply_usage(of, *usage, model, touched),
-            Edit::Link { key, parent } => {
-                self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, false);
-                self.leaf = Some(key.clone());
-                self.links.insert(key, parent);
-            }
+            Edit::Link { key, parent } => self.apply_link(key, parent),
             Edit::Meta(edit) => {
                 touched.lanes |= self.apply_meta(edit);
                 touched.meta = true;
@@ -160,7 +138,7 @@ impl Transcript {
             self.grow_branches(&new.key, new.parent.as_ref(), leads, new.marks.prompt);
         }
         if leads {
-            self.leaf = Some(new.key.clone());
+            self.lead(&new.key, new.parent.as_ref());
         }
         let pieces: Vec<Piece> = new.blocks.iter().map(|block| block.piece).collect();
         for result in calls_of(&new).filter_map(|call| call.state.result()) {
@@ -236,22 +214,6 @@ impl Transcript {
             self.unsettle();
         }
         touched.changed.push(id);
-    }
-
-    /// Notes a new record of the main lane, before it takes its place.
-    fn grow_branches(&mut self, key: &Key, parent: Option<&Key>, leads: bool, is_prompt: bool) {
-        let is_there = |parent: &Key| self.links.contains_key(parent) || self.index.contains_key(parent);
-        let new = Growth {
-            key,
-            parent,
-            resolves: parent.is_some_and(is_there),
-            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
-            leads,
-            is_prompt,
-        };
-        // A key that was told before as a link or as an entry changes what is known of the tree.
-        let is_retold = is_there(key);
-        self.branches_are_stale = self.branches_are_stale || is_retold || !self.branches.grow(&new);
     }
 
     fn see_model(&mut self, entry: &Entry) {
@@ -334,16 +296,6 @@ impl Transcript {
         self.pairs.entries_with(call)
     }
 
-    /// The sub-agents.
-    pub fn lanes(&self) -> &[LaneFacts] {
-        &self.lanes
-    }
-
-    /// The sub-agent that a call started.
-    pub fn lane_of_call(&self, call: &Key) -> Option<&LaneFacts> {
-        self.lanes.iter().find(|lane| !call.is_empty() && lane.call.as_ref() == Some(call))
-    }
-
     /// Facts about the session.
     pub fn meta(&self) -> &Meta {
         &self.meta
@@ -381,11 +333,6 @@ impl Transcript {
         TurnFacts::of(self.order.get(first..end).unwrap_or_default().iter().filter_map(|id| self.get(*id)))
     }
 
-    /// What the session left behind; see [`Transcript::settle`].
-    pub fn branches(&self) -> &Branches {
-        &self.branches
-    }
-
     /// Usage of the last request of the main lane: its prompt is the size of the context.
     pub fn last_request(&self) -> Option<(&Entry, &Usage)> {
         self.order.iter().rev().filter_map(|id| self.get(*id)).find_map(|entry| {
@@ -398,10 +345,7 @@ impl Transcript {
 
 fn held_bytes(blocks: &[Block]) -> u64 {
     let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
-    bodies
-        .filter(|body| matches!(body.held, Held::Text(_) | Held::Tree(_)))
-        .map(|body| u64::from(body.bytes))
-        .sum()
+    bodies.map(Body::held_bytes).sum()
 }
 
 #[cfg(test)]

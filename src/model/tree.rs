@@ -1,18 +1,27 @@
 //! Branches: which entries the session left behind. File order stays the reading order.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::body::Key;
-use super::entry::{Entry, EntryId};
+use super::branch::{self, Branch, Leaving, Why};
+use super::entry::EntryId;
+use super::forest::{Departure, Forest, IsCircle, Links};
 
 /// What the parent links say about branches.
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     /// Entries that are not on the active branch.
     pub abandoned: HashSet<EntryId>,
-    /// First entry of each abandoned branch, in file order.
+    /// Where what was abandoned leaves the active branch, in file order.
     pub roots: Vec<EntryId>,
+    /// What was left, by number. One root may hold several of them.
+    pub list: Vec<Branch>,
+    /// Numbers of the branches that abandoned entries lie on.
+    numbers: HashMap<EntryId, usize>,
     basis: Basis,
+    /// Whether the last branch ends where the session ends.
+    ends_undone: bool,
     /// Parents of the prompts so far.
     prompted: HashSet<Key>,
 }
@@ -47,35 +56,42 @@ pub struct Growth<'a> {
     pub is_prompt: bool,
 }
 
-/// The links of a transcript, in file order.
-pub struct Links<'a> {
-    /// Entries of the main lane in file order.
-    pub entries: Vec<(EntryId, &'a Entry)>,
-    /// Records that are links without being entries.
-    pub others: &'a HashMap<Key, Option<Key>>,
-    /// The record with the last id in the file, if the format says that all records are linked.
-    pub leaf: Option<&'a Key>,
-}
-
 impl Branches {
     /// Derives the branches. A complete tree (`leaf`) is walked from its leaf; otherwise only two
     /// prompts with the same parent make a branch, and the later one is active: all that lies
     /// between them in the file belongs to the earlier one. Broken chains make no branch.
     pub fn derive(links: &Links<'_>) -> Self {
-        let mut branches = match links.leaf.map(|leaf| from_leaf(links, leaf)) {
-            Some(Ok(branches)) => branches,
-            Some(Err(basis)) => Self { basis, ..from_prompts(links) },
+        let forest = Forest::of(links);
+        let (mut branches, mut leavings) = match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
+            Some(Ok(branches)) => {
+                let leavings = departures(links, &forest, &branches.abandoned);
+                (branches, leavings)
+            }
+            Some(Err(basis)) => {
+                let (branches, leavings) = from_prompts(links);
+                (Self { basis, ..branches }, leavings)
+            }
             None => from_prompts(links),
         };
-        let undone: Vec<EntryId> =
-            links.entries.iter().filter(|(_, entry)| entry.marks.undone).map(|(id, _)| *id).collect();
-        if let Some(first) = undone.first() {
-            if !branches.abandoned.contains(first) {
-                branches.roots.push(*first);
+        for range in undone(links) {
+            if let Some(first) = links.entries.get(range.start)
+                && !branches.abandoned.contains(&first.id)
+            {
+                branches.roots.push(first.id);
             }
-            branches.abandoned.extend(undone);
+            branches.abandoned.extend(range.clone().filter_map(|at| Some(links.entries.get(at)?.id)));
+            leavings.push(leaving(range, Why::Undone, links));
         }
+        branches.ends_undone = links.entries.last().is_some_and(|one| one.entry.marks.undone);
+        branches.list = branch::number(leavings, links, &forest, &branches.abandoned);
+        let numbers = branches.list.iter().flat_map(|one| one.entries.iter().map(|id| (*id, one.number)));
+        branches.numbers = numbers.filter(|(id, _)| branches.abandoned.contains(id)).collect();
         branches
+    }
+
+    /// The branch that an abandoned entry lies on.
+    pub fn of(&self, id: EntryId) -> Option<&Branch> {
+        self.list.get(self.numbers.get(&id)?.checked_sub(1)?)
     }
 
     /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a
@@ -85,6 +101,9 @@ impl Branches {
             && let Some(parent) = new.parent
             && !self.prompted.insert(parent.clone())
         {
+            return false;
+        }
+        if self.ends_undone {
             return false;
         }
         match &self.basis {
@@ -98,65 +117,97 @@ impl Branches {
 }
 
 /// Says what stands against it if there is no path.
-fn from_leaf(links: &Links<'_>, leaf: &Key) -> Result<Branches, Basis> {
-    let mut parents: HashMap<&Key, Option<&Key>> = HashMap::new();
-    for (key, parent) in links.others {
-        parents.insert(key, parent.as_ref());
+fn from_leaf(links: &Links<'_>, forest: &Forest<'_>, leaf: &Key) -> Result<Branches, Basis> {
+    if !forest.missing.is_empty() {
+        return Err(Basis::Dangling(forest.missing.clone()));
     }
-    for (_, entry) in &links.entries {
-        parents.insert(&entry.key, entry.parent.as_ref());
+    let (path, IsCircle(is_circle)) = forest.path(leaf);
+    if is_circle {
+        return Err(Basis::Cyclic);
     }
-    let unknown = parents.values().flatten().filter(|parent| !parents.contains_key(*parent));
-    let missing: HashSet<Key> = unknown.map(|parent| Key::clone(parent)).collect();
-    if !missing.is_empty() {
-        return Err(Basis::Dangling(missing));
-    }
-    let is_parent: HashSet<&Key> = parents.values().copied().flatten().collect();
-    let mut path = HashSet::new();
-    let mut at = Some(leaf);
-    while let Some(key) = at {
-        if !path.insert(key) {
-            return Err(Basis::Cyclic);
-        }
-        at = parents.get(key).copied().flatten();
-    }
+    let path: HashSet<usize> = path.into_iter().collect();
     let mut branches = Branches { basis: Basis::Path, ..Branches::default() };
-    for (id, entry) in &links.entries {
-        // Copies hang beside the path by design and were never a branch of the conversation. What has
-        // no parent and no child, such as a damaged line, stands outside the tree.
-        let is_linked = entry.parent.is_some() || is_parent.contains(&entry.key);
-        if path.contains(&entry.key) || entry.marks.copy || !is_linked {
+    for (at, one) in links.entries.iter().enumerate() {
+        if path.contains(&at) || forest.is_beside(one.entry) {
             continue;
         }
-        let parent_is_on_path = entry.parent.as_ref().is_none_or(|parent| path.contains(parent));
-        if parent_is_on_path {
-            branches.roots.push(*id);
+        if forest.entry_above(&one.entry.key).is_none_or(|above| path.contains(&above)) {
+            branches.roots.push(one.id);
         }
-        branches.abandoned.insert(*id);
+        branches.abandoned.insert(one.id);
     }
     Ok(branches)
 }
 
-fn from_prompts(links: &Links<'_>) -> Branches {
+/// What the last record left whenever it moved to another path.
+fn departures(links: &Links<'_>, forest: &Forest<'_>, abandoned: &HashSet<EntryId>) -> Vec<Leaving> {
+    let place: HashMap<&Key, usize> =
+        links.entries.iter().enumerate().map(|(at, one)| (&one.entry.key, at)).collect();
+    let entry = |at: &usize| links.entries.get(*at).map(|one| one.entry);
+    let leaving = |departure: &Departure| {
+        let mut entries = forest.left_behind(&departure.tip, &departure.next);
+        entries.retain(|at| entry(at).is_some_and(|entry| !entry.marks.copy));
+        entries.sort_unstable();
+        let first = entries.first().and_then(entry);
+        let next = place.get(&departure.next).and_then(entry);
+        let is_prompted = first.zip(next).is_some_and(|(first, next)| {
+            first.marks.prompt && next.marks.prompt && first.parent == next.parent
+        });
+        Leaving {
+            entries,
+            tip: Some(departure.tip.clone()),
+            next: Some(departure.next.clone()),
+            place: departure.place,
+            why: if is_prompted { Why::Prompt } else { Why::Left },
+        }
+    };
+    let mut leavings: Vec<Leaving> = links.departures.iter().map(leaving).collect();
+    // What only copies hang below was never the last record.
+    let all = links.entries.iter().enumerate().filter(|(_, one)| abandoned.contains(&one.id));
+    let entries = all.map(|(at, _)| at).collect();
+    leavings.push(Leaving { entries, tip: None, next: None, place: usize::MAX, why: Why::Left });
+    leavings
+}
+
+fn from_prompts(links: &Links<'_>) -> (Branches, Vec<Leaving>) {
     let mut last_with_parent: HashMap<&Key, usize> = HashMap::new();
     let mut ranges = Vec::new();
-    for (place, (_, entry)) in links.entries.iter().enumerate() {
-        let (true, Some(parent)) = (entry.marks.prompt, &entry.parent) else { continue };
-        if let Some(earlier) = last_with_parent.insert(parent, place) {
-            ranges.push(earlier..place);
+    for (at, one) in links.entries.iter().enumerate() {
+        let (true, Some(parent)) = (one.entry.marks.prompt, &one.entry.parent) else { continue };
+        if let Some(earlier) = last_with_parent.insert(parent, at) {
+            ranges.push(earlier..at);
         }
     }
     let mut branches = Branches::default();
-    for range in ranges {
-        for (id, _) in links.entries.get(range.clone()).unwrap_or_default() {
-            branches.abandoned.insert(*id);
-        }
-        branches.roots.extend(links.entries.get(range.start).map(|(id, _)| *id));
+    for range in &ranges {
+        let entries = links.entries.get(range.clone()).unwrap_or_default();
+        branches.abandoned.extend(entries.iter().map(|one| one.id));
+        branches.roots.extend(entries.first().map(|one| one.id));
     }
     branches.prompted = last_with_parent.into_keys().cloned().collect();
     branches.roots.sort_unstable();
     branches.roots.dedup();
-    branches
+    (branches, ranges.into_iter().map(|range| leaving(range, Why::Prompt, links)).collect())
+}
+
+/// Entries in a row that the agent says were undone.
+fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (at, _) in links.entries.iter().enumerate().filter(|(_, one)| one.entry.marks.undone) {
+        match ranges.last_mut() {
+            Some(range) if range.end == at => range.end = at + 1,
+            _ => ranges.push(at..at + 1),
+        }
+    }
+    ranges
+}
+
+/// What lies between two entries in the file was left when the later one came.
+fn leaving(range: Range<usize>, why: Why, links: &Links<'_>) -> Leaving {
+    let next = links.entries.get(range.end);
+    let last = range.clone().last().and_then(|at| links.entries.get(at));
+    let place = next.or(last).map_or(0, |one| one.place + usize::from(next.is_none()));
+    Leaving { entries: range.collect(), tip: None, next: next.map(|one| one.entry.key.clone()), place, why }
 }
 
 #[cfg(test)]
@@ -285,6 +336,7 @@ mod tests {
                 whole.settle();
                 assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
                 assert_eq!(growing.branches().roots, whole.branches().roots);
+                assert_eq!(growing.branches().list, whole.branches().list);
                 assert_eq!(growing.turns(), whole.turns());
             }
         }

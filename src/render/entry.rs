@@ -32,7 +32,12 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
     }
     let mut sheet = Sheet::new(item, look);
     let is_prompt = item.entry.marks.prompt || item.entry.role == Role::User;
-    if look.level == Level::Prompts && !is_prompt {
+    let is_hidden = match look.level {
+        Level::Prompts => !is_prompt,
+        Level::Outline | Level::Preview => item.entry.marks.trace,
+        Level::Full | Level::Raw => false,
+    };
+    if is_hidden {
         return Vec::new();
     }
     if look.level == Level::Raw {

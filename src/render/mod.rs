@@ -5,9 +5,11 @@
 pub mod ansi;
 pub mod body;
 pub mod code;
+pub mod colour;
 pub mod diff;
 pub mod entry;
 pub mod excerpt;
+pub mod glyphs;
 pub mod json;
 pub mod markdown;
 pub mod output;

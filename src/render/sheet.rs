@@ -7,8 +7,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::excerpt::Detail;
+use super::glyphs::Glyphs;
 use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
-use super::theme::Glyphs;
 use super::wrap::{self, Piece};
 use crate::model::moment::Moment;
 

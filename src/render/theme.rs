@@ -1,4 +1,4 @@
-//! Roles of colour and the glyphs: the only place that names a colour.
+//! Roles of colour: the only place that names one, besides the files in `assets/themes`.
 //!
 //! Accents are the terminal's own sixteen colours where those can be trusted. Greys, and the accents of
 //! the light theme, are fixed colours of the 256: "bright black" is the background of some palettes,
@@ -8,11 +8,14 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use super::colour::{Depth, fit};
+use super::glyphs::Glyphs;
+
 /// Colours by role, and whether Unicode glyphs may be used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theme {
-    /// `dark`, `light`, `mono`.
-    pub name: &'static str,
+    /// What readers call it.
+    pub name: String,
     /// Prose.
     pub text: Style,
     /// Secondary facts.
@@ -74,8 +77,32 @@ pub struct Syntax {
     pub kind: Style,
 }
 
-/// Names that [`Theme::named`] knows.
-pub const NAMES: [&str; 3] = ["dark", "light", "mono"];
+/// The names of all roles, as theme files use them.
+pub const ROLES: [&str; 23] = [
+    "text",
+    "dim",
+    "user",
+    "assistant",
+    "thinking",
+    "tool",
+    "accent",
+    "good",
+    "warn",
+    "bad",
+    "added",
+    "removed",
+    "heading",
+    "code",
+    "comment",
+    "keyword",
+    "string",
+    "constant",
+    "function",
+    "type",
+    "hit",
+    "focus",
+    "bar",
+];
 
 impl Theme {
     /// For dark backgrounds.
@@ -83,7 +110,7 @@ impl Theme {
         let of = |colour: Color| Style::new().fg(colour);
         let dim = of(Color::Indexed(245));
         Self {
-            name: "dark",
+            name: "dark".to_owned(),
             text: Style::new(),
             dim,
             user: of(Color::Cyan).add_modifier(Modifier::BOLD),
@@ -120,7 +147,7 @@ impl Theme {
         let of = |colour: u8| Style::new().fg(Color::Indexed(colour));
         let dim = of(242);
         Self {
-            name: "light",
+            name: "light".to_owned(),
             dim,
             user: of(25).add_modifier(Modifier::BOLD),
             assistant: of(22).add_modifier(Modifier::BOLD),
@@ -153,7 +180,7 @@ impl Theme {
         let bold = plain.add_modifier(Modifier::BOLD);
         let dim = plain.add_modifier(Modifier::DIM);
         Self {
-            name: "mono",
+            name: "mono".to_owned(),
             dim,
             user: bold.add_modifier(Modifier::UNDERLINED),
             assistant: bold,
@@ -180,7 +207,7 @@ impl Theme {
         }
     }
 
-    /// The theme with this name.
+    /// The theme of this name that needs no file.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "dark" => Some(Self::dark()),
@@ -188,6 +215,48 @@ impl Theme {
             "mono" => Some(Self::mono()),
             _ => None,
         }
+    }
+
+    /// The style of a role of [`ROLES`].
+    pub fn role_mut(&mut self, role: &str) -> Option<&mut Style> {
+        Some(match role {
+            "text" => &mut self.text,
+            "dim" => &mut self.dim,
+            "user" => &mut self.user,
+            "assistant" => &mut self.assistant,
+            "thinking" => &mut self.thinking,
+            "tool" => &mut self.tool,
+            "accent" => &mut self.accent,
+            "good" => &mut self.good,
+            "warn" => &mut self.warn,
+            "bad" => &mut self.bad,
+            "added" => &mut self.added,
+            "removed" => &mut self.removed,
+            "heading" => &mut self.heading,
+            "code" => &mut self.code,
+            "comment" => &mut self.syntax.comment,
+            "keyword" => &mut self.syntax.keyword,
+            "string" => &mut self.syntax.string,
+            "constant" => &mut self.syntax.constant,
+            "function" => &mut self.syntax.function,
+            "type" => &mut self.syntax.kind,
+            "hit" => &mut self.hit,
+            "focus" => &mut self.focus,
+            "bar" => &mut self.bar,
+            _ => return None,
+        })
+    }
+
+    /// The same in colours that the terminal has.
+    #[must_use]
+    pub fn with_depth(mut self, depth: Depth) -> Self {
+        for role in ROLES {
+            if let Some(style) = self.role_mut(role) {
+                style.fg = style.fg.map(|colour| fit(colour, depth));
+                style.bg = style.bg.map(|colour| fit(colour, depth));
+            }
+        }
+        self
     }
 
     /// The same with or without Unicode glyphs.
@@ -202,129 +271,10 @@ impl Theme {
     }
 }
 
-/// Signs that are not words. Each of them is one column wide but for `ellipsis`, `arrow` and the task
-/// boxes in ASCII.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Glyphs {
-    /// Stands for what was cut off within a row; one column in both sets.
-    pub cut: &'static str,
-    /// In front of the count of hidden lines.
-    pub ellipsis: &'static str,
-    /// A fold that is closed.
-    pub closed: &'static str,
-    /// A fold that is open.
-    pub open: &'static str,
-    /// Ended well.
-    pub done: &'static str,
-    /// Failed.
-    pub failed: &'static str,
-    /// Running.
-    pub running: &'static str,
-    /// Not allowed.
-    pub refused: &'static str,
-    /// Will never end.
-    pub lost: &'static str,
-    /// Head of a lane.
-    pub lane_opens: &'static str,
-    /// Lane.
-    pub lane: &'static str,
-    /// Lane of a call without a result.
-    pub lane_waits: &'static str,
-    /// End of a lane.
-    pub lane_closes: &'static str,
-    /// Head and end of a lane in one.
-    pub lane_single: &'static str,
-    /// Horizontal rule.
-    pub rule: &'static str,
-    /// Vertical bar of quotes and tables.
-    pub bar: &'static str,
-    /// Crossing of the two in a table.
-    pub cross: &'static str,
-    /// Bullet of a list.
-    pub bullet: &'static str,
-    /// Bullet of a list within a list.
-    pub bullet_inner: &'static str,
-    /// A task that is open.
-    pub todo: &'static str,
-    /// A task in work.
-    pub doing: &'static str,
-    /// A task that is done.
-    pub did: &'static str,
-    /// From here to there.
-    pub arrow: &'static str,
-    /// Compaction.
-    pub compacted: &'static str,
-    /// Removed lines in a count.
-    pub minus: &'static str,
-    /// Between facts.
-    pub dot: &'static str,
-}
-
-impl Glyphs {
-    /// For UTF-8 terminals.
-    pub const UNICODE: Self = Self {
-        cut: "…",
-        ellipsis: "…",
-        closed: "▸",
-        open: "▾",
-        done: "✓",
-        failed: "✗",
-        running: "●",
-        refused: "⊘",
-        lost: "╌",
-        lane_opens: "╭",
-        lane: "│",
-        lane_waits: "╎",
-        lane_closes: "╰",
-        lane_single: "─",
-        rule: "─",
-        bar: "│",
-        cross: "┼",
-        bullet: "•",
-        bullet_inner: "◦",
-        todo: "☐",
-        doing: "◐",
-        did: "☑",
-        arrow: "→",
-        compacted: "↯",
-        minus: "−",
-        dot: "·",
-    };
-
-    /// For all others.
-    pub const ASCII: Self = Self {
-        cut: "~",
-        ellipsis: "...",
-        closed: ">",
-        open: "v",
-        done: "+",
-        failed: "x",
-        running: "*",
-        refused: "/",
-        lost: "?",
-        lane_opens: ".",
-        lane: "|",
-        lane_waits: ":",
-        lane_closes: "'",
-        lane_single: "-",
-        rule: "-",
-        bar: "|",
-        cross: "+",
-        bullet: "*",
-        bullet_inner: "-",
-        todo: "[ ]",
-        doing: "[~]",
-        did: "[x]",
-        arrow: "->",
-        compacted: "#",
-        minus: "-",
-        dot: "-",
-    };
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Glyphs, Theme};
+    use super::Theme;
+    use crate::render::glyphs::Glyphs;
     use unicode_width::UnicodeWidthStr;
 
     #[test]

@@ -1,16 +1,23 @@
 //! `tv doctor`: how a file was understood, and what was not. Schema `tv.doctor/1`, only ever added to.
 
+mod text;
+
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::figures::{self, RecordFigures};
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
-use crate::ingest::Target;
+use crate::analysis::oddities::{self, Oddity};
+use crate::analysis::pairing;
+use crate::ingest::{self, Target};
 use crate::model::edit::{Notice, Severity};
-use crate::model::record::Origin;
+use crate::model::moment::Moment;
+use crate::model::record::{FileId, Origin};
+use crate::model::text::Text;
 
 /// What to examine.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,12 +37,68 @@ struct Report {
     reason: String,
     formats: Vec<FormatLine>,
     versions: Vec<String>,
+    version_list: Vec<VersionLine>,
+    facts: BTreeMap<&'static str, String>,
     files: Vec<String>,
+    file_list: Vec<FileLine>,
     records: RecordFigures,
     shown_percent: Option<f64>,
+    shown_bytes_percent: Option<f64>,
     unknown: Vec<UnknownLine>,
+    /// `null` if the format does not link all of its records.
+    links: Option<LinkLines>,
+    pairing: PairingLines,
+    times: TimeLines,
     notices: Vec<NoticeLine>,
+    omits: &'static str,
     fault: Option<String>,
+}
+
+/// A version of the agent program.
+#[derive(Serialize)]
+struct VersionLine {
+    version: String,
+    first: PlaceLine,
+}
+
+/// A file that belongs to the session.
+#[derive(Serialize)]
+struct FileLine {
+    path: String,
+    role: &'static str,
+    bytes: Option<u64>,
+    records: u64,
+    record_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct LinkLines {
+    linked: u64,
+    roots: u64,
+    oddities: Vec<OddityLine>,
+}
+
+#[derive(Serialize)]
+struct PairingLines {
+    calls: u64,
+    paired: u64,
+    failed: u64,
+    oddities: Vec<OddityLine>,
+}
+
+#[derive(Serialize)]
+struct TimeLines {
+    first: Option<String>,
+    last: Option<String>,
+    oddities: Vec<OddityLine>,
+}
+
+#[derive(Serialize)]
+struct OddityLine {
+    what: &'static str,
+    note: Option<String>,
+    count: u64,
+    first: PlaceLine,
 }
 
 #[derive(Serialize)]
@@ -75,7 +138,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
         serde_json::to_writer(&mut *out, &report)?;
         writeln!(out)?;
     } else {
-        write_text(&report, out)?;
+        text::write(&report, out)?;
     }
     Ok(Outcome::of(reading.failure().into_iter().collect()))
 }
@@ -93,9 +156,13 @@ fn examine(reading: &Reading) -> Report {
         count: *count,
         first: place(*first, reading),
     });
-    let total = tally.records();
-    // Faulty records are shown too, as they are.
-    let visible = (total - tally.passed) as f64;
+    let links = oddities::of_links(transcript).map(|links| LinkLines {
+        linked: links.linked,
+        roots: links.roots,
+        oddities: oddity_lines(links.oddities, reading),
+    });
+    let times = oddities::of_times(transcript);
+    let counts = pairing::count(transcript);
     Report {
         schema: "tv.doctor/1",
         path: reading::shown(&reading.target.path).to_string(),
@@ -104,13 +171,73 @@ fn examine(reading: &Reading) -> Report {
         reason: reading.opened.reason.to_string(),
         formats: formats.collect(),
         versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
+        version_list: versions(reading),
+        facts: transcript.meta().facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
         files: reading.files.values().map(|path| reading::shown(path).to_string()).collect(),
+        file_list: files(reading),
         records: figures::records(reading),
-        shown_percent: (total > 0).then(|| (visible * 1000.0 / total as f64).round() / 10.0),
+        // Faulty records are shown too, as they are.
+        shown_percent: percent(tally.records() - tally.passed, tally.records()),
+        shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
         unknown: unknown.collect(),
+        links,
+        pairing: PairingLines {
+            calls: counts.calls,
+            paired: counts.paired,
+            failed: counts.failed,
+            oddities: oddity_lines(oddities::of_pairing(transcript), reading),
+        },
+        times: TimeLines {
+            first: times.first.map(Moment::to_rfc3339),
+            last: times.last.map(Moment::to_rfc3339),
+            oddities: oddity_lines(times.oddities, reading),
+        },
         notices: notices(transcript.notices(), reading),
+        omits: ingest::omits(reading.opened.format),
         fault: reading.fault.as_ref().map(ToString::to_string),
     }
+}
+
+/// In the order of their first places.
+fn versions(reading: &Reading) -> Vec<VersionLine> {
+    let mut versions: Vec<(&Text, &Origin)> = reading.transcript.tally().versions.iter().collect();
+    versions.sort_by_key(|(_, first)| **first);
+    let line = |(version, first): (&Text, &Origin)| VersionLine {
+        version: version.to_string(),
+        first: place(*first, reading),
+    };
+    versions.into_iter().map(line).collect()
+}
+
+fn files(reading: &Reading) -> Vec<FileLine> {
+    let line = |(id, path): (&FileId, &PathBuf)| {
+        let (records, record_bytes) = reading.transcript.tally().files.get(id).copied().unwrap_or_default();
+        let role = if *path == reading.target.path {
+            "session"
+        } else if path.starts_with(&reading.target.path) {
+            "part"
+        } else {
+            "companion"
+        };
+        let bytes = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+        FileLine { path: reading::shown(path).to_string(), role, bytes, records, record_bytes }
+    };
+    reading.files.iter().map(line).collect()
+}
+
+fn oddity_lines(oddities: Vec<Oddity>, reading: &Reading) -> Vec<OddityLine> {
+    let line = |oddity: Oddity| OddityLine {
+        what: oddity.what,
+        note: Some(oddity.note).filter(|note| !note.is_empty()),
+        count: oddity.count,
+        first: place(oddity.first, reading),
+    };
+    oddities.into_iter().map(line).collect()
+}
+
+/// With one decimal, rounded down, so that only what is whole is called so.
+fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| (part as f64 * 1000.0 / whole as f64).floor() / 10.0)
 }
 
 /// Equal notices are told once, with their count and first place. What is unknown or faulty has a
@@ -148,70 +275,6 @@ fn place(origin: Origin, reading: &Reading) -> PlaceLine {
         line: (origin.line > 0).then_some(origin.line),
         byte: origin.at,
     }
-}
-
-fn write_text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let Report { path, format, confidence, reason, .. } = report;
-    writeln!(out, "{path}: {format} ({confidence}): {reason}")?;
-    for version in &report.versions {
-        writeln!(out, "  written by version {version}")?;
-    }
-    if report.files.len() > 1 {
-        writeln!(out, "  read from {} files", report.files.len())?;
-    }
-    write_records(report, out)?;
-    section("unknown types and fields, shown raw", report.unknown.iter(), out, |line| {
-        format!("{:>6}  {} (first: {})", line.count, line.what, shown(&line.first))
-    })?;
-    let faults = report.records.faults.iter();
-    section("faulty records, shown as they are", faults, out, |fault| {
-        let file = fault.file.as_deref().unwrap_or(path);
-        format!("{file}:{}: byte {}: {}", fault.line, fault.byte, fault.what)
-    })?;
-    section("notices", report.notices.iter(), out, |line| {
-        format!("{:>6}  {}: {} (first: {})", line.count, line.severity, line.what, shown(&line.first))
-    })?;
-    section("what each format says", report.formats.iter(), out, |line| {
-        format!("{:<20} {:<10} {}", line.format, line.confidence, line.reason)
-    })
-}
-
-fn write_records(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let RecordFigures { total, shown, merged, passed, faulty, .. } = &report.records;
-    let share = report.shown_percent.map(|percent| format!(" ({percent}% shown)")).unwrap_or_default();
-    writeln!(out, "  {total} records{share}")?;
-    writeln!(out, "  {shown:>6}  shown as entries")?;
-    writeln!(out, "  {merged:>6}  part of other entries")?;
-    writeln!(out, "  {passed:>6}  passed over")?;
-    for (reason, count) in &report.records.passed_reasons {
-        writeln!(out, "          {count:>6}  {reason}")?;
-    }
-    writeln!(out, "  {faulty:>6}  faulty")?;
-    match &report.fault {
-        Some(fault) => writeln!(out, "  reading stopped: {fault}"),
-        None => Ok(()),
-    }
-}
-
-fn section<T>(
-    title: &str,
-    lines: impl ExactSizeIterator<Item = T>,
-    out: &mut dyn Write,
-    line: impl Fn(T) -> String,
-) -> io::Result<()> {
-    if lines.len() == 0 {
-        return Ok(());
-    }
-    writeln!(out, "\n{title}")?;
-    for item in lines {
-        writeln!(out, "  {}", line(item))?;
-    }
-    Ok(())
-}
-
-fn shown(place: &PlaceLine) -> String {
-    let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
-    format!("{}{line}, byte {}", place.file, place.byte)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::figures::CostFigures;
 use super::reading::{self, Reading};
+use super::spent::CostFigures;
 use crate::analysis::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};

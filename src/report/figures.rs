@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::parts::{self, BranchFigures, LaneFigures, is_message};
 use super::reading::{self, Reading};
-use crate::analysis::cost::{self, Cost};
-use crate::analysis::{activity, pairing};
+use super::spent::{CostFigures, UsageFigures};
+use crate::analysis::{activity, cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
-use crate::model::totals::{Spent, Totals};
+use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 
 /// All figures of one session.
@@ -51,6 +52,10 @@ pub struct Figures {
     pub cost: CostFigures,
     /// The main lane without abandoned branches.
     pub active: ActiveFigures,
+    /// What the session left, by number.
+    pub branch_list: Vec<BranchFigures>,
+    /// Sub-agents by name.
+    pub lane_list: Vec<LaneFigures>,
 }
 
 /// Facts about the session.
@@ -89,12 +94,31 @@ pub struct RecordFigures {
     pub passed: u64,
     /// Could not be read.
     pub faulty: u64,
+    /// The same in bytes.
+    pub bytes: ByteFigures,
     /// Why records were passed.
     pub passed_reasons: BTreeMap<&'static str, u64>,
     /// Types and fields that the format does not know.
     pub unknown: BTreeMap<String, u64>,
     /// Where faulty records are.
     pub faults: Vec<FaultFigures>,
+}
+
+/// Bytes of records by what became of them.
+#[derive(Debug, Serialize)]
+pub struct ByteFigures {
+    /// Bytes of all records.
+    pub total: u64,
+    /// Of those that made an entry.
+    pub shown: u64,
+    /// Of those that became part of another entry.
+    pub merged: u64,
+    /// Of those that hold nothing to show.
+    pub passed: u64,
+    /// Of those that could not be read.
+    pub faulty: u64,
+    /// Of passed records, by reason.
+    pub passed_reasons: BTreeMap<&'static str, u64>,
 }
 
 /// A faulty record.
@@ -162,34 +186,6 @@ pub struct PairingFigures {
     pub duplicate_results: u64,
 }
 
-/// Tokens.
-#[derive(Debug, Serialize)]
-pub struct UsageFigures {
-    /// Uncached input.
-    pub input: Option<u64>,
-    /// Output, reasoning included.
-    pub output: Option<u64>,
-    /// Cache reads.
-    pub cache_read: Option<u64>,
-    /// Cache writes.
-    pub cache_write: Option<u64>,
-    /// How many of the output were reasoning.
-    pub reasoning: Option<u64>,
-    /// Requests that recorded usage.
-    pub requests: u64,
-}
-
-/// Money.
-#[derive(Debug, Serialize)]
-pub struct CostFigures {
-    /// USD.
-    pub usd: Option<f64>,
-    /// `recorded`, `estimated`, `mixed`, `unpriced`.
-    pub source: &'static str,
-    /// Models that spent tokens and have no price; `unknown` if no model is recorded.
-    pub unpriced_models: Vec<String>,
-}
-
 /// The main lane without abandoned branches.
 #[derive(Debug, Serialize)]
 pub struct ActiveFigures {
@@ -231,12 +227,9 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         usage: (&transcript.totals().sum()).into(),
         cost: (&cost::of(transcript.totals())).into(),
         active: active(transcript),
+        branch_list: parts::branches(transcript),
+        lane_list: parts::lanes(transcript),
     }
-}
-
-/// Whether an entry counts as a message; results that stand alone do not.
-pub fn is_message(entry: &Entry) -> bool {
-    entry.blocks.is_empty() || entry.blocks.iter().any(|block| !matches!(block.kind, BlockKind::Result(_)))
 }
 
 fn session(reading: &Reading, now: Moment) -> SessionFigures {
@@ -280,7 +273,15 @@ pub fn records(reading: &Reading) -> RecordFigures {
         merged: tally.merged,
         passed: tally.passed,
         faulty: tally.faulty,
-        passed_reasons: tally.reasons.iter().filter(|(_, n)| **n > 0).map(|(why, n)| (*why, *n)).collect(),
+        bytes: ByteFigures {
+            total: tally.bytes.total(),
+            shown: tally.bytes.shown,
+            merged: tally.bytes.merged,
+            passed: tally.bytes.passed,
+            faulty: tally.bytes.faulty,
+            passed_reasons: tally.bytes.reasons.clone(),
+        },
+        passed_reasons: tally.reasons.clone(),
         unknown: tally.unknown.iter().map(|(what, (n, _))| (what.to_string(), *n)).collect(),
         faults: tally.faults.iter().map(fault).collect(),
     }
@@ -361,30 +362,6 @@ impl From<pairing::PairingCounts> for PairingFigures {
             duplicate_results,
         } = counts;
         Self { calls, results, paired, failed, pending, orphan_calls, orphan_results, duplicate_results }
-    }
-}
-
-impl From<&Spent> for UsageFigures {
-    fn from(spent: &Spent) -> Self {
-        Self {
-            input: spent.input.known(),
-            output: spent.output.known(),
-            cache_read: spent.cache_read.known(),
-            cache_write: spent.cache_write.known(),
-            reasoning: spent.reasoning.known(),
-            requests: spent.requests,
-        }
-    }
-}
-
-impl From<&Cost> for CostFigures {
-    fn from(cost: &Cost) -> Self {
-        let named = |model: &Text| if model.is_empty() { "unknown".to_owned() } else { model.to_string() };
-        Self {
-            usd: cost.usd.map(|usd| (usd * 1e6).round() / 1e6),
-            source: cost.source.word(),
-            unpriced_models: cost.unpriced_models.iter().map(named).collect(),
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, Target};
+use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
 use crate::model::body::{Body, Held};
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::entry::Entry;
@@ -45,16 +45,18 @@ pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
     if target.session.is_some() {
         return Ok(vec![target.clone()]);
     }
-    let ids = ingest::sessions(target)?;
-    if ids.is_empty() {
+    let heads = ingest::sessions(target)?;
+    if heads.is_empty() {
         return Err(OpenError(format!(
             "{} holds no session; give a session file, or a folder of an agent's sessions",
             shown(&target.path)
         )));
     }
-    let named =
-        |id: String| Target { path: target.path.clone(), session: Some(id).filter(|id| !id.is_empty()) };
-    Ok(ids.into_iter().map(named).collect())
+    let named = |head: SessionHead| Target {
+        path: target.path.clone(),
+        session: Some(head.id).filter(|id| !id.is_empty()),
+    };
+    Ok(heads.into_iter().map(named).collect())
 }
 
 impl Reading {

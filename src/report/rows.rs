@@ -5,8 +5,8 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
+use crate::render::glyphs::Glyphs;
 use crate::render::row::{Gutter, Row};
-use crate::render::theme::Glyphs;
 
 /// Columns that the gutter takes in front of each row.
 pub const GUTTER: u16 = 2;
@@ -25,7 +25,7 @@ pub struct Paper {
 impl Paper {
     /// The row as a line without its end.
     pub fn line(&self, row: &Row) -> String {
-        let mut line = Line { text: String::new(), columns: 0, colour: self.colour };
+        let mut line = Line::new(self.colour);
         let glyphs = if self.ascii { &Glyphs::ASCII } else { &Glyphs::UNICODE };
         line.push(gutter(row.gutter, glyphs), Style::new());
         line.push(" ", Style::new());
@@ -42,8 +42,16 @@ impl Paper {
         for span in &right {
             line.push(&span.content, span.style);
         }
-        line.text.truncate(line.text.trim_end_matches(' ').len());
-        line.text
+        line.end()
+    }
+
+    /// Spans as a line without its end, without gutter.
+    pub fn bare_line(&self, spans: &[Span<'_>]) -> String {
+        let mut line = Line::new(self.colour);
+        for span in spans {
+            line.push(&span.content, span.style);
+        }
+        line.end()
     }
 }
 
@@ -54,6 +62,15 @@ struct Line {
 }
 
 impl Line {
+    fn new(colour: bool) -> Self {
+        Self { text: String::new(), columns: 0, colour }
+    }
+
+    fn end(mut self) -> String {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text
+    }
+
     fn push(&mut self, content: &str, style: Style) {
         let visible: String = content.chars().filter(|c| !c.is_control()).collect();
         self.columns += Span::raw(&visible).width();

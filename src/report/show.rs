@@ -9,7 +9,7 @@ use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::phrases;
-use crate::ingest::{Target, WatchMode};
+use crate::ingest::{OpenError, Target, WatchMode};
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
@@ -37,6 +37,20 @@ pub struct Options {
     pub json: bool,
     /// Go on with what is appended, until interrupted; how changes are noticed.
     pub follow: Option<WatchMode>,
+    /// Which branches.
+    pub branch: Choice,
+}
+
+/// Which branches of a session are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// All of them in file order; what was left is dimmed.
+    #[default]
+    All,
+    /// What the session goes on from.
+    Active,
+    /// What the model saw when the session left the branch of this number.
+    Number(usize),
 }
 
 /// Writes a transcript.
@@ -46,11 +60,50 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
     }
     let mut reading = reading::read(&options.target, is_large(&options.target))?;
     let mut printer = Printer::new(options);
+    printer.chosen = chosen(options, &reading)?;
     for id in reading.transcript.order().to_vec() {
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;
     Ok(Outcome::of(reading.failure().into_iter().collect()))
+}
+
+/// The entries of the chosen branch with the sub-agents that they started; none if all are shown.
+fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId>>, Trouble> {
+    let transcript = &reading.transcript;
+    let on_main = |id: &EntryId| transcript.get(*id).is_some_and(|entry| entry.lane.is_none());
+    let mut shown: HashSet<EntryId> = match options.branch {
+        Choice::All => return Ok(None),
+        Choice::Active => {
+            let abandoned = &transcript.branches().abandoned;
+            let ids = transcript.order().iter().filter(|id| on_main(id) && !abandoned.contains(id));
+            ids.copied().collect()
+        }
+        Choice::Number(number) => match transcript.seen_on(number) {
+            Some(ids) => ids.into_iter().collect(),
+            None => return Err(no_branch(number, reading).into()),
+        },
+    };
+    for lane in transcript.lanes() {
+        // A sub-agent that nobody is known to have started belongs to the session as it is now.
+        let is_shown = match transcript.root_caller(lane) {
+            Some(caller) => shown.contains(&caller),
+            None => options.branch == Choice::Active,
+        };
+        if is_shown {
+            shown.extend(lane.entries.iter().copied());
+        }
+    }
+    Ok(Some(shown))
+}
+
+fn no_branch(number: usize, reading: &Reading) -> OpenError {
+    let path = reading::shown(&reading.target.path);
+    OpenError(match reading.transcript.branches().list.len() {
+        0 => format!("{path} has no branch {number}: it never left one; `--branch all` shows everything"),
+        1 => format!("{path} has no branch {number}, only branch 1"),
+        last => format!("{path} has no branch {number}, only branches 1 to {last}; `tv stats` lists them"),
+    })
 }
 
 fn is_large(target: &Target) -> bool {
@@ -64,6 +117,8 @@ pub struct Printer<'a> {
     colours: Colours,
     printed: HashSet<EntryId>,
     turns: HashMap<EntryId, usize>,
+    /// The entries of the chosen branch; none if all are shown.
+    chosen: Option<HashSet<EntryId>>,
 }
 
 impl<'a> Printer<'a> {
@@ -80,7 +135,12 @@ impl<'a> Printer<'a> {
             colours,
             printed: HashSet::new(),
             turns: HashMap::new(),
+            chosen: None,
         }
+    }
+
+    fn is_chosen(&self, id: EntryId) -> bool {
+        self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&id))
     }
 
     /// Whether the entry has been written.
@@ -92,6 +152,9 @@ impl<'a> Printer<'a> {
     /// that started it, from level 4 on; under level 4 their call names them. While following they
     /// stay in file order: their call was written before they came.
     pub fn print(&mut self, id: EntryId, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+        if !self.is_chosen(id) {
+            return Ok(());
+        }
         if self.options.json {
             return self.print_json(id, reading, out);
         }
@@ -137,7 +200,7 @@ impl<'a> Printer<'a> {
         // Lanes may start each other in a circle if a file lies; each entry comes once.
         let mut waiting = vec![(id, depth)];
         while let Some((id, depth)) = waiting.pop() {
-            if !self.printed.insert(id) {
+            if !self.is_chosen(id) || !self.printed.insert(id) {
                 continue;
             }
             self.print_text(id, depth, reading, out)?;
@@ -185,7 +248,7 @@ impl<'a> Printer<'a> {
             folds: &[],
             turn: turn.as_deref(),
             spent: spent.as_deref(),
-            dim: entry.marks.copy || transcript.branches().abandoned.contains(&id),
+            dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
             lanes: &self.lane_lines(&entry, transcript),
             depth,
             raw: None,

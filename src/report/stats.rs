@@ -2,19 +2,27 @@
 
 use std::io::{self, Write};
 
-use super::figures::{self, CostFigures, Figures, PairingFigures, RecordFigures, UsageFigures};
+use ratatui::text::Span;
+
+use super::figures::{self, Figures, PairingFigures, RecordFigures};
 use super::outcome::{Outcome, Trouble};
+use super::parts::{BranchFigures, LaneFigures, PartFigures};
 use super::reading;
+use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::phrases;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, tokens};
 use crate::model::moment::Moment;
+use crate::model::text::Text;
+
+/// Characters of a sub-agent's label in a table.
+const LABEL: usize = 40;
 
 /// What to report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Files, folders, or sessions in folders.
-    pub targets: Vec<Target>,
+    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
     /// One JSON object a line instead of a table.
     pub json: bool,
 }
@@ -24,7 +32,7 @@ pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outc
     let mut failures = Vec::new();
     let mut is_first = true;
     for target in &options.targets {
-        let sessions = reading::sessions(target).unwrap_or_else(|error| {
+        let sessions = target.clone().and_then(|target| reading::sessions(&target)).unwrap_or_else(|error| {
             failures.push(error);
             Vec::new()
         });
@@ -66,7 +74,94 @@ fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
     for (label, value) in table(figures) {
         writeln!(out, "  {label:<12} {value}")?;
     }
+    write_columns(&branch_rows(&figures.branch_list), out)?;
+    write_columns(&lane_rows(&figures.lane_list), out)
+}
+
+fn branch_rows(branches: &[BranchFigures]) -> Vec<[String; 7]> {
+    let row = |branch: &BranchFigures| {
+        let from = branch.parent.map(|parent| format!(", within branch {parent}")).unwrap_or_default();
+        let again = if branch.active { "; active again" } else { "" };
+        let [entries, turns, calls, cost] = part_cells(&branch.own, &branch.total);
+        let left = branch.left.clone().unwrap_or_else(|| "?".to_owned());
+        [
+            format!("branch {}", branch.number),
+            entries,
+            turns,
+            calls,
+            cost,
+            left,
+            format!("{}{from}{again}", branch.reason),
+        ]
+    };
+    let head = ["", "entries", "turns", "calls", "cost", "left", "why"].map(str::to_owned);
+    headed(head, branches.iter().map(row))
+}
+
+fn lane_rows(lanes: &[LaneFigures]) -> Vec<[String; 7]> {
+    let row = |lane: &LaneFigures| {
+        let [entries, turns, calls, cost] = part_cells(&lane.own, &lane.total);
+        let from = match (&lane.parent, lane.branch) {
+            (Some(parent), _) => parent.clone(),
+            (None, Some(branch)) => format!("branch {branch}"),
+            (None, None) => "main".to_owned(),
+        };
+        [excerpt(&lane.label), entries, turns, calls, cost, tokens_of(&lane.own.usage), from]
+    };
+    let head = ["sub-agent", "entries", "turns", "calls", "cost", "tokens", "started by"].map(str::to_owned);
+    headed(head, lanes.iter().map(row))
+}
+
+fn headed(head: [String; 7], rows: impl ExactSizeIterator<Item = [String; 7]>) -> Vec<[String; 7]> {
+    if rows.len() == 0 { Vec::new() } else { std::iter::once(head).chain(rows).collect() }
+}
+
+/// What is its own, and with all that it started where that is more.
+fn part_cells(own: &PartFigures, total: &PartFigures) -> [String; 4] {
+    let both = |own: String, total: String| if own == total { own } else { format!("{own} of {total}") };
+    let calls = |part: &PartFigures| match part.failed {
+        0 => part.calls.to_string(),
+        failed => format!("{} ({failed} failed)", part.calls),
+    };
+    [
+        both(own.entries.to_string(), total.entries.to_string()),
+        both(own.turns.to_string(), total.turns.to_string()),
+        both(calls(own), calls(total)),
+        both(cost_line(&own.cost), cost_line(&total.cost)),
+    ]
+}
+
+fn tokens_of(usage: &UsageFigures) -> String {
+    let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), tokens);
+    let prompt =
+        [usage.input, usage.cache_read, usage.cache_write].into_iter().flatten().reduce(|a, b| a + b);
+    format!("{} in, {} out", figure(prompt), figure(usage.output))
+}
+
+/// The first words of a label.
+fn excerpt(label: &str) -> String {
+    Text::stub(label, LABEL).to_string()
+}
+
+fn write_columns<const N: usize>(rows: &[[String; N]], out: &mut dyn Write) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns_of(cell)).max();
+    writeln!(out)?;
+    for row in rows {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let missing = width(column).unwrap_or(0).saturating_sub(columns_of(cell));
+            format!("  {cell}{}", " ".repeat(missing))
+        });
+        writeln!(out, "{}", cells.collect::<String>().trim_end())?;
+    }
     Ok(())
+}
+
+fn columns_of(cell: &str) -> usize {
+    Span::raw(cell).width()
 }
 
 fn table(figures: &Figures) -> Vec<(&'static str, String)> {

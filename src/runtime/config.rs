@@ -1,6 +1,10 @@
 //! What the viewer is told from outside, with everything resolved.
 
+use std::path::PathBuf;
+
+use crate::app::keymap::Keymap;
 use crate::ingest::{Target, WatchMode};
+use crate::render::colour::Depth;
 use crate::render::row::Level;
 
 /// Everything the viewer needs to know from outside.
@@ -10,6 +14,10 @@ pub struct ViewConfig {
     pub target: Target,
     /// Which colours.
     pub theme: ThemeChoice,
+    /// Folder of the reader's own theme files.
+    pub themes: Option<PathBuf>,
+    /// How many colours the terminal has.
+    pub depth: Depth,
     /// `NO_COLOR` is set: no colour at all, whatever the theme.
     pub no_color: bool,
     /// Only ASCII glyphs: asked for, or the locale is not UTF-8.
@@ -18,6 +26,16 @@ pub struct ViewConfig {
     pub watch: WatchMode,
     /// The level of detail to start with.
     pub level: Level,
+    /// Whether thinking is shown.
+    pub thinking: bool,
+    /// Whether the outline is shown; `None`: if there is room.
+    pub outline: Option<bool>,
+    /// Whether the line of hints is shown.
+    pub hints: bool,
+    /// Which keys do what.
+    pub keymap: Keymap,
+    /// What of the settings could not be understood, for the reader.
+    pub complaint: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
     /// `$COLORFGBG`, by which some terminals tell their background.
@@ -31,17 +49,13 @@ pub struct ViewConfig {
 }
 
 /// Which colours the viewer uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ThemeChoice {
-    /// By the terminal's background.
+    /// Dark or light, by the terminal's background.
     #[default]
     Auto,
-    /// For dark backgrounds.
-    Dark,
-    /// For light backgrounds.
-    Light,
-    /// No colours, only bold, dim and reverse.
-    Mono,
+    /// The theme with this name.
+    Named(String),
 }
 
 /// How many times faster than it was recorded the demo runs; always positive and finite.

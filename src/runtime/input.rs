@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
+use super::replies::Replies;
 use crate::app::keys::{Code, Press};
 use crate::app::update::Event;
 
@@ -43,7 +44,7 @@ pub struct Input {
 
 impl Input {
     /// Starts listening.
-    pub fn start() -> io::Result<Self> {
+    pub fn start(replies: Replies) -> io::Result<Self> {
         let (events_out, events) = unbounded();
         let (signals_out, signals) = unbounded();
         let (paused_out, paused) = unbounded();
@@ -55,6 +56,7 @@ impl Input {
             is_paused: Arc::clone(&is_paused),
             events: events_out,
             paused: paused_out,
+            replies,
         };
         std::thread::Builder::new().name("keys".to_owned()).spawn(move || keys.run())?;
         let mut caught = Signals::new([SIGWINCH, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP])?;
@@ -111,6 +113,7 @@ struct Keys {
     is_paused: Arc<AtomicBool>,
     events: Sender<Event>,
     paused: Sender<()>,
+    replies: Replies,
 }
 
 impl Keys {
@@ -143,16 +146,26 @@ impl Keys {
     }
 
     /// Reads all keys that are there. `false` when nobody listens or the terminal is gone.
-    fn pass_on(&self) -> bool {
-        while event::poll(Duration::ZERO).unwrap_or(false) {
+    fn pass_on(&mut self) -> bool {
+        while event::poll(self.replies.patience()).unwrap_or(false) {
             let Ok(raw) = event::read() else { return false };
-            if let Some(event) = translate(raw)
-                && self.events.send(event).is_err()
-            {
+            let events = match raw {
+                Raw::Key(key) if key.kind != KeyEventKind::Release => {
+                    press(key).map_or_else(Vec::new, |press| self.replies.take(press))
+                }
+                Raw::Paste(text) => vec![Event::Paste(text)],
+                _ => Vec::new(),
+            };
+            if !self.send(events) {
                 return false;
             }
         }
-        true
+        let typed = self.replies.give_back();
+        self.send(typed)
+    }
+
+    fn send(&self, events: Vec<Event>) -> bool {
+        events.into_iter().all(|event| self.events.send(event).is_ok())
     }
 }
 
@@ -168,14 +181,6 @@ fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> (bool, bool) {
     }
     // A pipe whose other end is gone is readable, too: the thread reads its end and ends.
     (keys.revents().contains(PollFlags::IN), !woken.revents().is_empty())
-}
-
-fn translate(raw: Raw) -> Option<Event> {
-    match raw {
-        Raw::Key(key) if key.kind != KeyEventKind::Release => press(key).map(Event::Key),
-        Raw::Paste(text) => Some(Event::Paste(text)),
-        _ => None,
-    }
 }
 
 fn press(key: KeyEvent) -> Option<Press> {

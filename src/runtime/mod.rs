@@ -6,6 +6,8 @@
 pub mod config;
 mod editor;
 mod input;
+mod look;
+mod replies;
 mod workers;
 
 use std::mem::ManuallyDrop;
@@ -26,11 +28,11 @@ use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::moment::Moment;
 use crate::render::code::Colours;
-use crate::render::theme::Theme;
 use crate::terminal::{self, Guard, Screen};
 use crate::ui;
-use config::{ThemeChoice, ViewConfig};
+use config::ViewConfig;
 use input::{Input, Signal};
+use replies::Replies;
 use workers::Workers;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
@@ -87,13 +89,19 @@ enum Next {
 impl Viewer {
     fn new(config: &ViewConfig, session: Session, target: Target) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
-        let mut state = State::new(theme(config), config.level, Arc::clone(&colours), now());
+        let theme = look::first(config).map_err(anyhow::Error::msg)?;
+        let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
         let screen = Screen::new()?;
         state.size = screen.size();
+        apply(config, &mut state);
+        if let Some(complaint) = &config.complaint {
+            state.say(complaint.clone());
+        }
         let (say, events) = unbounded();
         let workers = Workers::start(session.pager(), session.pager(), Arc::clone(&colours), say.clone());
         let (feed, follower) = follow(session, config, &mut state);
-        let input = Input::start()?;
+        let asks = look::asks_for_background(config);
+        let input = Input::start(Replies::new(asks))?;
         let config = config.clone();
         Ok(Self {
             state,
@@ -115,7 +123,7 @@ impl Viewer {
         if test_panic == Some("worker") {
             drop(std::thread::spawn(provoke_panic));
         }
-        let mut is_stale = true;
+        let (mut is_stale, mut has_drawn) = (true, false);
         let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
         loop {
             if is_stale && drawn.elapsed() >= FRAME {
@@ -123,6 +131,9 @@ impl Viewer {
                     provoke_panic();
                 }
                 self.draw()?;
+                if !std::mem::replace(&mut has_drawn, true) {
+                    self.ask_for_background()?;
+                }
                 drawn = Instant::now();
                 is_stale = false;
             }
@@ -152,6 +163,14 @@ impl Viewer {
                 return;
             }
         }
+    }
+
+    /// After the first frame, so that nothing waits for an answer.
+    fn ask_for_background(&mut self) -> anyhow::Result<()> {
+        if look::asks_for_background(&self.config) {
+            self.screen.ask(replies::QUESTION)?;
+        }
+        Ok(())
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {
@@ -256,6 +275,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.workers.show(origins),
             Effect::Edit(origin) => self.edit(origin)?,
+            Effect::Theme(name) => self.set_theme(&name),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,
             Effect::Suspend => self.suspend()?,
@@ -288,6 +308,16 @@ impl Viewer {
         Ok(())
     }
 
+    fn set_theme(&mut self, name: &str) {
+        match look::named(name, &self.config) {
+            Ok(theme) => {
+                self.state.theme = theme;
+                self.state.look_changed();
+            }
+            Err(why) => self.state.say(why),
+        }
+    }
+
     /// Gives the terminal away while something else has it.
     fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
         self.input.pause();
@@ -313,6 +343,7 @@ impl Viewer {
                 let mut state =
                     State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
                 state.size = self.state.size;
+                apply(&self.config, &mut state);
                 self.workers = Workers::start(
                     session.pager(),
                     session.pager(),
@@ -353,6 +384,14 @@ fn follow(session: Session, config: &ViewConfig, state: &mut State) -> (Receiver
     (receiver, Follower { stop, thread })
 }
 
+/// What the reader set.
+fn apply(config: &ViewConfig, state: &mut State) {
+    state.keymap = config.keymap.clone();
+    state.shows_thinking = config.thinking;
+    state.wants_outline = config.outline;
+    state.shows_hints = config.hints;
+}
+
 fn written(path: &Path) -> Option<Moment> {
     let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok()?;
     let since = modified.duration_since(UNIX_EPOCH).ok()?;
@@ -364,23 +403,6 @@ fn written(path: &Path) -> Option<Moment> {
 pub fn now() -> Moment {
     let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn theme(config: &ViewConfig) -> Theme {
-    let is_light = || {
-        // COLORFGBG is "foreground;background" in colours of the sixteen; 7 and 15 are light.
-        let background =
-            config.colorfgbg.as_deref().and_then(|colours| colours.rsplit(';').next()?.parse::<u8>().ok());
-        matches!(background, Some(7 | 9..=15))
-    };
-    let theme = match config.theme {
-        _ if config.no_color => Theme::mono(),
-        ThemeChoice::Mono => Theme::mono(),
-        ThemeChoice::Light => Theme::light(),
-        ThemeChoice::Auto if is_light() => Theme::light(),
-        ThemeChoice::Dark | ThemeChoice::Auto => Theme::dark(),
-    };
-    theme.with_ascii(config.ascii)
 }
 
 /// For the test that a panic restores the terminal.

@@ -45,9 +45,36 @@ pub fn split(bytes: &[u8]) -> Option<Split> {
     Some(scan.object())
 }
 
+/// Splits a text of values that follow one another, over several lines each; or an array of them.
+pub fn split_values(bytes: &[u8]) -> Option<Split> {
+    let start = find_root(bytes)?;
+    if bytes.get(start) == Some(&b'[') {
+        return split(bytes);
+    }
+    let mut scan = Scan { bytes, at: start };
+    let mut elements = Vec::new();
+    let mut cut = None;
+    let mut next = Some(start);
+    while let Some(at) = next {
+        scan.at = at;
+        if scan.value().is_none() {
+            cut = Some(at..bytes.len());
+            break;
+        }
+        elements.push(at..scan.at);
+        next = find_root_from(bytes, scan.at);
+    }
+    let end = elements.last().map_or(start, |value: &Range<usize>| value.end);
+    let root = start..if cut.is_some() { bytes.len() } else { end };
+    Some(Split { root, header: None, elements, cut })
+}
+
 /// The first line that begins with `{` or `[` in the way of JSON.
 fn find_root(bytes: &[u8]) -> Option<usize> {
-    let mut line_start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    find_root_from(bytes, if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 })
+}
+
+fn find_root_from(bytes: &[u8], mut line_start: usize) -> Option<usize> {
     for line in bytes.get(line_start..)?.split_inclusive(|byte| *byte == b'\n') {
         let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let at = line_start + indent;
@@ -271,6 +298,17 @@ mod tests {
         assert_eq!(elements.len(), 2);
         let (header, elements, _) = parts(r#"{"messages":[],"tools":[{}]}"#);
         assert_eq!((header.as_deref(), elements.len()), (Some(r#"{"messages":[],"tools":[{}]}"#), 0));
+    }
+
+    #[test]
+    fn values_follow_one_another() {
+        let text = "{\n \"a\": 1\n}\nnoise\n{\"b\":\n [{}]} {\"c\":2}\n{\"d\": ";
+        let split = super::split_values(text.as_bytes()).unwrap();
+        let values: Vec<&str> = split.elements.iter().map(|range| &text[range.clone()]).collect();
+        assert_eq!(values, ["{\n \"a\": 1\n}", "{\"b\":\n [{}]}", "{\"c\":2}"]);
+        assert_eq!(split.cut.map(|cut| &text[cut]), Some("{\"d\": "));
+        assert_eq!(super::split_values(b"[{\"a\":1},{}]").unwrap().elements.len(), 2);
+        assert_eq!(super::split_values(b"words"), None);
     }
 
     #[test]

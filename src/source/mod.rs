@@ -3,12 +3,14 @@
 //! Invariant: reads only, by position, never through a memory map; knows no agent and no JSON library.
 //! A room waits for nothing but the disk: times come in as arguments, waiting is `watch`'s.
 
+pub mod discover;
 pub mod document;
 pub mod folder;
 pub mod follow;
 pub mod lines;
 pub mod packed;
 pub mod pattern;
+pub mod process;
 pub mod rewritten;
 pub mod rows;
 pub mod stamp;

@@ -1,7 +1,7 @@
 //! Paths with wildcards: which files they name, which directories must be watched for more.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, FileType};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -74,28 +74,30 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
     if is_deep {
         walk(base.clone(), rest, depth, found);
     }
-    for (path, is_directory) in list(&base) {
+    for (path, kind) in list(&base) {
         let matching = path.file_name().is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
-        if is_deep && is_directory && depth > 0 {
+        // What a link leads to costs another look; folders of thousands of files have hardly any.
+        let is_file = || kind.is_file() || (kind.is_symlink() && path.is_file());
+        if is_deep && kind.is_dir() && depth > 0 {
             walk(path, components, depth - 1, found);
         } else if matching && !is_deep && !rest.is_empty() {
             walk(path, rest, depth, found);
-        } else if matching && rest.is_empty() && !is_directory && path.is_file() {
+        } else if matching && rest.is_empty() && is_file() {
             found.files.push(path);
         }
     }
     found.directories.push(base);
 }
 
-/// The entries of a directory, each with whether it is a directory itself (a link is none).
-fn list(directory: &Path) -> Vec<(PathBuf, bool)> {
+/// The entries of a directory, each with what it is itself.
+fn list(directory: &Path) -> Vec<(PathBuf, FileType)> {
     let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
-    let mut entries: Vec<(PathBuf, bool)> = entries
+    let mut entries: Vec<(PathBuf, FileType)> = entries
         .flatten()
-        .map(|entry| (directory.join(entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir())))
+        .filter_map(|entry| Some((directory.join(entry.file_name()), entry.file_type().ok()?)))
         .collect();
-    entries.sort();
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     entries
 }
 

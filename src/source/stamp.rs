@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
+use crate::model::moment::Moment;
+
 /// Which file it is, how long it is, and when it was last written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
@@ -35,6 +37,11 @@ impl Stamp {
     /// When it was last written; orders files, says nothing about the clock.
     pub fn modified(&self) -> (i64, i64) {
         (self.seconds, self.nanoseconds)
+    }
+
+    /// The same as a point in time.
+    pub fn moment(&self) -> Moment {
+        Moment(self.seconds.saturating_mul(1_000).saturating_add(self.nanoseconds / 1_000_000))
     }
 }
 

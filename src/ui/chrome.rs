@@ -1,14 +1,13 @@
-//! Pill, status line, hints, and the panel of unfinished chords.
+//! Pill, status line and hints.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget};
 use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::app::action::{Action, Kind, Way};
 use crate::app::arrange::percent;
-use crate::app::bindings::continuations;
 use crate::app::state::{Mode, State};
 use crate::model::figures;
 
@@ -28,8 +27,8 @@ pub fn paint_pill(state: &State, area: Rect, buffer: &mut Buffer) {
 /// Mode, search and level at the left; place and completeness at the right.
 pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, state.theme.bar);
-    if let Mode::Search { input, .. } = &state.mode {
-        return paint_typing(state, input, area, buffer);
+    if let Some((sign, input, tail)) = typed(state) {
+        return paint_typing(state, (sign, input, &tail), area, buffer);
     }
     let left = left_words(state);
     buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), state.theme.bar);
@@ -39,10 +38,18 @@ pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), state.theme.bar);
 }
 
-/// The typed pattern, scrolled so that the cursor is in sight, and how many hits it has.
-fn paint_typing(state: &State, input: &Input, area: Rect, buffer: &mut Buffer) {
-    let hits = format!("  {} ", hits(state));
-    let room = usize::from(area.width).saturating_sub(hits.width() + 1).max(1);
+/// The line that is being typed, with the sign before it and the words after it.
+fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
+    match &state.mode {
+        Mode::Search { input, .. } => Some(("/", input, format!("  {} ", hits(state)))),
+        Mode::Palette(palette) => Some((":", &palette.input, String::new())),
+        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
+    }
+}
+
+/// The typed line, scrolled so that the cursor is in sight.
+fn paint_typing(state: &State, (sign, input, tail): (&str, &Input, &str), area: Rect, buffer: &mut Buffer) {
+    let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
     let scroll = input.visual_scroll(room);
     let mut skipped = 0;
     let typed = input.value().chars().skip_while(|c| {
@@ -50,15 +57,15 @@ fn paint_typing(state: &State, input: &Input, area: Rect, buffer: &mut Buffer) {
         skipped <= scroll
     });
     let typed: String = typed.collect();
-    let (x, _) = buffer.set_stringn(area.x, area.y, "/", 1, state.theme.bar);
+    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, state.theme.bar);
     let (x, _) = buffer.set_stringn(x, area.y, &typed, room, state.theme.bar);
-    buffer.set_stringn(x, area.y, &hits, usize::from(area.right() - x), state.theme.bar);
+    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), state.theme.bar);
 }
 
 /// Where the terminal's cursor stands while something is typed.
 pub fn cursor(state: &State, area: Rect) -> Option<(u16, u16)> {
-    let Mode::Search { input, .. } = &state.mode else { return None };
-    let room = usize::from(area.width).saturating_sub(hits(state).width() + 4).max(1);
+    let (_, input, tail) = typed(state)?;
+    let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
     let column = input.visual_cursor().saturating_sub(input.visual_scroll(room));
     let column = u16::try_from(column).unwrap_or(u16::MAX).saturating_add(1);
     Some((area.x + column.min(area.width.saturating_sub(1)), area.y))
@@ -126,72 +133,67 @@ fn right_words(state: &State) -> Vec<String> {
 pub fn paint_hints(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut hints = general(state);
     let width =
-        |hints: &[(&str, &str)]| hints.iter().map(|(key, doc)| key.len() + doc.len() + 3).sum::<usize>();
+        |hints: &[(String, &str)]| hints.iter().map(|(key, doc)| key.len() + doc.len() + 3).sum::<usize>();
     while hints.len() > 1 && width(&hints) > usize::from(area.width) + 1 {
         hints.remove(hints.len() - 2);
     }
     let mut spans = vec![Span::raw(" ")];
-    spans.extend(hints.into_iter().flat_map(|(key, doc)| hint(state, key, doc)));
+    spans.extend(hints.into_iter().flat_map(|(keys, doc)| hint(state, &keys, doc)));
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
 
-/// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
-/// screen and goes away with the next key.
-pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
-    let count = state.count.map(|count| count.to_string()).unwrap_or_default();
-    let pressed: String = state.pressed.iter().map(ToString::to_string).collect();
-    if count.is_empty() && pressed.is_empty() {
-        return;
-    }
-    let next = if state.pressed.is_empty() { Vec::new() } else { continuations(&state.pressed) };
-    let cell = next.iter().map(|(keys, binding)| keys.width() + binding.doc.width() + 4).max().unwrap_or(1);
-    let across = (usize::from(screen.width.saturating_sub(1)) / cell).clamp(1, 3);
-    let lines = next.len().div_ceil(across);
-    let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(screen.height);
-    let panel = Rect { y: screen.bottom() - rows, height: rows, ..screen };
-    Clear.render(panel, buffer);
-    let title = format!(" {count}{pressed}{} ", state.theme.glyphs().cut);
-    let rule = state.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
-    let title =
-        Line::from(vec![Span::styled(title, state.theme.accent), Span::styled(rule, state.theme.dim)]);
-    buffer.set_line(panel.x, panel.y, &title, panel.width);
-    for (place, (keys, binding)) in next.iter().enumerate() {
-        let (column, line) = (place / lines.max(1), place % lines.max(1));
-        let x = panel.x + u16::try_from(1 + column * cell).unwrap_or(u16::MAX).min(panel.width);
-        let y = panel.y + 1 + u16::try_from(line).unwrap_or(u16::MAX).min(panel.height);
-        if y < panel.bottom() && x < panel.right() {
-            let line = Line::from(hint(state, keys, binding.doc).to_vec());
-            buffer.set_line(x, y, &line, panel.right() - x);
+/// A key and what it does.
+pub fn hint(state: &State, key: &str, doc: &str) -> [Span<'static>; 2] {
+    [Span::styled(key.to_owned(), state.theme.accent), Span::styled(format!(" {doc}  "), state.theme.dim)]
+}
+
+/// Keys and what they do; those of actions as this reader has bound them.
+fn general(state: &State) -> Vec<(String, &'static str)> {
+    let fixed = |keys: &[(&str, &'static str)]| {
+        keys.iter().map(|(keys, doc)| ((*keys).to_owned(), *doc)).collect::<Vec<_>>()
+    };
+    match &state.mode {
+        Mode::Search { .. } => fixed(&[("enter", "keep"), ("esc", "give up"), ("ctrl-u", "clear")]),
+        Mode::Palette(_) => {
+            fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
+        }
+        Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
+        Mode::Help { .. } => {
+            fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
+        }
+        Mode::Raw { .. } => fixed(&[("j/k", "scroll"), ("space/b", "page"), ("q", "close")]),
+        Mode::Normal => {
+            let actions = if state.search.is_some() { SEARCHING } else { READING };
+            let keys = |actions: &[Action]| {
+                let keys = actions.iter().filter_map(|action| state.keymap.keys_of(*action).next());
+                keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
+            };
+            let bound = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
+            bound.filter(|(keys, _)| !keys.is_empty()).collect()
         }
     }
 }
 
-fn hint(state: &State, key: &str, doc: &str) -> [Span<'static>; 2] {
-    [Span::styled(key.to_owned(), state.theme.accent), Span::styled(format!(" {doc}  "), state.theme.dim)]
-}
+/// What helps most while reading.
+const READING: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "move"),
+    (&[Action::Seek(Kind::Prompt, Way::Previous), Action::Seek(Kind::Prompt, Way::Next)], "prompt"),
+    (&[Action::Seek(Kind::Error, Way::Next)], "error"),
+    (&[Action::Expand], "open"),
+    (&[Action::LevelUp, Action::LevelDown], "detail"),
+    (&[Action::Search], "search"),
+    (&[Action::Raw], "raw"),
+    (&[Action::ToggleFollow], "follow"),
+    (&[Action::Palette], "commands"),
+    (&[Action::Help], "all keys"),
+];
 
-fn general(state: &State) -> Vec<(&'static str, &'static str)> {
-    match &state.mode {
-        Mode::Search { .. } => vec![("enter", "keep"), ("esc", "give up"), ("ctrl-u", "clear")],
-        Mode::Help { .. } | Mode::Raw { .. } => vec![("j/k", "scroll"), ("space/b", "page"), ("q", "close")],
-        Mode::Normal if state.search.is_some() => vec![
-            ("n/N", "hit"),
-            ("esc", "end search"),
-            ("j/k", "move"),
-            ("enter", "open"),
-            ("G", "follow"),
-            ("?", "all keys"),
-        ],
-        Mode::Normal => vec![
-            ("j/k", "move"),
-            ("{/}", "prompt"),
-            ("e", "error"),
-            ("enter", "open"),
-            ("+/-", "detail"),
-            ("/", "search"),
-            ("r", "raw"),
-            ("F", "follow"),
-            ("?", "all keys"),
-        ],
-    }
-}
+/// What helps most while something is searched for.
+const SEARCHING: &[(&[Action], &str)] = &[
+    (&[Action::NextHit, Action::PreviousHit], "hit"),
+    (&[Action::Cancel], "end search"),
+    (&[Action::Next, Action::Previous], "move"),
+    (&[Action::Expand], "open"),
+    (&[Action::Bottom], "follow"),
+    (&[Action::Help], "all keys"),
+];

@@ -13,7 +13,8 @@
 pub mod chrome;
 pub mod header;
 pub mod outline;
-pub mod popup;
+mod panel;
+mod popup;
 pub mod spine;
 pub mod transcript;
 
@@ -51,7 +52,12 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
     transcript::paint(state, columns.text, frame.buffer_mut());
     spine::paint(state, columns.spine, frame.buffer_mut());
     match state.mode {
-        Mode::Normal => chrome::paint_chord(state, screen, frame.buffer_mut()),
+        Mode::Normal => panel::paint_chord(state, screen, frame.buffer_mut()),
+        Mode::Palette(ref palette) => {
+            let foot = u16::from(parts.hints) + u16::from(parts.status);
+            let above = Rect { height: screen.height.saturating_sub(foot), ..screen };
+            panel::paint_choices(state, palette, above, frame.buffer_mut());
+        }
         Mode::Search { .. } => {}
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, frame.buffer_mut()),
     }

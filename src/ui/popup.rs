@@ -3,19 +3,28 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
 
-use crate::app::bindings::{BINDINGS, GROUPS};
+use crate::app::help::{self, HelpLine};
 use crate::app::state::{Mode, State};
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
 pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     let area = Rect { height: screen.height.saturating_sub(u16::from(screen.height > 3)), ..screen };
     let (title, lines, top) = match &state.mode {
-        Mode::Help { top } => (" All keys".to_owned(), help(state), *top),
+        Mode::Help { top, wanted, is_typing } => {
+            let typed = wanted.value();
+            let title = match (is_typing, typed.is_empty()) {
+                (false, true) => " All keys".to_owned(),
+                (true, _) => format!(" All keys with /{typed}_"),
+                (false, false) => format!(" All keys with /{typed}"),
+            };
+            (title, help(state, typed), *top)
+        }
         Mode::Raw { title, rows, top } => {
             (format!(" {title}"), rows.iter().map(|row| row.line.clone()).collect(), *top)
         }
-        Mode::Normal | Mode::Search { .. } => return,
+        Mode::Normal | Mode::Search { .. } | Mode::Palette(_) => return,
     };
     for y in area.y..area.bottom() {
         for x in area.x..area.right() {
@@ -29,7 +38,8 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), state.theme.bar);
     buffer.set_style(Rect { height: 1, ..area }, state.theme.bar);
     let dash = if state.theme.ascii { "-" } else { "–" };
-    let place = format!("{}{dash}{} of {} ", top + 1, (top + height).min(lines.len()), lines.len());
+    let first = (top + 1).min(lines.len());
+    let place = format!("{first}{dash}{} of {} ", (top + height).min(lines.len()), lines.len());
     let width = u16::try_from(place.chars().count()).unwrap_or(0).min(area.width);
     buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), state.theme.bar);
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {
@@ -37,21 +47,23 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// All bindings under their headings.
-fn help(state: &State) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    for group in GROUPS {
-        lines.push(Line::from(Span::styled(group.title(), state.theme.heading)));
-        for binding in BINDINGS.iter().filter(|binding| binding.group == group) {
-            let keys = binding.keys.iter().map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("  ");
-            lines.push(Line::from(vec![
-                Span::raw("  "),
-                Span::styled(format!("{keys:<18}"), state.theme.accent),
-                Span::raw(binding.doc),
-                Span::styled(format!("  {}", binding.action), state.theme.dim),
-            ]));
-        }
-        lines.push(Line::default());
-    }
-    lines
+/// All bindings under their headings, as far as they are wanted.
+fn help(state: &State, wanted: &str) -> Vec<Line<'static>> {
+    let lines = help::lines(&state.keymap, wanted);
+    let keys_of = |line: &HelpLine| match line {
+        HelpLine::Binding { keys, .. } => keys.width(),
+        HelpLine::Heading(_) | HelpLine::Gap => 0,
+    };
+    let width = lines.iter().map(keys_of).max().unwrap_or(0) + 2;
+    let line = |line| match line {
+        HelpLine::Heading(title) => Line::from(Span::styled(title, state.theme.heading)),
+        HelpLine::Binding { keys, doc, action } => Line::from(vec![
+            Span::raw("  "),
+            Span::styled(format!("{keys:<width$}"), state.theme.accent),
+            Span::raw(doc),
+            Span::styled(format!("  {action}"), state.theme.dim),
+        ]),
+        HelpLine::Gap => Line::default(),
+    };
+    lines.into_iter().map(line).collect()
 }

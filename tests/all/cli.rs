@@ -67,7 +67,7 @@ fn usage_errors_are_2_and_help_is_0() {
     run(tv().arg("stats")).code(2);
     run(tv().args(["show", "--level", "9", "x"])).code(2);
     let help = stdout_of(tv().arg("--help"));
-    for command in ["show", "stats", "doctor", "demo", "completions"] {
+    for command in ["show", "stats", "doctor", "list", "demo", "completions"] {
         assert!(help.contains(command), "{help}");
     }
     assert!(stdout_of(tv().arg("--version")).starts_with("tv "));

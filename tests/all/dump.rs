@@ -68,6 +68,7 @@ pub(crate) fn entry(entry: &Entry, transcript: &Transcript) -> String {
     let named = [
         (marks.prompt, "prompt"),
         (marks.quiet, "quiet"),
+        (marks.trace, "trace"),
         (marks.copy, "copy"),
         (marks.open, "open"),
         (marks.undone, "undone"),
@@ -128,6 +129,9 @@ fn call(call: &ToolCall) -> String {
     }
     writeln!(out, " id={}", short(&call.key)).unwrap();
     writeln!(out, "    input {}", body(&call.input)).unwrap();
+    if let Some(live) = call.state.live() {
+        writeln!(out, "    so far {}", body(live)).unwrap();
+    }
     if let Some(result) = call.state.result() {
         out += &self::result(result);
     }
@@ -231,7 +235,7 @@ fn kind(kind: ToolKind) -> &'static str {
 
 fn state(state: &ToolState) -> &'static str {
     match state {
-        ToolState::Running => "running",
+        ToolState::Running | ToolState::Streaming(_) => "running",
         other => other.word(),
     }
 }

@@ -46,8 +46,14 @@ pub(crate) fn all() -> Vec<PathBuf> {
 
 /// Fixtures that hold one JSON value a line.
 pub(crate) fn line_files() -> Vec<PathBuf> {
-    let is_lines = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|e| e != "json");
+    let is_lines =
+        |path: &PathBuf| path.is_file() && path.extension().is_some_and(|e| e != "json" && e != "sql");
     all().into_iter().filter(is_lines).collect()
+}
+
+/// Whether a fixture is the SQL of a database.
+fn is_database(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "sql")
 }
 
 /// Whether a fixture is a session of its own, not a note or a companion of its neighbour.
@@ -58,7 +64,8 @@ fn is_session(path: &Path) -> bool {
     let is_manifest = name.strip_suffix(".json").is_some_and(|stem| {
         !stem.ends_with(".messages") && path.with_file_name(format!("{stem}.messages.json")).exists()
     });
-    !is_note && !is_companion && !is_manifest
+    let is_readable = !is_database(path) || cfg!(feature = "sqlite");
+    !is_note && !is_companion && !is_manifest && is_readable
 }
 
 /// Names a fixture in messages of failed tests.
@@ -75,12 +82,16 @@ fn children(folder: &Path) -> Vec<PathBuf> {
 
 /// The sessions in a fixture; mostly one.
 pub(crate) fn targets(path: &Path) -> Vec<Target> {
-    let whole = Target { path: path.to_owned(), session: None };
-    if path.is_file() {
+    #[cfg(feature = "sqlite")]
+    let path = &if is_database(path) { crate::databases::made_from(path) } else { path.to_owned() };
+    #[cfg(not(feature = "sqlite"))]
+    let path = &path.to_owned();
+    let whole = Target { path: path.clone(), session: None };
+    if path.is_file() && path.extension().is_none_or(|extension| extension != "db") {
         return vec![whole];
     }
-    let ids = ingest::sessions(&whole).unwrap_or_else(|error| panic!("{}: {error}", name(path)));
-    ids.into_iter().map(|id| Target { path: path.to_owned(), session: Some(id) }).collect()
+    let heads = ingest::sessions(&whole).unwrap_or_else(|error| panic!("{}: {error}", name(path)));
+    heads.into_iter().map(|head| Target { path: path.clone(), session: Some(head.id) }).collect()
 }
 
 /// Opens a session that must open.

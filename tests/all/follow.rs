@@ -18,7 +18,6 @@ use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::body::{Held, Key};
 use tv::model::edit::{Feed, LinkState, Stage};
 use tv::model::moment::Moment;
-use tv::model::tally::Tally;
 use tv::model::transcript::Transcript;
 use tv::render::code::Colours;
 use tv::render::row::Level;
@@ -32,12 +31,12 @@ pub(crate) struct Followed {
     feed: Receiver<Feed>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    pager: Pager,
+    pub(crate) pager: Pager,
     pub(crate) whole: Transcript,
-    preview: Transcript,
+    pub(crate) preview: Transcript,
     pub(crate) links: Vec<LinkState>,
     formats: Vec<&'static str>,
-    is_caught_up: bool,
+    pub(crate) is_caught_up: bool,
 }
 
 impl Followed {
@@ -48,7 +47,7 @@ impl Followed {
         followed
     }
 
-    fn of(session: Session, mode: WatchMode) -> Self {
+    pub(crate) fn of(session: Session, mode: WatchMode) -> Self {
         let pager = session.pager();
         let (sender, feed) = bounded(64);
         let stop = Arc::new(AtomicBool::new(false));
@@ -658,5 +657,5 @@ fn whole_reading_counts_each_record_and_shows_what_is_cut() {
     assert_eq!((tally.records(), tally.faulty), (4, 1));
     fs::write(&place.path, format!("{}{cut}", text(&lines(0..3)))).unwrap();
     let tally = read_whole(&place.path, false).0.tally().clone();
-    assert_eq!(tally, Tally { shown: 4, ..Tally::default() });
+    assert_eq!((tally.shown, tally.merged, tally.passed, tally.faulty), (4, 0, 0, 0));
 }

@@ -73,12 +73,16 @@ fn no_record_is_lost() {
         assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty, "{name}");
         assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "{name}: every pass has a reason");
         assert_eq!(tally.faulty, tally.faults.len() as u64, "{name}: every fault has a place");
+        assert_eq!(tally.bytes.passed, tally.bytes.reasons.values().sum::<u64>(), "{name}");
+        assert!(tally.bytes.total() >= tally.records(), "{name}: every record has bytes");
     });
     for path in fixtures::line_files() {
         let lines = Lines::of(&path);
         let mut decoder = lines.format.decoder();
         let all = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
         assert!(all.tally.records() >= lines.count() as u64, "{}", fixtures::name(&path));
+        let bytes = lines.records().iter().map(|record| record.bytes.len() as u64).sum::<u64>();
+        assert_eq!(all.tally.bytes.total(), bytes, "{}: every byte counts once", fixtures::name(&path));
     }
 }
 
@@ -147,7 +151,7 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
                     ToolState::Done(result) => assert_eq!(result.verdict, Verdict::Done, "{name}"),
                     ToolState::Failed(result) => assert_eq!(result.verdict, Verdict::Failed, "{name}"),
                     ToolState::Refused(result) => assert_eq!(result.verdict, Verdict::Refused, "{name}"),
-                    ToolState::Pending | ToolState::Running | ToolState::Lost => {
+                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
                         open.insert(call.key.clone(), *id);
                     }
                 }

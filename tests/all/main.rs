@@ -9,11 +9,15 @@
 )]
 
 mod cli;
+mod commands;
 mod corpus;
 mod damage;
+#[cfg(feature = "sqlite")]
+mod databases;
 mod demo;
 mod detect;
 mod dump;
+mod find;
 mod fixtures;
 mod follow;
 mod golden;
@@ -22,7 +26,10 @@ mod journeys;
 mod layout;
 mod openclaw;
 mod pty;
+#[cfg(feature = "sqlite")]
+mod rows;
 mod screens;
 mod screenshots;
 mod stage;
+mod streams;
 mod tidy;

@@ -75,7 +75,7 @@ fn sessions_of_sub_agents_are_lanes_of_their_calls() {
     assert_eq!(words.len(), 3, "the copied history is told once: {words:?}");
     assert_eq!(words[1..], ["Look at the windows.", "All windows are closed."]);
     assert_eq!(said(&in_lane(transcript, PANES)), ["Count the panes.", "Eleven."]);
-    assert_eq!(said(&in_lane(transcript, ROOF)), ["the file of this sub-agent's session is not here"]);
+    assert_eq!(said(&in_lane(transcript, ROOF)), ["the session of this sub-agent is not here"]);
     let sum = transcript.totals().sum();
     assert_eq!((sum.requests, sum.recorded_nanos), (7, 6_100_000));
     assert_eq!(transcript.turns().len(), 1, "an announcement is no prompt");
@@ -198,7 +198,7 @@ fn a_lock_comes_and_goes() {
 fn a_sub_agent_whose_file_appears_late_is_shown() {
     let (_dir, sessions) = agent();
     let mut followed = Followed::start(&sessions.join("spawner.jsonl"), WatchMode::Native);
-    assert_eq!(said(&in_lane(&followed.whole, PANES)), ["the file of this sub-agent's session is not here"]);
+    assert_eq!(said(&in_lane(&followed.whole, PANES)), ["the session of this sub-agent is not here"]);
     let archive = fixture("d3000000-0000-4000-8000-000000000003.jsonl.deleted.1773046800");
     fs::copy(archive, sessions.join("d3000000-0000-4000-8000-000000000003.jsonl")).unwrap();
     followed

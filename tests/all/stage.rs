@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use tv::app::arrange::arrange;
-use tv::app::keys::{Press, parse_keys};
+use tv::app::arrange::{arrange, divide};
+use tv::app::keys::{Code, Press, parse_keys};
 use tv::app::state::{Effect, State};
 use tv::app::update::{Event, update};
 use tv::app::viewport::{Line, focus_of};
@@ -138,6 +138,14 @@ impl Stage {
         self
     }
 
+    /// Types a text, letter by letter.
+    pub fn type_in(&mut self, text: &str) -> &mut Self {
+        for c in text.chars() {
+            self.key(Press::plain(Code::Char(c)));
+        }
+        self
+    }
+
     fn key(&mut self, press: Press) {
         self.happen(Event::Key(press));
         self.arrange();
@@ -192,9 +200,9 @@ impl Stage {
         text.trim_end().to_owned()
     }
 
-    /// The line above the hints.
+    /// The status line.
     pub fn status(&self) -> String {
-        let below = if self.state.size.1 >= 10 { 2 } else { 1 };
+        let below = if divide(&self.state).hints { 2 } else { 1 };
         self.line(self.state.size.1 - below)
     }
 

@@ -75,14 +75,15 @@ const ROOMS: &[Room] = &[
     Room { name: "terminal", imports: &["model"], never: &["serde", "serde_json"] },
     Room {
         name: "cli",
-        imports: &["runtime", "ingest", "app", "report", "render", "analysis", "model"],
+        imports: &["settings", "runtime", "ingest", "app", "report", "render", "analysis", "model"],
         never: &[],
     },
+    Room { name: "settings", imports: &["app", "render", "model"], never: &["std::fs", "std::env"] },
     Room {
         name: "runtime",
         imports: &[
-            "terminal", "demo", "ui", "report", "app", "ingest", "render", "analysis", "source", "formats",
-            "model",
+            "settings", "terminal", "demo", "ui", "report", "app", "ingest", "render", "analysis", "source",
+            "formats", "model",
         ],
         never: &[],
     },

@@ -24,6 +24,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 
 /// The part of an answer that a line brings.
 pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
+    session.retries.end(line.lane.as_ref());
     let message = line.json.get("message");
     let model = message.get("model").text();
     let is_synthetic = model.as_deref() == Some(SYNTHETIC);
@@ -62,14 +63,16 @@ fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block>
         let site = Site { record: &line.id, place, at: line.at };
         match anthropic::content(block, site, out) {
             Content::Part(kind) => {
-                if let BlockKind::Call(call) = &kind
-                    && call.kind == ToolKind::Delegate
-                {
-                    session.lanes.label_call(call.key.clone(), call.headline.clone());
+                if let BlockKind::Call(call) = &kind {
+                    session.calls.begin(line.lane.as_ref(), &call.key);
+                    if call.kind == ToolKind::Delegate {
+                        session.lanes.label_call(call.key.clone(), call.headline.clone());
+                    }
                 }
                 blocks.push(Batch::block(line.piece(), kind));
             }
             Content::Result(call, result) => {
+                session.calls.end(line.lane.as_ref(), &call);
                 out.push(Edit::Result { call, result, lane: line.lane.clone() });
             }
             Content::Blank => {}

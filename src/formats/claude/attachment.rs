@@ -1,6 +1,7 @@
 //! Attachments (since 2.1.9x): what the program adds to the context beside messages, and prompts that
 //! were typed while the agent was busy.
 
+use super::hooks;
 use super::line::Line;
 use super::session::Session;
 use super::user;
@@ -11,9 +12,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Types that are known to matter only to the model.
-const QUIET: [&str; 26] = [
-    "hook_success",
-    "hook_system_message",
+const QUIET: [&str; 24] = [
     "hook_additional_context",
     "hook_cancelled",
     "async_hook_response",
@@ -54,6 +53,9 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let kind = attachment.get("type").str_or_empty();
     if kind == "queued_command" {
         return user::queued(line, attachment, session, out);
+    }
+    if matches!(kind, "hook_success" | "hook_system_message") {
+        return hooks::ended(line, attachment, &mut session.hooks, out);
     }
     let is_quiet = QUIET.contains(&kind);
     if !is_quiet && !LOUD.contains(&kind) {

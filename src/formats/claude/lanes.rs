@@ -49,6 +49,9 @@ impl Lanes {
         if !identifies(name) || !identifies(call) {
             return;
         }
+        if !self.known.contains_key(name) {
+            out.wanted.push(Text::clean(name));
+        }
         let call = Text::clean(call);
         let label = self.labels.get(&call).cloned();
         self.change(&Text::clean(name), out, |lane| {

@@ -33,7 +33,9 @@ impl<'a> Line<'a> {
     pub fn read(input: Input<'a>, home: Option<&Name>, out: &Batch) -> Self {
         let json = input.json;
         let uuid = json.get("uuid").str().filter(|id| identifies(id));
-        let parent = json.get("parentUuid").str().filter(|id| identifies(id));
+        // A compaction begins a new chain, but says what it goes on from.
+        let parents = [json.get("parentUuid"), json.get("logicalParentUuid")];
+        let parent = parents.iter().find_map(|parent| parent.str().filter(|id| identifies(id)));
         Self {
             json,
             input,
@@ -79,7 +81,7 @@ pub fn lane_of(input: Input<'_>) -> Option<Name> {
             let stem = path.file_stem()?.to_str()?;
             Some(Text::clean(stem.strip_prefix("agent-").unwrap_or(stem)))
         }),
-        Place::Line | Place::Header | Place::Element | Place::File(_) => {
+        Place::Line | Place::Header | Place::Element | Place::File(_) | Place::Text(_) | Place::Row(_) => {
             json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean("sidechain")))
         }
     }

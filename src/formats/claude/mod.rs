@@ -4,13 +4,20 @@
 
 pub mod assistant;
 mod attachment;
+pub mod calls;
+pub mod command;
+pub mod hooks;
 pub mod lanes;
 pub mod line;
 mod notes;
 pub mod outcome;
+mod places;
 mod progress;
+pub mod queue;
+pub mod retries;
 pub mod session;
 mod sniff;
+pub mod stored;
 pub mod system;
 pub mod user;
 pub mod voice;
@@ -21,7 +28,9 @@ mod tests;
 use std::path::Path;
 
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::roots::{Named, Root};
 use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Trust;
@@ -36,6 +45,11 @@ impl Format for Claude {
         "claude-code"
     }
 
+    fn omits(&self) -> &'static str {
+        "cost (estimated from a price table and marked ~); the exact time of each block; requests \
+         for titles and inside web searches"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }
@@ -47,11 +61,27 @@ impl Format for Claude {
     /// Sub-agents lie in a folder named as the session, workflows in folders below.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let agents = path.with_extension("").join("subagents").join("**");
-        vec![Pattern(agents.join("*.meta.json")), Pattern(agents.join("*.jsonl"))]
+        let outputs = path.with_extension("").join("tool-results");
+        vec![
+            Pattern(agents.join("*.meta.json")),
+            Pattern(agents.join("*.jsonl")),
+            Pattern(outputs.join("*.txt")),
+        ]
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".claude/projects", ".config/claude/projects"]
+    /// Before there were folders, the files of sub-agents lay beside those of their sessions.
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        let is_id = wanted.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let folder = path.parent().filter(|_| is_id);
+        folder.map(|folder| Pattern(folder.join(format!("agent-{wanted}.jsonl")))).into_iter().collect()
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
     }
 }
 
@@ -66,6 +96,9 @@ impl Decoder for ClaudeDecoder {
         if let Place::File(path) = input.place {
             return self.describe_agent(path, input, out);
         }
+        if let Place::Text(path) = input.place {
+            return self.session.stored.arrive(path, input.json.str_or_empty(), out);
+        }
         let mut line = Line::read(input, self.session.home(), out);
         if self.session.needs_home() && input.place == Place::Line && line.has_uuid {
             self.session.settle_home(&line);
@@ -75,6 +108,11 @@ impl Decoder for ClaudeDecoder {
         if !is_progress && self.session.tells_again(&line, out) {
             return Fate::Merged;
         }
+        if let Some(words) = self.session.leaves(&line) {
+            let mut entry = line.entry(line.sub_key("session"), Role::Harness, out);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Resumed(words))));
+            out.entry(entry);
+        }
         if line.lane.is_none() {
             self.session.tell_facts(input.json, out);
         }
@@ -83,6 +121,10 @@ impl Decoder for ClaudeDecoder {
             self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
         }
         self.dispatch(&line, out)
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.session.stored.miss(out);
     }
 }
 

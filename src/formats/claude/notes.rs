@@ -1,15 +1,15 @@
 //! Lines outside the chain of messages: titles, modes, queues, links, bookkeeping. The program appends
 //! them again and again; the last one counts.
 
-use super::lanes::Trust;
 use super::line::Line;
+use super::outcome::count;
+use super::queue;
 use super::session::Session;
 use super::system::{show_break, show_text};
-use super::voice::element;
 use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -33,9 +33,9 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option
             let text = Text::clean(&format!("continued in {target}"));
             show_break(line, Break::Resumed(text), false, out)
         }
-        "queue-operation" => queue(line, session, out),
-        "last-prompt" => Fate::Passed("copy of the last prompt"),
-        "file-history-snapshot" => Fate::Passed("snapshot of files for undo"),
+        "queue-operation" => queue::decode(line, &mut session.queue, &mut session.lanes, out),
+        "last-prompt" => last_prompt(line, session, out),
+        "file-history-snapshot" => snapshot(line, session, out),
         _ => return None,
     };
     Some(fate)
@@ -63,27 +63,55 @@ fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 }
 
 /// A setting shows once for each of its values: the lines are appended again with every resume, so
-/// their places tell nothing.
-fn changed(line: &Line<'_>, session: &mut Session, what: &str, member: &str, out: &mut Batch) -> Fate {
+/// their places tell nothing. What a session begins with is no event.
+fn changed(
+    line: &Line<'_>,
+    session: &mut Session,
+    what: &'static str,
+    member: &str,
+    out: &mut Batch,
+) -> Fate {
     let told = Text::stub(&format!("{what}: {}", line.json.get(member).str_or_empty()), 200);
+    let is_first = session.is_new_setting(&Text::from(what));
+    once(line, told, is_first, session, out)
+}
+
+/// A copy of the last prompt and the line that the session stands at.
+fn last_prompt(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let prompt = line.json.get("lastPrompt").filled();
+    let leaf = line.json.get("leafUuid").str_or_empty();
+    let told = prompt
+        .map_or_else(|| format!("the session stands at {leaf}"), |words| format!("last prompt: {words}"));
+    once(line, Text::stub(&told, 200), true, session, out)
+}
+
+fn once(line: &Line<'_>, told: Text, is_trace: bool, session: &mut Session, out: &mut Batch) -> Fate {
     if !session.is_new_setting(&told) {
         return Fate::Merged;
     }
     let mut entry = line.entry(told.clone(), Role::Harness, out);
     entry.marks.quiet = true;
+    entry.marks.trace = is_trace;
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(told))));
     out.entry(entry);
     Fate::Shown
 }
 
-/// The queue of prompts typed while the agent is busy. What is taken out shows as a prompt of its own.
-fn queue(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let content = line.json.get("content").str_or_empty();
-    if content.trim().is_empty() {
-        return Fate::Passed("queue of prompts");
-    }
-    if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id")) {
-        session.lanes.link(task, call, Trust::Progress, out);
-    }
-    show_text(line, "queued", content, true, out)
+/// Copies of files from before a prompt. Later lines tell the same snapshot again, with more files.
+fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let snapshot = line.json.get("snapshot");
+    let of = snapshot.get("messageId").filled().or_else(|| line.json.get("messageId").filled());
+    let key = of.map_or_else(|| line.id.clone(), |of| Text::clean(&format!("snapshot:{of}")));
+    let is_first = session.is_new_setting(&key);
+    let files = snapshot.get("trackedFileBackups").members();
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_ref()).collect();
+    let mut entry = line.entry(key, Role::Harness, out);
+    entry.at = entry.at.or_else(|| snapshot.get("timestamp").moment());
+    entry.marks.quiet = true;
+    entry.marks.trace = true;
+    let title = Text::clean(&format!("snapshot of {} for undo", count(names.len() as u64, "file")));
+    let body = out.output(&names.join("\n"));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    out.entry(entry);
+    if is_first { Fate::Shown } else { Fate::Merged }
 }

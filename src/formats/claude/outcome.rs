@@ -1,6 +1,7 @@
 //! What Claude Code tells of a result besides its text (`toolUseResult`, `tool_use_result` in
 //! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
 
+use super::stored;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
@@ -8,6 +9,11 @@ use crate::model::tool::{ToolResult, Verdict};
 
 /// Adds what the structured copy of a result tells. `text` is the text of the result.
 pub fn enrich(result: &mut ToolResult, text: &str, told: &Json<'_>, out: &mut Batch) {
+    if let Some(begin) = stored::preview(text) {
+        // Early versions keep more of the output beside the text than in it.
+        let output = told.get("stdout").str().filter(|output| output.len() > begin.len());
+        result.body = out.output(output.unwrap_or(begin));
+    }
     let patch = told.get("structuredPatch").items();
     if !patch.is_empty() {
         result.patch = Some(out.prose(&unified(patch)));
@@ -53,8 +59,14 @@ fn command_facts(told: &Json<'_>) -> Vec<String> {
     if told.get("interrupted").is_true() {
         facts.push("interrupted".to_owned());
     }
-    if told.has("backgroundTaskId") {
-        facts.push("in the background".to_owned());
+    if let Some(task) = told.get("backgroundTaskId").filled() {
+        facts.push(format!("in the background as {task}"));
+    }
+    if told.get("isImage").is_true() {
+        facts.push("image".to_owned());
+    }
+    if told.get("userModified").is_true() {
+        facts.push("changed by the user".to_owned());
     }
     if let Some(stdout) = told.get("stdout").str()
         && facts.is_empty()
@@ -70,8 +82,13 @@ fn file_facts(told: &Json<'_>) -> Vec<String> {
     let shown = file.get("numLines").count();
     let total = file.get("totalLines").count();
     let mut facts = Vec::new();
+    let start = file.get("startLine").count().filter(|start| *start > 1);
     match (shown, total) {
-        (Some(shown), Some(total)) if total > shown => facts.push(format!("{shown} of {total} lines")),
+        (Some(shown), Some(total)) if total > shown => {
+            let end = start.map(|start| (start, start.saturating_add(shown).saturating_sub(1)));
+            let lines = end.map_or_else(|| shown.to_string(), |(start, end)| format!("{start}–{end}"));
+            facts.push(format!("{lines} of {total} lines"));
+        }
         (Some(shown), _) => facts.push(count(shown, "line")),
         _ => {}
     }

@@ -1,34 +1,68 @@
 //! Progress lines: up to a third of all lines of old versions. What they tell is told again by the
-//! result, but for messages of sub-agents that have no file of their own.
+//! result: until it comes, the newest line is what the running call shows. Messages of sub-agents stay
+//! as copies until the file of the sub-agent tells them.
 
+use super::hooks;
 use super::lanes::Trust;
 use super::line::Line;
+use super::outcome::count;
 use super::session::Session;
 use crate::formats::anthropic::{self, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::Batch;
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::tool::ToolState;
 
 /// A progress line.
 pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let told = line.json.get("data");
-    match told.get("type").str_or_empty() {
-        "bash_progress" | "powershell_progress" => Fate::Passed("progress of a command"),
-        "hook_progress" => Fate::Passed("progress of a hook"),
-        "mcp_progress" => Fate::Passed("progress of an MCP tool"),
-        "query_update" | "search_results_received" => Fate::Passed("progress of a web search"),
-        "waiting_for_task" => Fate::Passed("progress: waiting for a task"),
+    let text = |member: &str| told.get(member).str_or_empty();
+    match text("type") {
+        "bash_progress" | "powershell_progress" => {
+            let output = told.get("fullOutput").filled().unwrap_or(text("output"));
+            live(line, output, session, out)
+        }
+        "hook_progress" => hooks::started(line, told, &mut session.hooks, out),
+        "mcp_progress" => {
+            let message = told.get("progressMessage").filled().unwrap_or(text("status"));
+            live(line, &format!("{} {message}", text("serverName")), session, out)
+        }
+        "query_update" => live(line, &format!("searching for {}", text("query")), session, out),
+        "search_results_received" => {
+            let results = count(told.get("resultCount").count().unwrap_or(0), "result");
+            live(line, &format!("{results} for {}", text("query")), session, out)
+        }
+        "waiting_for_task" => live(line, &format!("waiting for {}", text("taskDescription")), session, out),
         "agent_progress" => copy(line, told, session, out),
         other => {
             out.unknown(&format!("progress/{other}"));
             show_raw(line.input, &format!("progress/{other}"), out)
         }
     }
+}
+
+/// What a call has put out so far; each line tells all of it, so that only the newest one counts. One
+/// whose call is not in the session keeps an entry of its own.
+fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -> Fate {
+    let call = line.json.get("parentToolUseID").str_or_empty();
+    let body = out.output(output.trim());
+    if identifies(call) && session.calls.knows(call) {
+        let state = if body.bytes == 0 { ToolState::Running } else { ToolState::Streaming(Box::new(body)) };
+        out.push(Edit::State { call: Text::clean(call), state });
+        return Fate::Merged;
+    }
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = true;
+    entry.marks.trace = true;
+    let title = Text::clean("progress of a call");
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(Raw { title, body })));
+    out.entry(entry);
+    Fate::Shown
 }
 
 /// The key of the copy of a message.
@@ -43,13 +77,13 @@ fn copy(line: &Line<'_>, told: &Json<'_>, session: &mut Session, out: &mut Batch
     let agent = told.get("agentId").str_or_empty();
     session.lanes.link(agent, line.json.get("parentToolUseID").str_or_empty(), Trust::Progress, out);
     let id = inner.get("uuid").str().filter(|id| identifies(id));
-    if id.is_none() || !identifies(agent) {
-        return Fate::Passed("progress of a sub-agent");
-    }
-    let id = id.unwrap_or_default();
+    let Some(id) = id.filter(|_| identifies(agent)) else {
+        let text = anthropic::output_text(inner.at(&["message", "content"]));
+        return live(line, &text, session, out);
+    };
     let key = copy_key(id);
     if session.has_seen(id) || !session.lanes.note_copy(key.clone()) {
-        return Fate::Passed("progress copy of a sub-agent's message");
+        return Fate::Merged;
     }
     let lane = Text::clean(agent);
     session.lanes.enter(&lane, out);

@@ -2,8 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::calls::Calls;
+use super::command::Command;
+use super::hooks::Hooks;
 use super::lanes::Lanes;
 use super::line::Line;
+use super::queue::Queue;
+use super::retries::Retries;
+use super::stored::Stored;
+use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -15,12 +22,15 @@ use crate::model::text::{Name, Text};
 const TITLE_CHARS: usize = 120;
 
 /// Members of an envelope that are facts about the session, in the spelling of disk and stream.
-const FACTS: [Fact; 5] = [
+const FACTS: [Fact; 8] = [
     ("sessionId", MetaEdit::Id),
     ("session_id", MetaEdit::Id),
     ("cwd", MetaEdit::Cwd),
     ("version", MetaEdit::Version),
     ("claude_code_version", MetaEdit::Version),
+    ("gitBranch", |value| MetaEdit::Fact { name: "git branch", value }),
+    ("permissionMode", |value| MetaEdit::Fact { name: "permission mode", value }),
+    ("prUrl", |value| MetaEdit::Fact { name: "pull request", value }),
 ];
 
 type Fact = (&'static str, fn(Text) -> MetaEdit);
@@ -30,6 +40,18 @@ type Fact = (&'static str, fn(Text) -> MetaEdit);
 pub struct Session {
     /// Sub-agents.
     pub lanes: Lanes,
+    /// Calls and what they wait for.
+    pub calls: Calls,
+    /// Runs of hooks.
+    pub hooks: Hooks,
+    /// Prompts that wait.
+    pub queue: Queue,
+    /// Outputs beside the session.
+    pub stored: Stored,
+    /// Requests that are tried again.
+    pub retries: Retries,
+    /// A command whose output may follow.
+    pub command: Option<Command>,
     home: Option<Name>,
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,
@@ -103,6 +125,24 @@ impl Session {
     /// Whether a line with this id was seen.
     pub fn has_seen(&self, id: &str) -> bool {
         self.seen.contains_key(&Piece::of(id))
+    }
+
+    /// The session that the lines up to here belong to, if this one begins another: a session that was
+    /// resumed or forked holds the lines of the one before it, under their old id or as copies that
+    /// say whence.
+    pub fn leaves(&mut self, line: &Line<'_>) -> Option<Text> {
+        let json = line.json;
+        if !line.has_uuid || line.lane.is_some() || line.input.place != Place::Line {
+            return None;
+        }
+        if let Some(origin) = json.at(&["forkedFrom", "sessionId"]).filled() {
+            let words = Text::clean(&format!("forked from session {origin}"));
+            return self.is_new_setting(&words).then_some(words);
+        }
+        let before = self.facts.get("sessionId").cloned()?;
+        let id = json.get("sessionId").filled().filter(|id| identifies(id) && *id != before)?;
+        let words = Text::clean(&format!("session {before} goes on as {id}"));
+        self.is_new_setting(&words).then_some(words)
     }
 
     /// Tells the facts of an envelope that changed.

@@ -1,9 +1,10 @@
 //! System lines: what the program says of itself, by `subtype`.
 
+use super::command::{self, Command};
 use super::line::Line;
-use super::outcome::count;
 use super::session::Session;
 use super::voice::{Voice, voice_of};
+use super::{hooks, retries};
 use crate::formats::anthropic;
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
@@ -25,16 +26,15 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
             show_break(line, partial_compaction(json.get("microcompactMetadata")), false, out)
         }
         "api_error" => {
-            let (attempt, most) = (json.get("retryAttempt").int(), json.get("maxRetries").int());
-            let is_retried = attempt.zip(most).is_some_and(|(attempt, most)| attempt < most);
-            show_break(line, Break::Error(api_error(json)), is_retried, out)
+            let attempt = json.get("retryAttempt").int().zip(json.get("maxRetries").int());
+            retries::failed(line, attempt, api_error(json), &mut session.retries, out)
         }
         "turn_duration" => match json.get("durationMs").count() {
-            Some(ms) => setting(line, &format!("turn took {}", seconds(ms)), true, out),
+            Some(ms) => bookkeeping(line, &format!("turn took {}", seconds(ms)), out),
             None => show_raw(line.input, "system/turn_duration", out),
         },
-        "stop_hook_summary" => stop_hooks(line, out),
-        "local_command" => local_command(line, content, out),
+        "stop_hook_summary" => stop_hooks(line, session, out),
+        "local_command" => local_command(line, content, session, out),
         "informational" => {
             let is_quiet = matches!(json.get("level").str_or_empty(), "" | "info" | "suggestion");
             show_text(line, "notice", content, is_quiet, out)
@@ -106,7 +106,7 @@ pub fn retry(
     Text::clean(&text)
 }
 
-fn stop_hooks(line: &Line<'_>, out: &mut Batch) -> Fate {
+fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let errors: Vec<&str> = json.get("hookErrors").items().iter().filter_map(Json::filled).collect();
     if !errors.is_empty() {
@@ -117,14 +117,35 @@ fn stop_hooks(line: &Line<'_>, out: &mut Batch) -> Fate {
         let reason = json.get("stopReason").str_or_empty();
         return setting(line, &format!("a stop hook ended the turn: {reason}"), false, out);
     }
-    let hooks = json.get("hookCount").count().unwrap_or(0);
-    setting(line, &format!("{} ran", count(hooks, "stop hook")), true, out)
+    hooks::summary(line, &mut session.hooks, out)
 }
 
 /// Commands that never reach the model are stored here since 2.1, with their output.
-fn local_command(line: &Line<'_>, content: &str, out: &mut Batch) -> Fate {
+fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
     match voice_of(content) {
-        Voice::Typed(command) => setting(line, &command, false, out),
+        Voice::Typed(command) => {
+            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+            let words = Break::Setting(Text::clean(&command));
+            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+            session.command = Some(Command::of(&entry));
+            out.entry(entry);
+            Fate::Shown
+        }
+        Voice::Program(note) if note.is_output() => {
+            let blocks = if note.text.is_empty() {
+                Vec::new()
+            } else {
+                let body = out.output(&note.text);
+                let raw = Raw { title: Text::clean(note.title), body };
+                vec![Batch::block(line.piece(), BlockKind::Raw(raw))]
+            };
+            command::add_output(line, blocks, session.command.take(), out).unwrap_or_else(|blocks| {
+                let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+                entry.blocks = blocks;
+                out.entry(entry);
+                Fate::Shown
+            })
+        }
         Voice::Program(note) => show_text(line, note.title, &note.text, note.quiet, out),
         Voice::Own { .. } | Voice::Interrupted(_) => show_text(line, "command", content, false, out),
     }
@@ -153,10 +174,21 @@ pub fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> 
     show_break(line, Break::Setting(Text::clean(what)), is_quiet, out)
 }
 
+/// Keeps a small fact that the screen tells in a better place.
+pub fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = true;
+    entry.marks.trace = true;
+    let words = Break::Setting(Text::clean(what));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+    out.entry(entry);
+    Fate::Shown
+}
+
 /// Shows a text of the program under a title.
 pub fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool, out: &mut Batch) -> Fate {
     if text.trim().is_empty() {
-        return Fate::Passed("program text that is empty");
+        return bookkeeping(line, &format!("{title}: empty"), out);
     }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = is_quiet;

@@ -1,11 +1,13 @@
 //! User lines and queued prompts: prompts, typed commands, results of tools, and the texts that the
 //! program stores under the role of the user.
 
+use super::command::{self, Command};
 use super::lanes::Trust;
 use super::line::Line;
-use super::outcome;
 use super::session::Session;
+use super::system::bookkeeping;
 use super::voice::{Note, Voice, voice_of};
+use super::{outcome, stored};
 use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
@@ -25,10 +27,25 @@ pub struct Heard {
     pub program: Vec<BlockKind>,
     /// Whether all of what the program wrote matters only to the model.
     pub is_quiet: bool,
+    /// Whether it is a command that the user typed.
+    pub is_command: bool,
+    /// Whether the program wrote nothing but the output of a command.
+    pub is_output: bool,
+    /// Whether the user stopped the work.
+    pub is_interrupted: bool,
     /// Results of tools.
-    pub results: Vec<(Key, ToolResult)>,
+    pub results: Vec<Returned>,
     /// The first words of the user.
     pub words: Option<String>,
+}
+
+/// A result of a tool.
+#[derive(Debug)]
+pub struct Returned {
+    call: Key,
+    result: ToolResult,
+    /// The file that holds all of it.
+    file: Option<String>,
 }
 
 /// Reads the blocks of a user message. `by_program` says that no block is the user's own, `told` is
@@ -49,8 +66,10 @@ pub fn hear(content: &Json<'_>, site: Site<'_>, by_program: bool, told: &Json<'_
             Content::Part(kind) => heard.own.push(kind),
             Content::Result(call, mut result) => {
                 let text = anthropic::output_text(block.get("content"));
-                outcome::enrich(&mut result, &text, if has_one_result { told } else { &Json::Null }, out);
-                heard.results.push((call, *result));
+                let told = if has_one_result { told } else { &Json::Null };
+                outcome::enrich(&mut result, &text, told, out);
+                let file = stored::named_in(&text, told);
+                heard.results.push(Returned { call, result: *result, file });
             }
             Content::Blank => {}
         }
@@ -78,10 +97,15 @@ fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
         }
         Voice::Typed(command) => {
             heard.own.push(BlockKind::Text(out.prose(&command)));
-            heard.words.get_or_insert(command);
+            heard.is_command = true;
+            // A command names a session only if it says what is to be done.
+            if command.starts_with('/') && command.contains(' ') {
+                heard.words.get_or_insert(command);
+            }
         }
         Voice::Interrupted(how) => {
             heard.is_quiet = false;
+            heard.is_interrupted = true;
             heard.program.push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
         }
         Voice::Program(note) => hear_note(&note, heard, out),
@@ -89,6 +113,7 @@ fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
 }
 
 fn hear_note(note: &Note<'_>, heard: &mut Heard, out: &mut Batch) {
+    heard.is_output = note.is_output() && (heard.is_output || heard.program.is_empty());
     if note.text.trim().is_empty() {
         return;
     }
@@ -113,8 +138,8 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
     let heard = hear(content, site, by_program, told, out);
-    if let [(call, _)] = heard.results.as_slice() {
-        session.lanes.link(told.get("agentId").str_or_empty(), call, Trust::Result, out);
+    if let [returned] = heard.results.as_slice() {
+        session.lanes.link(told.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
     }
     show(line, heard, session, out)
 }
@@ -133,29 +158,47 @@ fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -
     let is_said = !heard.own.is_empty();
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
-    for (call, result) in heard.results {
+    for Returned { call, mut result, file } in heard.results {
+        if let Some(file) = file {
+            session.stored.name(&call, &mut result, line.lane.as_ref(), &file, out);
+        }
+        session.calls.end(line.lane.as_ref(), &call);
         out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
     }
+    if heard.is_interrupted {
+        session.calls.lose(line.lane.as_ref(), out);
+    }
     if is_said {
-        if line.lane.is_none() {
-            session.tell_prompt(heard.words.as_deref().unwrap_or_default(), out);
+        if let Some(words) = heard.words.as_deref().filter(|_| line.lane.is_none()) {
+            session.tell_prompt(words, out);
         }
         let mut entry = line.entry(line.id.clone(), Role::User, out);
         entry.marks.prompt = true;
         entry.blocks = blocks(line, heard.own);
+        session.retries.end(line.lane.as_ref());
+        if heard.is_command {
+            session.command = Some(Command::of(&entry));
+        }
         out.entry(entry);
+    }
+    let mut program = blocks(line, heard.program);
+    if heard.is_output && !is_said {
+        match command::add_output(line, program, session.command.take(), out) {
+            Ok(fate) => return fate,
+            Err(blocks) => program = blocks,
+        }
     }
     if has_notes {
         let key = if is_said { line.sub_key("notes") } else { line.id.clone() };
         let mut entry = line.entry(key, Role::Harness, out);
         entry.marks.quiet = heard.is_quiet;
-        entry.blocks = blocks(line, heard.program);
+        entry.blocks = program;
         out.entry(entry);
     }
     match (is_said || has_notes, has_results) {
         (true, _) => Fate::Shown,
         (false, true) => Fate::Merged,
-        (false, false) => Fate::Passed("user line without text"),
+        (false, false) => bookkeeping(line, "a message without text", out),
     }
 }
 

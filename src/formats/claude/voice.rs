@@ -33,6 +33,11 @@ pub struct Note<'a> {
 }
 
 impl<'a> Note<'a> {
+    /// Whether it is what a typed command put out.
+    pub fn is_output(&self) -> bool {
+        matches!(self.title, "command output" | "command errors")
+    }
+
     fn new(title: &'static str, text: &'a str, quiet: bool) -> Self {
         Self { title, text: text.trim().into(), quiet }
     }

@@ -1,28 +1,52 @@
 //! Control messages between the program and whoever drives it, and the small events beside messages.
 //! The subtype lies under `request` or `response`, or, in older writers, beside the type.
 
+use std::collections::HashMap;
+
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::system::{setting, show_break, show_text};
+use crate::formats::claude::system::{bookkeeping, setting, show_break, show_text};
 use crate::formats::json::Json;
 use crate::formats::tools;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Break, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
 
+/// Questions that wait for their answers: the entry and the words of each, by the id of the request.
+#[derive(Debug, Default)]
+pub struct Requests {
+    open: HashMap<Text, (Key, Text)>,
+}
+
+impl Requests {
+    fn ask(&mut self, id: &Json<'_>, entry: Key, words: Text) {
+        if let Some(id) = id.text() {
+            self.open.insert(id, (entry, words));
+        }
+    }
+
+    fn take(&mut self, id: &Json<'_>) -> Option<(Key, Text)> {
+        self.open.remove(&id.text()?)
+    }
+}
+
 /// A message of one of these types; `None` if the type is another.
-pub fn decode(line: &Line<'_>, out: &mut Batch) -> Option<Fate> {
+pub fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
-        "control_request" => request(line, nested(json, "request"), out),
-        "control_response" => response(line, nested(json, "response"), out),
-        "control_cancel_request" => setting(line, "request cancelled", true, out),
+        "control_request" => request(line, nested(json, "request"), requests, out),
+        "control_response" => response(line, nested(json, "response"), requests, out),
+        "control_cancel_request" => {
+            let asked = requests.take(json.get("request_id"));
+            answer(line, asked, "request cancelled", true, out)
+        }
         "rate_limit_event" => rate_limit(line, json.get("rate_limit_info"), out),
-        "tool_progress" => progress(json, out),
-        "mcp_message" => quiet_tree(line, json, "MCP message", out),
+        "tool_progress" => progress(line, out),
+        "mcp_message" => quiet_tree(line, json, "MCP message", false, out),
         "conversation_reset" => {
             show_break(line, Break::Resumed(Text::clean("conversation reset")), false, out)
         }
@@ -32,8 +56,8 @@ pub fn decode(line: &Line<'_>, out: &mut Batch) -> Option<Fate> {
         "prompt_suggestion" => {
             show_text(line, "suggested prompt", json.get("suggestion").str_or_empty(), true, out)
         }
-        "auth_status" => quiet_tree(line, json, "authentication", out),
-        "keep_alive" => Fate::Passed("keep alive"),
+        "auth_status" => quiet_tree(line, json, "authentication", false, out),
+        "keep_alive" => bookkeeping(line, "keep alive", out),
         _ => return None,
     };
     Some(fate)
@@ -43,7 +67,7 @@ fn nested<'j, 'a>(json: &'j Json<'a>, name: &str) -> &'j Json<'a> {
     if json.get(name).is_object() { json.get(name) } else { json }
 }
 
-fn request(line: &Line<'_>, request: &Json<'_>, out: &mut Batch) -> Fate {
+fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &mut Batch) -> Fate {
     let text = |member: &str| request.get(member).str_or_empty();
     match text("subtype") {
         "can_use_tool" => {
@@ -51,20 +75,27 @@ fn request(line: &Line<'_>, request: &Json<'_>, out: &mut Batch) -> Fate {
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of(tool), input);
             let waiting = Text::clean(&format!("permission for {tool}: {headline}"));
-            show_break(line, Break::Waiting(waiting), false, out)
+            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting.clone()))));
+            requests.ask(line.json.get("request_id"), entry.key.clone(), waiting);
+            out.entry(entry);
+            Fate::Shown
         }
         "interrupt" => show_break(line, Break::Interrupted(Text::default()), false, out),
         "set_model" => show_break(line, Break::ModelChange(Text::clean(text("model"))), false, out),
         "set_permission_mode" => setting(line, &format!("permission mode: {}", text("mode")), false, out),
         subtype => {
             let title = format!("control request {subtype}");
-            quiet_tree(line, request, &title, out)
+            quiet_tree(line, request, &title, false, out)
         }
     }
 }
 
-fn response(line: &Line<'_>, response: &Json<'_>, out: &mut Batch) -> Fate {
+fn response(line: &Line<'_>, response: &Json<'_>, requests: &mut Requests, out: &mut Batch) -> Fate {
     let inner = nested(response, "response");
+    let id =
+        if response.has("request_id") { response.get("request_id") } else { line.json.get("request_id") };
+    let asked = requests.take(id);
     if response.get("subtype").str() == Some("error") {
         let error = Text::clean(&format!("control request: {}", response.get("error").str_or_empty()));
         return show_break(line, Break::Error(error), false, out);
@@ -72,12 +103,24 @@ fn response(line: &Line<'_>, response: &Json<'_>, out: &mut Batch) -> Fate {
     let is_denied = inner.get("behavior").str() == Some("deny") || *inner.get("allowed") == Json::Bool(false);
     if is_denied {
         let reason = inner.get("message").filled().or_else(|| inner.get("reason").filled()).unwrap_or("");
-        return setting(line, &format!("permission denied: {reason}"), false, out);
+        return answer(line, asked, &format!("permission denied: {reason}"), false, out);
     }
     if inner.get("behavior").str() == Some("allow") || inner.get("allowed").is_true() {
-        return setting(line, "permission granted", true, out);
+        return answer(line, asked, "permission granted", true, out);
     }
-    quiet_tree(line, response, "control response", out)
+    quiet_tree(line, response, "control response", false, out)
+}
+
+/// An answer takes the place of its question, or stands alone if the question is not in the stream.
+fn answer(line: &Line<'_>, asked: Option<(Key, Text)>, words: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+    let Some((key, question)) = asked else { return setting(line, words, is_quiet, out) };
+    let mut entry = line.entry(key, Role::Harness, out);
+    entry.marks.quiet = is_quiet;
+    let words = words.strip_prefix("permission ").unwrap_or(words);
+    let words = Text::clean(&format!("{question}: {words}"));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(words))));
+    out.entry(entry);
+    Fate::Merged
 }
 
 fn rate_limit(line: &Line<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
@@ -88,23 +131,25 @@ fn rate_limit(line: &Line<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
     match status {
         "rejected" => show_break(line, Break::Error(Text::clean(&text)), false, out),
         "allowed" => setting(line, &text, true, out),
-        "" => quiet_tree(line, line.json, "rate limit", out),
+        "" => quiet_tree(line, line.json, "rate limit", false, out),
         _ => setting(line, &text, false, out),
     }
 }
 
-fn progress(json: &Json<'_>, out: &mut Batch) -> Fate {
-    let call = json.get("tool_use_id").str_or_empty();
+fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
+    let call = line.json.get("tool_use_id").str_or_empty();
     if !identifies(call) {
-        return Fate::Passed("progress of a tool");
+        return bookkeeping(line, "progress of a tool", out);
     }
     out.push(Edit::State { call: Text::clean(call), state: ToolState::Running });
     Fate::Merged
 }
 
-fn quiet_tree(line: &Line<'_>, value: &Json<'_>, title: &str, out: &mut Batch) -> Fate {
+/// Shows a message that is for programs as a tree.
+pub fn quiet_tree(line: &Line<'_>, value: &Json<'_>, title: &str, is_trace: bool, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
+    entry.marks.trace = is_trace;
     let block = anthropic::raw(value, title, out);
     entry.blocks.push(Batch::block(line.piece(), block));
     out.entry(entry);

@@ -5,7 +5,9 @@ mod control;
 mod partial;
 mod run;
 mod sniff;
+mod sums;
 mod system;
+mod tasks;
 
 #[cfg(test)]
 mod tests;
@@ -19,8 +21,10 @@ use crate::model::edit::Batch;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use control::Requests;
 use partial::Partials;
 use run::Run;
+use tasks::Tasks;
 
 /// The format.
 pub struct ClaudeStream;
@@ -28,6 +32,11 @@ pub struct ClaudeStream;
 impl Format for ClaudeStream {
     fn name(&self) -> &'static str {
         "claude-stream-json"
+    }
+
+    fn omits(&self) -> &'static str {
+        "the first prompt, and times of answers; without the closing result line the output \
+         tokens are far too low"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -45,6 +54,8 @@ struct ClaudeStreamDecoder {
     session: Session,
     partials: Partials,
     run: Run,
+    tasks: Tasks,
+    requests: Requests,
 }
 
 impl Decoder for ClaudeStreamDecoder {
@@ -78,9 +89,12 @@ impl ClaudeStreamDecoder {
             "assistant" => self.answer(line, out),
             "user" => user::decode(line, &mut self.session, out),
             "system" if json.get("subtype").str() == Some("init") => self.run.begin(line, out),
-            "system" => system::decode(line, &mut self.session, out),
+            "system" => system::decode(line, &mut self.session, &mut self.tasks, out),
             "result" => {
                 self.partials.close_all(out);
+                if json.get("subtype").str() != Some("input_required") {
+                    self.session.calls.lose(None, out);
+                }
                 self.run.end(line, out)
             }
             "stream_event" => {
@@ -88,7 +102,7 @@ impl ClaudeStreamDecoder {
                 self.event(line, kind.unwrap_or(""), out)
             }
             "" if sniff::is_bare_event(json) => self.event(line, json.get("event_type").str_or_empty(), out),
-            kind => control::decode(line, out).unwrap_or_else(|| {
+            kind => control::decode(line, &mut self.requests, out).unwrap_or_else(|| {
                 let kind = if kind.is_empty() { "record without type" } else { kind };
                 out.unknown(&format!("type/{kind}"));
                 show_raw(line.input, kind, out)
@@ -100,11 +114,7 @@ impl ClaudeStreamDecoder {
         let mut entry = assistant::read(line, &mut self.session, out);
         let has_id = line.json.at(&["message", "id"]).str().is_some_and(identifies);
         self.partials.complete(line.lane.as_ref(), has_id, &mut entry);
-        if line.lane.is_none() {
-            for block in &entry.blocks {
-                self.run.hear(&block.kind);
-            }
-        }
+        self.run.hear(&entry);
         assistant::tell(entry, &mut self.session, out)
     }
 

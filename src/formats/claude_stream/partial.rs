@@ -80,8 +80,8 @@ impl Partials {
                 self.grow(lane, event, kind, text, out);
                 Some(Fate::Merged)
             }
-            "content_block_stop" | "message_delta" | "message_stop" => Some(Fate::Merged),
-            "ping" => Some(Fate::Passed("ping")),
+            // They end what is there, or keep the connection open.
+            "content_block_stop" | "message_delta" | "message_stop" | "ping" => Some(Fate::Merged),
             _ => None,
         }
     }
@@ -109,10 +109,8 @@ impl Partials {
             entry.key = partial.key.clone();
         }
         for block in &mut entry.blocks {
-            let waiting =
-                partial.blocks.iter_mut().find(|(_, live)| !live.is_full && fits(&live.kind, &block.kind));
-            if let Some((index, live)) = waiting {
-                block.piece = Piece(*index);
+            if let Some((index, live)) = partial.waiting_for(&block.kind) {
+                block.piece = Piece(index);
                 live.is_full = true;
                 live.text.clear();
             }
@@ -150,6 +148,19 @@ impl Partials {
 }
 
 impl Partial {
+    /// The first block that a full one of this kind completes. Blank texts have no full block, so texts
+    /// pair among those that say something.
+    fn waiting_for(&mut self, full: &BlockKind) -> Option<(u64, &mut Live)> {
+        let fitting = |live: &Live| !live.is_full && fits(&live.kind, full);
+        let is_like = |live: &Live| match full {
+            BlockKind::Text(body) | BlockKind::Thinking(body) => live.is_waiting() != body.stub.is_blank(),
+            _ => true,
+        };
+        let found = self.blocks.iter().find(|(_, live)| fitting(live) && is_like(live));
+        let index = *found.or_else(|| self.blocks.iter().find(|(_, live)| fitting(live)))?.0;
+        Some((index, self.blocks.get_mut(&index)?))
+    }
+
     fn entry(&self, lane: Option<&Name>, is_open: bool, out: &Batch) -> Entry {
         let mut entry = out.new_entry(self.key.clone(), Role::Assistant, None);
         entry.lane = lane.cloned();

@@ -1,23 +1,29 @@
 //! A run: `system/init` begins it, `result` ends it and knows best what it cost.
 
+use super::sums::{Count, Sums};
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
 use crate::formats::claude::outcome::count;
 use crate::formats::claude::system::{seconds, setting};
 use crate::formats::json::Json;
+use crate::formats::tools;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
+
+/// Calls that were not allowed and are named; the closing line counts all.
+const DENIALS: usize = 20;
 
 /// What a run is made of.
 #[derive(Debug, Default)]
 pub struct Run {
     /// The model named at its beginning.
     model: Option<Name>,
-    /// The last words of the model, as its result repeats them.
-    last_words: Option<Text>,
+    /// The last words of the model in the main lane, as its result repeats them: beginning and size.
+    last_words: Option<(Text, u32)>,
+    sums: Sums,
 }
 
 impl Run {
@@ -42,31 +48,35 @@ impl Run {
     }
 
     /// The model said something.
-    pub fn hear(&mut self, block: &BlockKind) {
-        if let BlockKind::Text(body) = block {
-            self.last_words = Some(body.stub.clone());
+    pub fn hear(&mut self, entry: &Entry) {
+        self.sums.add(entry);
+        let words = entry.blocks.iter().rev().find_map(|block| match &block.kind {
+            BlockKind::Text(body) => Some((body.stub.clone(), body.bytes)),
+            _ => None,
+        });
+        if entry.lane.is_none() && words.is_some() {
+            self.last_words = words;
         }
     }
 
     /// `result`.
     pub fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
-        tell_usage(line, self.model.as_ref(), out);
-        let subtype = json.get("subtype").str_or_empty();
-        if subtype == "input_required" {
-            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-            let waiting = Break::Waiting(Text::clean("input is required"));
-            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(waiting)));
+        let (count, difference) = self.sums.close(json, &line.id, out);
+        tell_usage(line, &count, self.model.as_ref(), out);
+        let block = |what: Break| Batch::block(line.piece(), BlockKind::Break(what));
+        let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+        if json.get("subtype").str() == Some("input_required") {
+            entry.blocks.push(block(Break::Waiting(Text::clean("input is required"))));
             out.entry(entry);
             return Fate::Shown;
         }
         out.meta(MetaEdit::Live(Some(false)));
-        let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-        if let Some(error) = error_of(json) {
-            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(Break::Error(error))));
-        }
-        let ended = Break::Ended(Text::clean(&facts(json).join(" · ")));
-        entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(ended)));
+        entry.blocks.extend(error_of(json).map(|error| block(Break::Error(error))));
+        entry.blocks.push(block(Break::Ended(Text::clean(&facts(json).join(" · ")))));
+        let denials = json.get("permission_denials").items().iter();
+        entry.blocks.extend(denials.take(DENIALS).map(|denial| block(Break::Setting(denied(denial)))));
+        entry.blocks.extend(difference.map(|words| block(Break::Setting(words))));
         if !json.get("structured_output").is_null() {
             let block = anthropic::raw(json.get("structured_output"), "structured output", out);
             entry.blocks.push(Batch::block(line.piece(), block));
@@ -83,11 +93,11 @@ impl Run {
         };
         let body = out.prose(answer);
         let mut entry = line.entry(line.sub_key("answer"), Role::Harness, out);
-        let is_copy = self.last_words.take().is_some_and(|words| words == body.stub);
-        entry.marks.copy = is_copy;
-        entry.marks.quiet = is_copy;
-        entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
-        out.entry(entry);
+        let is_copy = self.last_words.take() == Some((body.stub.clone(), body.bytes));
+        if !is_copy {
+            entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+            out.entry(entry);
+        }
     }
 }
 
@@ -123,31 +133,30 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     facts
 }
 
+/// `not allowed: Bash rm -rf build`
+fn denied(denial: &Json<'_>) -> Text {
+    let tool = denial.get("tool_name").str_or_empty();
+    let headline = tools::headline(tools::kind_of(tool), denial.get("tool_input"));
+    Text::stub(&format!("not allowed: {tool} {headline}"), 200)
+}
+
 /// Messages carry early snapshots of usage, and `usage` of a result leaves out sub-agents and all but
 /// the last leg after a stop hook. `modelUsage` knows all. The cost is told once, beside them.
-fn tell_usage(line: &Line<'_>, model: Option<&Name>, out: &mut Batch) {
-    let json = line.json;
-    for (name, spent) in json.get("modelUsage").members() {
-        let usage = Usage {
-            scope: Scope::Run,
-            input: anthropic::tokens(spent, "inputTokens", out),
-            output: anthropic::tokens(spent, "outputTokens", out),
-            cache_read: anthropic::tokens(spent, "cacheReadInputTokens", out),
-            cache_write: anthropic::tokens(spent, "cacheCreationInputTokens", out),
-            ..Usage::default()
-        };
-        let of = line.sub_key(&format!("usage:{name}"));
-        out.push(Edit::Usage { of, usage: Box::new(usage), model: Some(Text::clean(name)) });
-        if let Some(window) = spent.get("contextWindow").count().filter(|tokens| *tokens > 0)
-            && model.is_none_or(|model| model.as_str() == &**name)
+fn tell_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
+    let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
+    for (name, usage) in &count.models {
+        let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));
+        out.push(Edit::Usage { of, usage, model: Some(name.clone()) });
+        let window = line.json.at(&["modelUsage", name, "contextWindow"]).count();
+        if let Some(window) = window.filter(|tokens| *tokens > 0)
+            && model.is_none_or(|model| model == name)
         {
             out.meta(MetaEdit::Window(window));
         }
     }
-    let cost = json.get("total_cost_usd").number().filter(|usd| *usd > 0.0);
-    let usage = anthropic::usage(json.get("usage"), out).unwrap_or_default();
-    let usage = Usage { scope: Scope::Fallback, cost, ..usage };
-    if cost.is_some() || usage != (Usage { scope: Scope::Fallback, ..Usage::default() }) {
-        out.push(Edit::Usage { of: line.sub_key("usage"), usage: Box::new(usage), model: model.cloned() });
+    let usage = anthropic::usage(line.json.get("usage"), out).unwrap_or_default();
+    let usage = Usage { scope: Scope::Fallback, cost: count.cost, ..usage };
+    if usage != (Usage { scope: Scope::Fallback, ..Usage::default() }) {
+        out.push(Edit::Usage { of: of(""), usage: Box::new(usage), model: model.cloned() });
     }
 }

@@ -3,6 +3,7 @@
 
 mod core;
 mod metrics;
+mod places;
 mod result;
 mod ui;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::json::Json;
+use super::roots::{Beside, Named, Root};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
@@ -26,6 +28,10 @@ impl Format for Cline {
         "cline"
     }
 
+    fn omits(&self) -> &'static str {
+        "when tools started and ended; anything while a message is being written"
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff(probe)
     }
@@ -38,13 +44,16 @@ impl Format for Cline {
         companions(path)
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[
-            ".cline/data/sessions",
-            ".cline/data/tasks",
-            ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
-            "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
-        ]
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
     }
 }
 

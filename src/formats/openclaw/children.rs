@@ -1,7 +1,8 @@
-//! Sessions that a session's calls started: each is read from its own file into a lane of the call.
+//! Sessions that a session's calls started: each is read from its own file, or from its rows in the
+//! database, into a lane of the call.
 //!
 //! A result names the child by its session key; the index gives the file to a key. Without an index the
-//! id in the key may be the file's name.
+//! id in the key may be the file's name. Rows go by the name that the file would have.
 //!
 //! Invariant: what a child's records say of entries, calls and results carries the name of its lane, so
 //! that nothing of two sessions meets; facts about a child are not facts about the session.
@@ -102,7 +103,7 @@ impl Children {
         }
     }
 
-    /// Decodes a line of the file of the session with this id. `is_copied` says of a line whether the
+    /// Decodes a line or row of the session with this id. `is_copied` says of a line whether the
     /// parent has it too.
     pub fn decode(
         &mut self,
@@ -131,21 +132,21 @@ impl Children {
         fate
     }
 
-    /// Gives out what was held back. With `files`, says of which children there is none.
-    pub fn finish(&mut self, files: bool, out: &mut Batch) {
+    /// Gives out what was held back. `is_looked_for`: children of which nothing came are not there.
+    pub fn finish(&mut self, is_looked_for: bool, out: &mut Batch) {
         let mut missed = Vec::new();
         for (lane, child) in &mut self.sessions {
             let before = out.edits.len();
             child.decoder.finish(out);
             into_lane(before, lane, out);
-            if files && !child.has_lines && !std::mem::replace(&mut child.is_missed, true) {
+            if is_looked_for && !child.has_lines && !std::mem::replace(&mut child.is_missed, true) {
                 missed.push(lane.clone());
             }
         }
         missed.sort_unstable();
         for lane in missed {
             let mut entry = out.new_entry(missing_key(&lane), Role::Harness, None);
-            let told = Break::Setting("the file of this sub-agent's session is not here".into());
+            let told = Break::Setting("the session of this sub-agent is not here".into());
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(told)));
             entry.lane = Some(lane);
             out.entry(entry);
@@ -154,7 +155,7 @@ impl Children {
 }
 
 fn missing_key(lane: &Name) -> Key {
-    Text::clean(&format!("no file of {lane}"))
+    Text::clean(&format!("no session of {lane}"))
 }
 
 /// `subagent 3f2a81c0` for `agent:main:subagent:3f2a81c0-…`

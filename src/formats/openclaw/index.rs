@@ -1,13 +1,14 @@
 //! `sessions.json`: which sessions an agent has, by session key. Beside a transcript it tells what that
-//! is called and where it comes from; opened by itself it is a list.
+//! is called and where it comes from, also before that is opened; opened by itself it is a list.
 //!
 //! Invariant: its token counts are a snapshot of the last run, shown in the list and never counted.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::name;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
+use crate::formats::roots::Listing;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
@@ -23,7 +24,7 @@ const TITLE_CHARS: usize = 80;
 /// The sessions of one or more agents.
 #[derive(Debug, Default)]
 pub struct Index {
-    sessions: HashMap<Name, Known>,
+    sessions: BTreeMap<Name, Known>,
 }
 
 /// What an index tells of a session.
@@ -37,6 +38,10 @@ pub struct Known {
     pub title: Option<Text>,
     /// The model of its last run.
     pub model: Option<Name>,
+    /// The key of the session that started it.
+    spawner: Option<String>,
+    /// Who is at the other end.
+    other: Option<Text>,
     facts: Vec<MetaEdit>,
 }
 
@@ -60,6 +65,19 @@ impl Index {
     /// The session with a key.
     pub fn get(&self, key: &Name) -> Option<&Known> {
         self.sessions.get(key)
+    }
+
+    /// What finds sessions and lists them by the index.
+    pub fn listings(self) -> Vec<Listing> {
+        let listing = |(key, known): (Name, Known)| Listing {
+            id: known.id,
+            file: known.file,
+            key: key.to_string(),
+            title: known.title.or(known.other),
+            model: known.model,
+            parent: known.spawner,
+        };
+        self.sessions.into_iter().filter(|(_, known)| !known.id.is_empty()).map(listing).collect()
     }
 
     /// The session that is written to a file of this name, else the one with this id.
@@ -92,6 +110,8 @@ fn known(key: &str, session: &Json<'_>) -> Known {
         file: file.map(str::to_owned),
         title: title(session),
         model: session.get("model").text(),
+        spawner: session.get("spawnedBy").filled().map(str::to_owned),
+        other: session.at(&["origin", "label"]).filled().map(|other| Text::stub(other, TITLE_CHARS)),
         facts,
     }
 }
@@ -184,4 +204,28 @@ pub fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
     entry.blocks.push(block::tree(&title, json, out));
     out.entry(entry);
     Fate::Shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Index;
+    use crate::formats::json::parse;
+    use crate::model::text::Text;
+
+    #[test]
+    fn the_index_names_sessions() {
+        let index = parse(
+            r#"{"agent:main:main":{"sessionId":"a1","origin":{"label":"Ann"},"sessionFile":"/x/a1-topic-7.jsonl"},
+                "agent:main:subagent:x":{"sessionId":"a2","label":"scout","displayName":"d","spawnedBy":"agent:main:main"},
+                "odd":7}"#,
+        )
+        .unwrap();
+        let mut known = Index::default();
+        known.read(&index);
+        let told = known.listings();
+        let titles: Vec<&str> = told.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
+        assert_eq!((told.len(), titles), (2, vec!["Ann", "scout"]));
+        assert_eq!(told[0].file.as_deref(), Some("a1-topic-7.jsonl"));
+        assert_eq!(told[1].parent.as_deref(), Some("agent:main:main"));
+    }
 }

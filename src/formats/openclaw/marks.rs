@@ -5,6 +5,7 @@ use std::path::Path;
 use super::name::{FileName, Kept};
 use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
+use crate::formats::openclaw::wire::frame;
 
 /// The first mark of OpenClaw in the file, in words; else in its path.
 pub fn find(probe: &Probe<'_>) -> Option<String> {
@@ -15,6 +16,9 @@ fn of_line(line: &Json<'_>) -> Option<String> {
     if let Some(custom) = line.get("customType").str() {
         let is_own = custom.starts_with("openclaw") || custom == "model-snapshot";
         return is_own.then(|| format!("records of {custom}"));
+    }
+    if frame::is_decisive(line) {
+        return Some("frames of the gateway".to_owned());
     }
     let message = line.get("message");
     let details = message.get("details");
@@ -53,7 +57,7 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
 
 fn of_path(path: &Path) -> Option<String> {
     let kept = FileName::of(path).map(|name| name.kept);
-    if matches!(&kept, Some(Kept::Archived(how, _)) if how != "bak") || kept == Some(Kept::Checkpoint) {
+    if matches!(kept, Some(Kept::Archived(how, _)) if how != "bak") || kept == Some(Kept::Checkpoint) {
         return Some("a name that the gateway gives".to_owned());
     }
     lies_in_state_dir(path).then(|| "a path of the gateway".to_owned())

@@ -3,41 +3,45 @@
 
 use std::path::Path;
 
+use crate::formats::roots::file_name;
 use crate::model::edit::MetaEdit;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 
+/// The suffixes that a transcript gets when its agent puts it aside.
+pub const ARCHIVES: [&str; 3] = ["reset", "deleted", "bak"];
+
 /// A transcript's file name, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileName {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileName<'p> {
     /// The session's id.
-    pub session: String,
+    pub session: &'p str,
     /// The thread of a Telegram group.
-    pub topic: Option<String>,
-    /// The name while the session was live.
-    pub live: String,
+    pub topic: Option<&'p str>,
+    /// The name while the session was live, without `.jsonl`: session and topic.
+    pub stem: &'p str,
     /// What became of it.
-    pub kept: Kept,
+    pub kept: Kept<'p>,
 }
 
 /// What a file is to its session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept<'p> {
     /// The transcript that is written to.
     Live,
-    /// It was put aside: `reset`, `deleted`, `bak`, and when.
-    Archived(String, Option<Moment>),
+    /// It was put aside: one of [`ARCHIVES`], and when.
+    Archived(&'p str, Option<Moment>),
     /// A copy that was made before a compaction.
     Checkpoint,
 }
 
-impl FileName {
+impl<'p> FileName<'p> {
     /// Reads the name of a transcript; `None` for all other files.
-    pub fn of(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?;
+    pub fn of(path: &'p Path) -> Option<Self> {
+        let name = file_name(path);
         let name = [".zst", ".gz"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(name);
         let (stem, suffix) = name.split_once(".jsonl")?;
-        if stem.ends_with(".trajectory") || suffix == ".lock" {
+        if stem.is_empty() || stem.ends_with(".trajectory") {
             return None;
         }
         let (stem, kept) = match (stem.split_once(".checkpoint."), suffix) {
@@ -46,20 +50,25 @@ impl FileName {
             (None, suffix) => (stem, archived(suffix)?),
         };
         let (session, topic) = match stem.split_once("-topic-") {
-            Some((session, topic)) => (session, Some(topic.to_owned())),
+            Some((session, topic)) => (session, Some(topic)),
             None => (stem, None),
         };
-        Some(Self { session: session.to_owned(), topic, live: format!("{stem}.jsonl"), kept })
+        Some(Self { session, topic, stem, kept })
+    }
+
+    /// The name while the session was live.
+    pub fn live(&self) -> String {
+        format!("{}.jsonl", self.stem)
     }
 
     /// What it tells of the session.
     pub fn facts(&self) -> Vec<MetaEdit> {
         let fact = |name, value: &str| MetaEdit::Fact { name, value: Text::clean(value) };
         let mut facts: Vec<MetaEdit> = self.topic.iter().map(|topic| fact("topic", topic)).collect();
-        let archived = match &self.kept {
+        let archived = match self.kept {
             Kept::Live => return facts,
-            Kept::Archived(how, Some(at)) => format!("{how} {}", minute(*at)),
-            Kept::Archived(how, None) => how.clone(),
+            Kept::Archived(how, Some(at)) => format!("{how} {}", minute(at)),
+            Kept::Archived(how, None) => how.to_owned(),
             Kept::Checkpoint => "a copy made before a compaction".to_owned(),
         };
         facts.extend([fact("archived", &archived), MetaEdit::Live(Some(false))]);
@@ -74,12 +83,10 @@ pub fn minute(at: Moment) -> String {
 }
 
 /// `.reset.2026-06-27T03-21-20.768Z`, `.deleted.1782530279`, `.bak`
-fn archived(suffix: &str) -> Option<Kept> {
-    let (how, when) = match suffix.strip_prefix('.')?.split_once('.') {
-        Some((how, when)) => (how, when),
-        None => (suffix.strip_prefix('.')?, ""),
-    };
-    if !matches!(how, "reset" | "deleted" | "bak") {
+fn archived(suffix: &str) -> Option<Kept<'_>> {
+    let suffix = suffix.strip_prefix('.')?;
+    let (how, when) = suffix.split_once('.').unwrap_or((suffix, ""));
+    if !ARCHIVES.contains(&how) {
         return None;
     }
     let at = match when.split_once('T') {
@@ -87,7 +94,7 @@ fn archived(suffix: &str) -> Option<Kept> {
         Some((day, time)) => Moment::parse(&format!("{day}T{}", time.replace('-', ":"))),
         None => when.parse().ok().and_then(Moment::from_number),
     };
-    Some(Kept::Archived(how.to_owned(), at))
+    Some(Kept::Archived(how, at))
 }
 
 #[cfg(test)]
@@ -107,21 +114,21 @@ mod tests {
                 "a1.jsonl.reset.2026-06-27T03-21-20.768Z",
                 "a1",
                 None,
-                Kept::Archived("reset".into(), at("2026-06-27T03:21:20.768Z")),
+                Kept::Archived("reset", at("2026-06-27T03:21:20.768Z")),
             ),
             (
                 "a1.jsonl.deleted.1782530279.zst",
                 "a1",
                 None,
-                Kept::Archived("deleted".into(), at("2026-06-27T03:17:59Z")),
+                Kept::Archived("deleted", at("2026-06-27T03:17:59Z")),
             ),
-            ("a1-topic-7.jsonl.bak.old", "a1", Some("7"), Kept::Archived("bak".into(), None)),
+            ("a1-topic-7.jsonl.bak.old", "a1", Some("7"), Kept::Archived("bak", None)),
             ("a1.checkpoint.0f0f.jsonl", "a1", None, Kept::Checkpoint),
         ] {
             let read = FileName::of(Path::new(name)).unwrap();
-            assert_eq!((read.session.as_str(), read.topic.as_deref(), read.kept), (session, topic, kept));
+            assert_eq!((read.session, read.topic, read.kept), (session, topic, kept));
         }
-        for name in ["a1.trajectory.jsonl", "a1.jsonl.lock", "sessions.json", "a1.jsonl.swp"] {
+        for name in ["a1.trajectory.jsonl", "a1.jsonl.lock", "sessions.json", "a1.jsonl.swp", ".jsonl"] {
             assert_eq!(FileName::of(Path::new(name)), None, "{name}");
         }
     }

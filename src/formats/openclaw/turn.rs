@@ -1,6 +1,8 @@
 //! Session turns: a message a line, with tool call and result beside the content and times in seconds.
 //! Bare lines of pi's messages are told from them here.
 
+use std::collections::HashSet;
+
 use crate::formats::json::Json;
 use crate::formats::openclaw::envelope;
 use crate::formats::pi::image::image;
@@ -9,6 +11,7 @@ use crate::formats::pi::{block, message, result};
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::pairing::calls_of;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
@@ -48,12 +51,47 @@ pub fn is_turn(json: &Json<'_>) -> bool {
     !json.has("type") && (matches!(role, "tool" | "system") || FIELDS.iter().any(|field| json.has(field)))
 }
 
-/// Decodes a session turn.
-pub fn decode(json: &Json<'_>, out: &mut Batch) -> Fate {
-    let told = json.get("toolResult");
-    if json.get("role").str() == Some("tool") && told.is_object() {
-        return tool_result(json, told, out);
+/// The turns of a session so far.
+#[derive(Debug, Default)]
+pub struct Turns {
+    calls: HashSet<Key>,
+}
+
+impl Turns {
+    /// Decodes a session turn.
+    pub fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        let told = json.get("toolResult");
+        if json.get("role").str() == Some("tool") && told.is_object() {
+            return self.tool_result(json, told, out);
+        }
+        let entry = message_entry(json, out);
+        self.calls.extend(calls_of(&entry).map(|call| call.key.clone()));
+        message::title(&entry, out);
+        out.entry(entry);
+        Fate::Shown
     }
+
+    fn tool_result(&self, json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
+        let call: Key = result::call_key(told.get("toolCallId"));
+        let result = read_result(json, told, out);
+        if !told.get("isPending").is_true() {
+            out.push(Edit::Result { call, result: Box::new(result), lane: None });
+            return Fate::Merged;
+        }
+        if !self.calls.contains(&call) {
+            let mut entry = out.new_entry(out.origin_key(), Role::Harness, result.at);
+            entry.blocks.push(block::tree(&format!("call {call} is running"), json, out));
+            out.entry(entry);
+            return Fate::Shown;
+        }
+        let has_output = result.body.bytes > 0;
+        let state = if has_output { ToolState::Streaming(Box::new(result.body)) } else { ToolState::Running };
+        out.push(Edit::State { call, state });
+        Fate::Merged
+    }
+}
+
+fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     let role = match json.get("role").str_or_empty() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
@@ -70,16 +108,14 @@ pub fn decode(json: &Json<'_>, out: &mut Batch) -> Fate {
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Thinking(out.prose(reasoning))));
     }
     content(&mut entry, json, out);
-    media(&mut entry, json.get("mediaUrls"), out);
+    media(&mut entry, json.get("mediaUrls"), "", out);
     let call = json.get("toolCall");
     if call.is_object() {
         let mut call = block::call(call, ToolState::Pending, out);
         call.started = entry.at;
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     }
-    message::title(&entry, out);
-    out.entry(entry);
-    Fate::Shown
+    entry
 }
 
 fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
@@ -87,8 +123,13 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
     for part in json.get("content").blocks() {
         let Some(text) = block::text_of(part) else {
             match part.get("type").str() {
-                Some("audio" | "video" | "document") => {
-                    entry.blocks.push(block::tree("attachment", part, out));
+                Some(kind @ ("audio" | "video" | "document"))
+                    if part.at(&["source", "url"]).str().is_some() =>
+                {
+                    media(entry, part.at(&["source", "url"]), kind, out);
+                }
+                Some(kind @ ("audio" | "video" | "document")) => {
+                    entry.blocks.push(block::tree(kind, part, out));
                 }
                 _ => entry.blocks.extend(block::one(part, block::Ending::Whole, out)),
             }
@@ -107,25 +148,35 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
     }
 }
 
-/// Media that are told by their addresses.
-pub fn media(entry: &mut Entry, urls: &Json<'_>, out: &Batch) {
+/// Media that are told by their addresses; `kind` is what the message calls them.
+pub fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Batch) {
     for url in urls.blocks().iter().filter_map(Json::filled) {
-        let image = Image {
-            mime: Text::default(),
-            bytes: None,
-            source: Some(Text::clean(url)),
-            origin: out.origin(),
-        };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Image(image)));
+        if is_image(kind, url) {
+            let source = Some(Text::clean(url));
+            let image = Image { mime: Text::default(), bytes: None, source, origin: out.origin() };
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Image(image)));
+        } else {
+            let kind = if kind.is_empty() { "attachment" } else { kind };
+            entry.blocks.push(block::raw_text(kind, url, out));
+        }
     }
 }
 
-fn tool_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
-    let call: Key = result::call_key(told.get("toolCallId"));
-    if told.get("isPending").is_true() {
-        out.push(Edit::State { call, state: ToolState::Running });
-        return Fate::Merged;
+/// Media are images unless their kind or the end of their address says otherwise.
+fn is_image(kind: &str, url: &str) -> bool {
+    const OTHERS: [&str; 15] = [
+        "aac", "avi", "csv", "doc", "docx", "flac", "m4a", "mov", "mp3", "mp4", "oga", "ogg", "opus", "pdf",
+        "wav",
+    ];
+    if !kind.is_empty() {
+        return kind.starts_with("image") || kind == "sticker";
     }
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let end = path.rsplit('.').next().unwrap_or_default().to_lowercase();
+    !OTHERS.contains(&end.as_str())
+}
+
+fn read_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> ToolResult {
     let error = told.get("error").filled();
     let shown: Vec<&str> = json.get("content").blocks().iter().filter_map(block::text_of).collect();
     let text = match error.or_else(|| told.get("output").filled()) {
@@ -134,7 +185,7 @@ fn tool_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
         None => shown.join("\n"),
     };
     let images = json.get("content").blocks().iter().filter(|part| part.get("type").str() == Some("image"));
-    let result = ToolResult {
+    ToolResult {
         key: out.origin_key(),
         verdict: if error.is_some() { Verdict::Failed } else { Verdict::Done },
         body: out.output(&text),
@@ -143,7 +194,5 @@ fn tool_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
         facts: Text::default(),
         at: json.get("timestamp").moment(),
         duration_ms: None,
-    };
-    out.push(Edit::Result { call, result: Box::new(result), lane: None });
-    Fate::Merged
+    }
 }

@@ -1,412 +1,388 @@
-//! The decoder: sessions, messages and parts in whatever order they come become entries.
+//! The decoder: sessions, messages and parts become entries, whether they come as files, as rows, as
+//! one document or as events.
 //!
-//! Invariant: a part that comes before its message is held, and shown at the end of the reading at
-//! the latest. What a part showed is the same either way.
+//! Invariant: an event and a file that tell the same object are decoded by the same function.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::asks::{Ask, Asks};
+use super::blocks::raw;
+use super::deltas::Deltas;
+use super::events::{self, Event};
+use super::head::Told;
+use super::messages::{Messages, key_of};
 use super::part::{self, Part};
-use super::{event_of, events, is_event, message};
+use super::sessions::Sessions;
+use super::{changes, message, rows};
 use crate::formats::decoder::{Decoder, Input, Place, show_raw};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
-use crate::model::tool::ToolState;
+use crate::model::text::Text;
+use crate::model::usage::Usage;
 
 /// Decodes one session with its child sessions.
 #[derive(Default)]
 pub(super) struct OpencodeDecoder {
-    main: Option<Text>,
-    /// Whether a message has confirmed which session is the main one.
-    is_main_sure: bool,
-    /// Sessions that others started.
-    offspring: HashSet<Text>,
-    /// From which message on a session is undone, and whether that message is too.
-    undone: HashMap<Text, (Text, bool)>,
-    pub(super) heads: HashMap<Key, Head>,
-    facts: HashMap<Key, Facts>,
-    held: Vec<(Key, Text, Part)>,
-    pub(super) removed: HashSet<Key>,
-    /// The part that first used a call id: models repeat ids, and one part is one call.
-    call_owners: HashMap<Key, Piece>,
-    children: HashMap<Text, (Text, Key)>,
-    lanes: HashSet<Text>,
-    systems: HashSet<Piece>,
-    agent: Option<Text>,
+    sessions: Sessions,
+    messages: Messages,
+    deltas: Deltas,
+    asks: Asks,
+    /// Plans and changes of sessions that wait for the end of the reading: a call may tell them too.
+    held: HashMap<Key, Held>,
+    /// The plans that calls told, by session.
+    plans: HashMap<Text, Piece>,
 }
 
-/// A message without its parts.
-pub(super) struct Head {
-    pub(super) entry: Entry,
-    pub(super) session: Text,
-    is_user: bool,
-    is_closed: bool,
-    /// The message that asked for this compaction, if it answers one.
-    summarizes: Option<Key>,
-}
-
-/// What the parts of a message say about it.
-#[derive(Default)]
-struct Facts {
-    is_own: bool,
-    is_compaction: bool,
-    open_calls: HashMap<Piece, Key>,
+struct Held {
+    session: Text,
+    plan: Option<Piece>,
+    kind: BlockKind,
 }
 
 impl Decoder for OpencodeDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Input { json, place } = input;
-        let is_file = matches!(place, Place::File(_));
-        let event = event_of(json);
-        if json.get("info").is_object() && (json.has("parts") || place == Place::Header) {
-            return if place == Place::Header {
-                self.session(json.get("info"), out)
-            } else {
-                self.message_with_parts(json, out)
-            };
+        let is_file = matches!(place, Place::File(_) | Place::Row(_));
+        if place == Place::Header {
+            return self.session(json.get("info"), true, out);
         }
-        if is_event(json) {
-            return events::decode(self, Input { json: event, place }, out);
+        if json.get("info").is_object() && json.has("parts") {
+            return self.whole(json.get("info"), json.get("parts").items(), out);
+        }
+        if events::is_event(json) {
+            return self.event(input, out);
         }
         if json.get("part").is_object() {
-            return self.part(json.get("part"), is_file, out);
+            return self.part(json.get("part"), json.get("timestamp"), is_file, out);
         }
         if json.get("messageID").filled().is_some() && json.has("type") {
-            return self.part(json, is_file, out);
+            return self.part(json, &Json::Null, is_file, out);
         }
         if json.get("role").filled().is_some() && json.has("sessionID") {
             return self.message(json, is_file, out);
         }
-        match json {
-            Json::Object(_) if json.get("id").str_or_empty().starts_with("ses_") => self.session(json, out),
-            Json::Array(items) if items.is_empty() => Fate::Passed("the brackets of an array"),
-            _ => {
-                out.unknown("record without message or part");
-                show_raw(input, "record", out)
-            }
+        if let Some(row) = rows::read(json) {
+            return self.row(row, json, out);
         }
+        self.other(input, out)
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        for (key, session, part) in std::mem::take(&mut self.held) {
-            let mut entry = out.new_entry(key, Role::Assistant, None);
-            entry.lane = self.lane_of(&session, out);
-            entry.origin =
-                part.blocks.iter().flat_map(|b| b.kind.bodies()).next().map_or(entry.origin, |b| b.from);
-            entry.usage = part.usage.clone().map(Box::new);
-            entry.blocks = part.blocks;
-            if !entry.blocks.is_empty() || entry.usage.is_some() {
-                out.entry(entry);
+        for grown in self.deltas.take(out) {
+            let told = Told { message: grown.message, session: grown.session, at: None };
+            let piece = grown.block.piece;
+            self.messages.part(&told, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
+        }
+        let mut held: Vec<(Key, Held)> = self.held.drain().collect();
+        held.sort_by(|a, b| a.0.cmp(&b.0));
+        for (key, held) in held {
+            let is_told = held.plan.is_some() && self.plans.get(&held.session) == held.plan.as_ref();
+            if !is_told {
+                self.by_itself(key, &held.session, held.kind, true, out);
+            }
+        }
+        for (session, claim) in self.sessions.claims() {
+            match self.messages.spent(&session) {
+                Some(spent) => compare(&session, &claim, &spent, out),
+                None => self.sessions.claim(&session, Some(claim)),
             }
         }
     }
 }
 
+// === files, rows and elements ===
+
 impl OpencodeDecoder {
-    /// Facts about the session or one of its children.
-    pub(super) fn session(&mut self, info: &Json<'_>, out: &mut Batch) -> Fate {
-        let id = Text::clean(info.get("id").str_or_empty());
-        let title = info.get("title").text().filter(|title| !is_default_title(title));
-        if info.get("parentID").filled().is_some() {
-            self.offspring.insert(id.clone());
+    /// Facts about the session or one of its children. `is_final`: they speak of all its messages.
+    fn session(&mut self, info: &Json<'_>, is_final: bool, out: &mut Batch) -> Fate {
+        let id = self.sessions.tell(info, out);
+        if is_final {
+            self.sessions.claim(&id, message::usage(info));
         }
-        if *self.main.get_or_insert_with(|| id.clone()) == id {
-            out.meta(MetaEdit::Id(id.clone()));
-            let told = [
-                title.map(|title| MetaEdit::Title { rank: 2, title }),
-                info.get("directory").text().map(MetaEdit::Cwd),
-                info.get("version").text().map(MetaEdit::Version),
-                info.get("agent").text().map(MetaEdit::Agent),
-            ];
-            told.into_iter().flatten().for_each(|edit| out.meta(edit));
-        } else if self.lanes.contains(&id) && title.is_some() {
-            out.meta(MetaEdit::Lane { name: id.clone(), label: title, call: None });
-        } else if let Some(title) = title {
-            self.children.entry(id.clone()).or_default().0 = title;
-        }
-        self.revert(id, info.get("revert"), out);
+        self.messages.mark_undone(&id, &self.sessions, out);
         Fate::Merged
     }
 
-    /// Undo hides the messages from one on until the next prompt or a redo.
-    fn revert(&mut self, session: Text, revert: &Json<'_>, out: &mut Batch) {
-        let from = revert.get("messageID").text().map(|id| (id, revert.get("partID").is_null()));
-        match from {
-            Some(from) => self.undone.insert(session.clone(), from),
-            None => self.undone.remove(&session),
-        };
-        let mut changed: Vec<Entry> = Vec::new();
-        for head in self.heads.values_mut().filter(|head| head.session == session) {
-            let is_undone = is_undone(&self.undone, &session, &head.entry.key);
-            if head.entry.marks.undone != is_undone {
-                head.entry.marks.undone = is_undone;
-                changed.push(head.entry.clone());
-            }
-        }
-        changed.sort_by(|a, b| a.key.cmp(&b.key));
-        for entry in changed {
-            out.entry(entry);
-        }
-    }
-
-    fn message_with_parts(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        let info = json.get("info");
+    fn whole(&mut self, info: &Json<'_>, parts: &[Json<'_>], out: &mut Batch) -> Fate {
         let key = key_of(info, out);
-        let mut parts = Vec::new();
-        for (index, part) in json.get("parts").items().iter().enumerate() {
-            let name = name_of(part, || format!("{key}#{index}"));
-            let mut part = part::decode(part, Piece::of(&name), &name, out);
-            self.see_part(&key, &mut part, out);
-            parts.push(part);
+        let session = Text::clean(info.get("sessionID").str_or_empty());
+        let mut told = Vec::new();
+        for (index, json) in parts.iter().enumerate() {
+            let name = name_of(json, || format!("{key}#{index}"));
+            told.push(part::decode(json, Piece::of(&name), &name, out));
+            self.see_plan(&session, json, out);
         }
-        self.head(&key, info, out);
-        let Some(head) = self.heads.get(&key) else { return Fate::Merged };
-        let mut entry = head.entry.clone();
-        let is_closed = head.is_closed;
-        for mut part in parts {
-            if is_closed {
-                part.close();
-            }
-            entry.blocks.extend(part.blocks);
-        }
-        entry.blocks.extend(self.own_blocks(&key, info));
-        out.entry(entry);
+        self.messages.whole(info, told, &mut self.sessions, out);
         Fate::Shown
     }
 
-    /// A message without its parts.
-    pub(super) fn message(&mut self, info: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
-        let key = key_of(info, out);
-        let is_new = !self.heads.contains_key(&key);
-        self.head(&key, info, out);
+    fn message(&mut self, info: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
+        let (key, is_new) = self.messages.message(info, &mut self.sessions, out);
         if is_file {
             out.wanted.push(Text::clean(&format!("part/{key}")));
-        }
-        let Some(head) = self.heads.get(&key) else { return Fate::Merged };
-        let mut entry = head.entry.clone();
-        let is_closed = head.is_closed;
-        entry.blocks = self.own_blocks(&key, info);
-        let (mine, others) = std::mem::take(&mut self.held).into_iter().partition(|(of, ..)| *of == key);
-        self.held = others;
-        let mine: Vec<(Key, Text, Part)> = mine;
-        for (_, _, mut part) in mine {
-            if is_closed {
-                part.close();
-            }
-            entry.blocks.extend(part.blocks);
-        }
-        out.entry(entry);
-        if is_closed {
-            self.close_calls(&key, out);
         }
         if is_new { Fate::Shown } else { Fate::Merged }
     }
 
-    /// A part by itself.
-    pub(super) fn part(&mut self, json: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
-        let key = Text::clean(json.get("messageID").str_or_empty());
-        if self.removed.contains(&key) {
+    fn part(&mut self, json: &Json<'_>, at: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
+        let message = Text::clean(json.get("messageID").str_or_empty());
+        if self.messages.is_removed(&message) {
             return Fate::Passed("part of a removed message");
         }
+        let session = Text::clean(json.get("sessionID").str_or_empty());
         let name = name_of(json, || out.origin_key().to_string());
-        let mut part = part::decode(json, Piece::of(&name), &name, out);
-        self.see_part(&key, &mut part, out);
+        let part = part::decode(json, Piece::of(&name), &name, out);
+        self.see_plan(&session, json, out);
         if let (true, Some(child)) = (is_file, &part.child) {
             out.wanted.push(Text::clean(&format!("session/{child}")));
         }
-        if let Some(head) = self.heads.get_mut(&key) {
-            settle_role(head, self.facts.get(&key));
-            let mut entry = head.entry.clone();
-            if head.is_closed {
-                part.close();
+        let ended = part.call().filter(|call| !call.state.is_open());
+        if let Some(ask) = ended.and_then(|call| self.asks.ended(&call.key)) {
+            self.asked(&ask, out);
+        }
+        let told = Told { message, session, at: at.moment() };
+        if self.messages.part(&told, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
+    }
+
+    fn row(&mut self, row: rows::Row<'_>, json: &Json<'_>, out: &mut Batch) -> Fate {
+        match row {
+            rows::Row::Message { info, parts } => self.whole(&info, &parts, out),
+            rows::Row::Line(line) => {
+                let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
+                entry.lane = self.sessions.lane_of(&Text::clean(json.get("sessionID").str_or_empty()), out);
+                entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+                out.entry(entry);
+                Fate::Shown
             }
-            entry.blocks = part.blocks;
-            out.entry(entry);
-        } else {
-            let session = Text::clean(json.get("sessionID").str_or_empty());
-            self.held.push((key, session, part));
+        }
+    }
+
+    /// What is told neither by a message nor by a part.
+    fn other(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let json = input.json;
+        let session = Text::clean(json.get("sessionID").str_or_empty());
+        if json.get("id").str_or_empty().starts_with("ses_") {
+            return self.session(json, true, out);
+        }
+        if json.get("todos").items().first().is_some() && !session.is_empty() {
+            return self.plan(&session, json.get("todos"), out);
+        }
+        // `run --format json` tells errors without any part.
+        if json.get("type").str() == Some("error") && !json.get("error").is_null() {
+            return self.fail(&session, json, out);
+        }
+        if let (Place::File(path), Json::Array(items)) = (input.place, json) {
+            let stem = Text::clean(&path.file_stem().unwrap_or_default().to_string_lossy());
+            let is_plan = items.iter().any(|item| item.has("content") && item.has("status"));
+            if is_plan {
+                return self.plan(&stem, json, out);
+            }
+            if items.iter().all(|item| item.has("file")) {
+                return self.diff(&stem, items, out);
+            }
+        }
+        out.unknown("record without message or part");
+        show_raw(input, "record", out)
+    }
+
+    /// A call that keeps the plan tells it better than a list beside it.
+    fn see_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
+        let is_plan = part.get("tool").str() == Some("todowrite");
+        let mark = if is_plan { changes::plan_mark(part.at(&["state", "input", "todos"])) } else { None };
+        if let Some(mark) = mark {
+            self.plans.insert(session.clone(), mark);
+            out.push(Edit::Retire(plan_key(session)));
+        }
+    }
+
+    fn plan(&mut self, session: &Text, todos: &Json<'_>, out: &mut Batch) -> Fate {
+        match changes::plan(todos, out) {
+            Some(kind) => self.hold(plan_key(session), session, changes::plan_mark(todos), kind),
+            None => out.push(Edit::Retire(plan_key(session))),
         }
         Fate::Merged
     }
 
-    /// Remembers what a part says about its message and gives its call a key of its own.
-    fn see_part(&mut self, key: &Key, part: &mut Part, out: &mut Batch) {
-        if let Some(call) = part.call() {
-            let id = call.key.clone();
-            if identifies(&id) && *self.call_owners.entry(id).or_insert(part.piece) != part.piece {
-                part.rename_call(Text::clean(&format!("part:{:x}", part.piece.0)));
+    fn diff(&mut self, session: &Text, diffs: &[Json<'_>], out: &mut Batch) -> Fate {
+        if let Some(kind) = changes::diffs("the session", diffs, out) {
+            self.hold(Text::clean(&format!("diff:{session}")), session, None, kind);
+        }
+        Fate::Merged
+    }
+
+    fn hold(&mut self, key: Key, session: &Text, plan: Option<Piece>, kind: BlockKind) {
+        self.held.insert(key, Held { session: session.clone(), plan, kind });
+    }
+}
+
+// === events ===
+
+impl OpencodeDecoder {
+    fn event(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let event = events::within(input.json);
+        let (name, told) = (events::name_of(event), events::properties(event));
+        let message = || Text::clean(told.get("messageID").str_or_empty());
+        let session = || Text::clean(told.get("sessionID").str_or_empty());
+        match events::read(name) {
+            Event::Session => self.session(told.get("info"), false, out),
+            Event::SessionDeleted => self.deleted(told, out),
+            Event::Message => self.message(told.get("info"), false, out),
+            Event::Part => {
+                let json = told.get("part");
+                self.deltas.whole(Piece::of(json.get("id").str_or_empty()), json);
+                self.part(json, &Json::Null, false, out)
             }
-        }
-        let facts = self.facts.entry(key.clone()).or_default();
-        facts.is_own |= part.is_own;
-        facts.is_compaction |= part.is_compaction;
-        // The message that asked for the compaction shows the line, so its answer need not.
-        if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
-            out.push(Edit::RetirePiece { of, piece: COMPACTION });
-        }
-        let facts = self.facts.entry(key.clone()).or_default();
-        let Some(call) = part.call() else { return };
-        if call.state.is_open() {
-            facts.open_calls.insert(part.piece, call.key.clone());
-        } else {
-            facts.open_calls.remove(&part.piece);
-        }
-        if let Some(child) = &part.child {
-            let place = self.children.entry(child.clone()).or_default();
-            if place.0.is_empty() {
-                place.0.clone_from(&call.headline);
+            Event::Grown => {
+                self.deltas.grow(event.get("id").text(), told);
+                Fate::Merged
             }
-            place.1.clone_from(&call.key);
-            if self.lanes.contains(child) {
-                out.meta(MetaEdit::Lane { name: child.clone(), label: None, call: Some(call.key.clone()) });
+            Event::MessageRemoved => {
+                self.messages.remove(message(), out);
+                Fate::Merged
+            }
+            Event::PartRemoved => {
+                let piece = Piece::of(told.get("partID").str_or_empty());
+                self.deltas.forget(piece);
+                self.messages.remove_part(message(), piece, out);
+                Fate::Merged
+            }
+            Event::Failed => self.fail(&session(), told, out),
+            Event::Status => self.status(&session(), told.get("status"), out),
+            Event::Idle => self.live(&session(), None, out),
+            Event::Compacted => self.compacted(&session(), out),
+            Event::Diff => self.diff(&session(), told.get("diff").items(), out),
+            Event::Plan => self.plan(&session(), told.get("todos"), out),
+            Event::Asked => {
+                let ask = self.asks.ask(told);
+                self.asked(&ask, out)
+            }
+            Event::Replied => {
+                let ask = self.asks.reply(told);
+                self.asked(&ask, out)
+            }
+            Event::Edited if self.messages.is_edited(told.get("file").str_or_empty()) => Fate::Merged,
+            Event::Edited | Event::Watched => {
+                let what = told.get("event").filled().unwrap_or("edited");
+                let file = told.get("file").str_or_empty();
+                let kind = raw(&format!("file {what}: {file}"), "", out);
+                self.by_itself(Text::clean(&format!("file:{file}")), &Text::default(), kind, true, out)
+            }
+            Event::Command => {
+                let (name, words) = (told.get("name").str_or_empty(), told.get("arguments").str_or_empty());
+                let line = Break::Setting(Text::clean(format!("command /{name} {words}").trim_end()));
+                self.line(&message(), Piece::of("command"), &session(), line, out)
+            }
+            Event::Aside => {
+                let title = Text::clean(&format!("event {name}"));
+                let body = out.tree(&title, told.weight(), || told.to_tree());
+                let kind = BlockKind::Raw(Raw { title, body });
+                self.by_itself(out.origin_key(), &session(), kind, true, out)
+            }
+            Event::Noise(reason) => Fate::Passed(reason),
+            Event::Unknown => {
+                out.unknown(&format!("event {name}"));
+                show_raw(input, &format!("event {name}"), out)
             }
         }
     }
 
-    /// Builds or renews the head of a message.
-    fn head(&mut self, key: &Key, info: &Json<'_>, out: &mut Batch) {
-        let session = Text::clean(info.get("sessionID").str_or_empty());
-        let is_user = info.get("role").str() == Some("user");
-        let role = if is_user { Role::User } else { Role::Assistant };
-        let created = info.at(&["time", "created"]).moment();
-        let mut entry = out.new_entry(key.clone(), role, created);
-        if let Some(known) = self.heads.get(key) {
-            entry.origin = known.entry.origin;
-        }
-        entry.lane = self.lane_of(&session, out);
-        entry.parent = info.get("parentID").text();
-        entry.model = info.get("modelID").text();
-        entry.usage = message::usage(info).map(Box::new);
-        let is_closed = !info.at(&["time", "completed"]).is_null() || info.get("error").is_object();
-        let undone = is_undone(&self.undone, &session, key);
-        entry.marks = Marks { open: !is_user && !is_closed, undone, ..Marks::default() };
-        self.tell_agent(info, entry.lane.is_none(), out);
-        self.tell_system(info, entry.lane.clone(), out);
-        let summarizes =
-            info.get("summary").is_true().then(|| info.get("parentID").text().unwrap_or_default());
-        let mut head = Head { entry, session, is_user, is_closed, summarizes };
-        settle_role(&mut head, self.facts.get(key));
-        self.heads.insert(key.clone(), head);
+    fn deleted(&mut self, told: &Json<'_>, out: &mut Batch) -> Fate {
+        let id = told.get("sessionID").text().or_else(|| told.at(&["info", "id"]).text()).unwrap_or_default();
+        let line = BlockKind::Break(Break::Ended(Text::from("the session was deleted")));
+        self.by_itself(Text::clean(&format!("deleted:{id}")), &id, line, false, out)
     }
 
-    fn tell_agent(&mut self, info: &Json<'_>, is_main: bool, out: &mut Batch) {
-        let agent = info.get("agent").text().or_else(|| info.get("mode").text());
-        if let (true, Some(agent)) = (is_main, agent)
-            && self.agent.as_ref() != Some(&agent)
-        {
-            out.meta(MetaEdit::Agent(agent.clone()));
-            self.agent = Some(agent);
+    /// An error that an answer tells too is shown there, else by itself.
+    fn fail(&mut self, session: &Text, told: &Json<'_>, out: &mut Batch) -> Fate {
+        let Some(failure) = message::failure(told.get("error")) else {
+            return Fate::Passed("event session.error without an error");
+        };
+        if self.messages.fail(session, &failure, out) {
+            return Fate::Merged;
+        }
+        self.by_itself(out.origin_key(), session, BlockKind::Break(failure), false, out)
+    }
+
+    fn status(&mut self, session: &Text, status: &Json<'_>, out: &mut Batch) -> Fate {
+        match status.get("type").str_or_empty() {
+            "retry" => {
+                let open = self.messages.open_answer(session).unwrap_or_default();
+                let piece = Piece::of(&format!("retry {:?}", status.get("attempt").count()));
+                self.line(&open, piece, session, message::retry(status), out)
+            }
+            "idle" => self.live(session, None, out),
+            _ => self.live(session, Some(true), out),
         }
     }
 
-    /// Its body is made last of its record, so that showing it only once moves no other body.
-    fn tell_system(&mut self, info: &Json<'_>, lane: Option<Name>, out: &mut Batch) {
-        let Some(prompt) = message::system(info) else { return };
-        let piece = Piece::of(&prompt);
-        if !self.systems.insert(piece) {
-            return;
+    /// An idle session has not ended: the next prompt may come.
+    fn live(&self, session: &Text, live: Option<bool>, out: &mut Batch) -> Fate {
+        if self.sessions.is_main(session) {
+            out.meta(MetaEdit::Live(live));
         }
-        let key = Text::clean(&format!("system:{:x}", piece.0));
-        let mut entry = out.new_entry(key, Role::System, None);
-        entry.lane = lane;
-        entry.marks.quiet = true;
-        entry.blocks.push(Batch::block(piece, BlockKind::Text(out.prose(&prompt))));
+        Fate::Merged
+    }
+
+    fn compacted(&mut self, session: &Text, out: &mut Batch) -> Fate {
+        if self.messages.has_compaction(session) {
+            return Fate::Merged;
+        }
+        let trigger = Text::default();
+        let line = Break::Compaction { before: None, after: None, trigger, partial: false };
+        self.by_itself(out.origin_key(), session, BlockKind::Break(line), false, out)
+    }
+
+    fn asked(&mut self, ask: &Ask, out: &mut Batch) -> Fate {
+        let message = ask.message.clone().unwrap_or_default();
+        self.line(&message, ask.piece(), &ask.session, ask.line.clone(), out)
+    }
+
+    /// A line in a message, or by itself if the message is not known.
+    fn line(&mut self, of: &Key, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
+        if self.messages.add(of, Batch::block(piece, BlockKind::Break(line.clone())), out) {
+            return Fate::Merged;
+        }
+        let key = Text::clean(&format!("line:{session}:{:x}", piece.0));
+        self.by_itself(key, session, BlockKind::Break(line), false, out)
+    }
+
+    /// An entry of the program with one block.
+    fn by_itself(&mut self, key: Key, session: &Text, kind: BlockKind, quiet: bool, out: &mut Batch) -> Fate {
+        let mut entry: Entry = out.new_entry(key, Role::Harness, None);
+        entry.origin = kind.bodies().first().map_or(entry.origin, |body| body.from);
+        entry.lane = self.sessions.lane_of(session, out);
+        entry.marks.quiet = quiet;
+        entry.blocks.push(Batch::block(Piece(0), kind));
         out.entry(entry);
-    }
-
-    /// What a message shows besides its parts.
-    fn own_blocks(&self, key: &Key, info: &Json<'_>) -> Vec<Block> {
-        let asked = self.heads.get(key).and_then(|head| head.summarizes.as_ref());
-        let told_by_part = asked.and_then(|parent| self.facts.get(parent)).is_some_and(|f| f.is_compaction);
-        let line = asked.filter(|_| !told_by_part).map(|_| {
-            let trigger = Text::default();
-            let line = Break::Compaction { before: None, after: None, trigger, partial: false };
-            Batch::block(COMPACTION, BlockKind::Break(line))
-        });
-        let failure = message::failure(info.get("error"));
-        line.into_iter()
-            .chain(failure.map(|failure| Batch::block(FAILURE, BlockKind::Break(failure))))
-            .collect()
-    }
-
-    /// The answer that summarizes for this message.
-    fn summary_of(&self, key: &Key) -> Option<Key> {
-        let answer = self.heads.values().find(|head| head.summarizes.as_ref() == Some(key))?;
-        Some(answer.entry.key.clone())
-    }
-
-    fn close_calls(&mut self, key: &Key, out: &mut Batch) {
-        let Some(facts) = self.facts.get_mut(key) else { return };
-        let mut open: Vec<Key> = facts.open_calls.drain().map(|(_, call)| call).collect();
-        open.sort();
-        for call in open {
-            out.push(Edit::State { call, state: ToolState::Lost });
-        }
-    }
-
-    /// The lane of a session: none for the main one, which is that of the first message. A stream may
-    /// speak of other sessions before.
-    pub(super) fn lane_of(&mut self, session: &Text, out: &mut Batch) -> Option<Name> {
-        if session.is_empty() {
-            return None;
-        }
-        let main = self.main.get_or_insert_with(|| session.clone());
-        if !std::mem::replace(&mut self.is_main_sure, true)
-            && main != session
-            && !self.offspring.contains(session)
-        {
-            *main = session.clone();
-            let title = self.children.remove(session).unwrap_or_default().0;
-            out.meta(MetaEdit::Id(session.clone()));
-            out.meta(MetaEdit::Title { rank: 2, title });
-        }
-        if self.main.as_ref() == Some(session) {
-            return None;
-        }
-        if self.lanes.insert(session.clone()) {
-            let (label, call) = self.children.get(session).cloned().unwrap_or_default();
-            let label = (!label.is_empty()).then_some(label);
-            let call = (!call.is_empty()).then_some(call);
-            out.meta(MetaEdit::Lane { name: session.clone(), label, call });
-        }
-        Some(session.clone())
+        Fate::Shown
     }
 }
 
-/// The block of the error that ended a message.
-pub(super) const FAILURE: Piece = Piece(1);
-const COMPACTION: Piece = Piece(2);
-
-/// Titles that stand until the session has a real one.
-fn is_default_title(title: &str) -> bool {
-    title.starts_with("New session - ") || title.starts_with("Child session - ")
-}
-
-/// Ids ascend in time, so their order is that of the messages.
-fn is_undone(undone: &HashMap<Text, (Text, bool)>, session: &Text, key: &Key) -> bool {
-    undone.get(session).is_some_and(|(from, included)| key > from || (*included && key == from))
-}
-
-/// A user message in which only the program speaks is the program's.
-fn settle_role(head: &mut Head, facts: Option<&Facts>) {
-    if !head.is_user {
-        return;
-    }
-    let is_own = facts.is_some_and(|facts| facts.is_own);
-    let is_compaction = facts.is_some_and(|facts| facts.is_compaction);
-    head.entry.role = if is_own { Role::User } else { Role::Harness };
-    head.entry.marks.prompt = is_own;
-    head.entry.marks.quiet = !is_own && !is_compaction;
-}
-
-fn key_of(info: &Json<'_>, out: &Batch) -> Key {
-    info.get("id").str().filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean)
+fn plan_key(session: &Text) -> Key {
+    Text::clean(&format!("plan:{session}"))
 }
 
 fn name_of(part: &Json<'_>, other: impl Fn() -> String) -> String {
     part.get("id").str().filter(|id| identifies(id)).map_or_else(other, str::to_owned)
+}
+
+/// The sums of a session repeat those of its messages; only a difference is worth a word.
+fn compare(session: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
+    let cost = |usage: &Usage| usage.cost.unwrap_or(0.0);
+    let is_same_cost = (cost(claim) - cost(spent)).abs() < 1e-6;
+    let is_same = is_same_cost && claim.prompt() == spent.prompt() || claim.is_zero();
+    if !is_same {
+        let what = format!(
+            "session {session} says {} prompt tokens and {:.6} USD, its messages {} and {:.6}",
+            claim.prompt(),
+            cost(claim),
+            spent.prompt(),
+            cost(spent)
+        );
+        out.notice(Severity::Note, &what);
+    }
 }

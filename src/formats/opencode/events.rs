@@ -1,108 +1,154 @@
-//! The event stream of the server. Only events that carry messages, parts and sessions are shown;
-//! the others are passed by name.
+//! The event stream of the server: what each event tells, by name.
+//!
+//! Invariant: pure. Events of transport alone are named as noise; all others are told.
 
-use super::decode::{FAILURE, OpencodeDecoder};
-use super::message;
-use crate::formats::decoder::{Input, show_raw};
 use crate::formats::json::Json;
-use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Piece, Role};
-use crate::model::tally::Fate;
-use crate::model::text::Text;
 
-/// Events without content of their own. What they announce is in other events.
-static PASSED: &[&str] = &[
-    "event command.executed",
-    "event file.edited",
-    "event file.watcher.updated",
-    "event ide.installed",
-    "event installation.update-available",
-    "event installation.updated",
-    "event lsp.client.diagnostics",
+/// What an event tells. Its fields are those of its `properties`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// A session is new or has changed.
+    Session,
+    /// A session was deleted.
+    SessionDeleted,
+    /// A message is new or has changed.
+    Message,
+    /// A part is new or has changed.
+    Part,
+    /// A part has grown.
+    Grown,
+    /// A message is gone.
+    MessageRemoved,
+    /// A part is gone.
+    PartRemoved,
+    /// The work of a session failed.
+    Failed,
+    /// A session works, waits to try again, or rests.
+    Status,
+    /// A session rests.
+    Idle,
+    /// The history of a session was shortened.
+    Compacted,
+    /// What a session changed in the files.
+    Diff,
+    /// The plan.
+    Plan,
+    /// The user is asked for a permission or an answer.
+    Asked,
+    /// The user replied.
+    Replied,
+    /// A file was edited by the agent.
+    Edited,
+    /// A file was changed by somebody.
+    Watched,
+    /// A command of the user was carried out.
+    Command,
+    /// Something beside the session.
+    Aside,
+    /// Nothing, for a named reason.
+    Noise(&'static str),
+    /// An event that is not known.
+    Unknown,
+}
+
+/// Events that only keep the stream or its listeners going, or repeat what others tell. Those of
+/// accounts are never shown.
+static NOISE: &[&str] = &[
+    "event account.added",
+    "event account.removed",
+    "event account.switched",
+    "event catalog.model.updated",
+    "event global.disposed",
     "event lsp.updated",
     "event mcp.tools.changed",
-    "event message.part.delta",
-    "event permission.asked",
-    "event permission.replied",
-    "event permission.updated",
-    "event project.updated",
-    "event pty.created",
-    "event pty.deleted",
-    "event pty.exited",
-    "event pty.updated",
-    "event question.asked",
-    "event question.rejected",
-    "event question.replied",
+    "event models-dev.refreshed",
+    "event plugin.added",
     "event server.connected",
     "event server.heartbeat",
     "event server.instance.disposed",
-    "event global.disposed",
-    "event session.compacted",
-    "event session.deleted",
-    "event session.diff",
-    "event session.idle",
-    "event session.status",
     "event storage.write",
-    "event todo.updated",
-    "event tui.command.execute",
-    "event tui.prompt.append",
-    "event tui.toast.show",
-    "event vcs.branch.updated",
-    "event worktree.failed",
-    "event worktree.ready",
 ];
 
-/// Decodes one event.
-pub(super) fn decode(decoder: &mut OpencodeDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
-    let properties = input.json.get("properties");
-    let kind = input.json.get("type").str_or_empty();
-    match kind {
-        "session.created" | "session.updated" => decoder.session(properties.get("info"), out),
-        "message.updated" => decoder.message(properties.get("info"), false, out),
-        "message.part.updated" => decoder.part(properties.get("part"), false, out),
-        "message.removed" => {
-            let key = Text::clean(properties.get("messageID").str_or_empty());
-            decoder.heads.remove(&key);
-            decoder.removed.insert(key.clone());
-            out.push(Edit::Retire(key));
-            Fate::Merged
+/// Events about the surroundings: a terminal, a work tree, the program itself.
+static ASIDE: &[&str] = &[
+    "ide.installed",
+    "installation.update-available",
+    "installation.updated",
+    "lsp.client.diagnostics",
+    "mcp.browser.open.failed",
+    "mcp.status.changed",
+    "project.directories.updated",
+    "project.updated",
+    "pty.created",
+    "pty.deleted",
+    "pty.exited",
+    "pty.updated",
+    "tui.command.execute",
+    "tui.prompt.append",
+    "tui.session.select",
+    "tui.toast.show",
+    "vcs.branch.updated",
+    "workspace.failed",
+    "workspace.ready",
+    "workspace.status",
+    "worktree.failed",
+    "worktree.ready",
+];
+
+/// What an event with this name tells.
+pub(super) fn read(name: &str) -> Event {
+    match name {
+        "session.created" | "session.updated" => Event::Session,
+        "session.deleted" => Event::SessionDeleted,
+        "message.updated" => Event::Message,
+        "message.part.updated" => Event::Part,
+        "message.part.delta" => Event::Grown,
+        "message.removed" => Event::MessageRemoved,
+        "message.part.removed" => Event::PartRemoved,
+        "session.error" => Event::Failed,
+        "session.status" => Event::Status,
+        "session.idle" => Event::Idle,
+        "session.compacted" => Event::Compacted,
+        "session.diff" => Event::Diff,
+        "todo.updated" => Event::Plan,
+        "permission.asked" | "permission.updated" | "permission.v2.asked" | "question.asked" => Event::Asked,
+        "permission.replied" | "permission.v2.replied" | "question.replied" | "question.rejected" => {
+            Event::Replied
         }
-        "message.part.removed" => {
-            let of = Text::clean(properties.get("messageID").str_or_empty());
-            let piece = Piece::of(properties.get("partID").str_or_empty());
-            out.push(Edit::RetirePiece { of, piece });
-            Fate::Merged
-        }
-        "session.error" => error(decoder, properties, out),
+        "file.edited" => Event::Edited,
+        "file.watcher.updated" => Event::Watched,
+        "command.executed" => Event::Command,
         // Events of a front end of its own (opencode.nvim) say nothing about the session.
-        custom if custom.starts_with("custom.") => Fate::Passed("event custom.*"),
-        _ => {
-            if let Some(reason) = PASSED.iter().find(|reason| reason.strip_prefix("event ") == Some(kind)) {
-                return Fate::Passed(reason);
-            }
-            out.unknown(&format!("event {kind}"));
-            show_raw(input, &format!("event {kind}"), out)
+        custom if custom.starts_with("custom.") => Event::Noise("event custom.*"),
+        aside if ASIDE.contains(&aside) => Event::Aside,
+        other => {
+            let noise = NOISE.iter().find(|reason| reason.strip_prefix("event ") == Some(other));
+            noise.map_or(Event::Unknown, |reason| Event::Noise(reason))
         }
     }
 }
 
-/// An error that the open answer will tell too is shown there, else by itself.
-fn error(decoder: &mut OpencodeDecoder, properties: &Json<'_>, out: &mut Batch) -> Fate {
-    let Some(failure) = message::failure(properties.get("error")) else {
-        return Fate::Passed("event session.error without an error");
-    };
-    let session = Text::clean(properties.get("sessionID").str_or_empty());
-    let block = Batch::block(FAILURE, BlockKind::Break(failure));
-    let open = decoder.heads.values().filter(|head| head.entry.marks.open && head.session == session);
-    if let Some(head) = open.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key))) {
-        let mut entry = head.entry.clone();
-        entry.blocks.push(block);
-        out.entry(entry);
-        return Fate::Merged;
+/// Whether a value is an event, as the server sends it or as its database keeps it.
+pub(super) fn is_event(value: &Json<'_>) -> bool {
+    let event = within(value);
+    (event.has("properties") || event.has("data")) && event.get("type").str_or_empty().contains('.')
+}
+
+/// The stream of all projects wraps each event in `{directory, payload}`.
+pub(super) fn within<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
+    if value.at(&["payload", "type"]).is_null() { value } else { value.get("payload") }
+}
+
+/// The name of an event. Those of a database end in the version of their schema: `message.updated.1`.
+pub(super) fn name_of<'v>(event: &'v Json<'_>) -> &'v str {
+    let name = event.get("type").str_or_empty();
+    match name.rsplit_once('.') {
+        Some((head, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => head,
+        _ => name,
     }
-    let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
-    entry.lane = decoder.lane_of(&session, out);
-    entry.blocks.push(block);
-    out.entry(entry);
-    Fate::Shown
+}
+
+/// What an event carries.
+pub(super) fn properties<'v, 'a>(event: &'v Json<'a>) -> &'v Json<'a> {
+    if event.has("properties") { event.get("properties") } else { event.get("data") }
 }

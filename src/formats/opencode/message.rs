@@ -38,9 +38,9 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
     if !error.is_object() {
         return error.text().map(Break::Error);
     }
-    let name = error.get("name").str_or_empty();
+    let name = error.get("name").filled().or(error.get("type").filled()).unwrap_or_default();
     let message = error.at(&["data", "message"]).filled().or(error.get("message").filled());
-    if name == "MessageAbortedError" {
+    if matches!(name, "MessageAbortedError" | "aborted") {
         return Some(Break::Interrupted(Text::clean(message.unwrap_or("aborted"))));
     }
     let status = error.at(&["data", "statusCode"]).int().map(|code| format!(" {code}"));
@@ -48,6 +48,26 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
     Some(Break::Error(Text::clean(
         &message.map_or_else(|| head.clone(), |message| format!("{head}: {message}")),
     )))
+}
+
+/// A request that failed and is made again.
+pub(super) fn retry(json: &Json<'_>) -> Break {
+    let what = match failure(json.get("error")) {
+        Some(Break::Error(what) | Break::Interrupted(what)) => what,
+        _ => json.get("message").text().unwrap_or_else(|| Text::from("error")),
+    };
+    let attempt = json.get("attempt").count().unwrap_or(0);
+    Break::Error(Text::clean(&format!("attempt {attempt} failed: {what}")))
+}
+
+/// An answer that ended neither because it was done nor for its calls.
+pub(super) fn cut_short(info: &Json<'_>) -> Option<Break> {
+    let why = match info.get("finish").str_or_empty() {
+        "length" => "the answer was cut at the limit of output tokens",
+        "content-filter" => "the answer was cut by a content filter",
+        _ => return None,
+    };
+    (!info.get("error").is_object()).then(|| Break::Error(Text::from(why)))
 }
 
 /// The system prompt that messages of 0.15 repeat: a string or a list of strings.

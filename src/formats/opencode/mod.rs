@@ -2,16 +2,29 @@
 //! of a session as one document; the event stream of its server. All three tell the same objects, so
 //! one decoder reads them by their content.
 
+mod asks;
+mod blocks;
+mod changes;
 mod decode;
+mod deltas;
 mod events;
+mod framing;
+mod head;
 mod message;
+mod messages;
 mod part;
 mod paths;
+mod rows;
+mod sessions;
+mod tables;
+mod tool;
 
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
 use super::json::Json;
+use super::roots::{Named, Root};
+use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
 /// The format.
@@ -20,6 +33,11 @@ pub struct Opencode;
 impl Format for Opencode {
     fn name(&self) -> &'static str {
         "opencode"
+    }
+
+    fn omits(&self) -> &'static str {
+        "what subscriptions cost (0 is taken for unknown); which file was the session's, so the \
+         newest of a folder comes first"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -42,8 +60,16 @@ impl Format for Opencode {
         paths::files(path, session)
     }
 
-    fn roots(&self) -> &'static [&'static str] {
-        &[".local/share/opencode/storage"]
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        tables::queries(tables)
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        paths::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        paths::named(path)
     }
 }
 
@@ -91,27 +117,23 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
     if objects().all(is_message) && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_")) {
         return Some(Verdict::yes(Confidence::Certain, shape, "messages with info and parts"));
     }
-    if objects().all(is_event) {
+    if objects().all(events::is_event) {
         let told = objects().any(|value| {
-            let kind = event_of(value).get("type").str_or_empty();
+            let kind = events::name_of(events::within(value));
             kind.starts_with("message.") || kind.starts_with("session.")
         });
         let confidence = if told { Confidence::Certain } else { Confidence::Maybe };
         return Some(Verdict::yes(confidence, shape, "events of the server (type with dots, properties)"));
     }
-    objects().all(|value| is_id(value.at(&["part", "messageID"]), "msg_")).then(|| {
+    if objects().any(|value| rows::read(value).is_some()) && objects().all(|value| value.has("sessionID")) {
+        return Some(Verdict::yes(Confidence::Likely, shape, "rows of the table session_message"));
+    }
+    let is_part = |value: &Json<'_>| is_id(value.at(&["part", "messageID"]), "msg_");
+    let is_error =
+        |value: &Json<'_>| value.get("type").str() == Some("error") && is_id(value.get("sessionID"), "ses_");
+    (objects().any(is_part) && objects().all(|value| is_part(value) || is_error(value))).then(|| {
         Verdict::yes(Confidence::Certain, shape, "parts with the ids of their messages (run --format json)")
     })
-}
-
-fn is_event(value: &Json<'_>) -> bool {
-    let event = event_of(value);
-    event.has("properties") && event.get("type").str_or_empty().contains('.')
-}
-
-/// The stream of all projects wraps each event in `{directory, payload}`.
-fn event_of<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
-    if value.at(&["payload", "properties"]).is_null() { value } else { value.get("payload") }
 }
 
 fn is_id(value: &Json<'_>, prefix: &str) -> bool {

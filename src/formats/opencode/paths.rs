@@ -1,4 +1,4 @@
-//! Where the files of a session lie in a storage folder.
+//! Where OpenCode keeps sessions, and where the files of one lie in a storage folder.
 //!
 //! Invariant: ids come out of files, so only plain ones are put into paths.
 
@@ -6,13 +6,35 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::Pattern;
+use crate::formats::roots::{Holds, Named, Root, file_name};
+
+/// Where OpenCode keeps sessions: a database since 1.2, a storage folder before, one for each project
+/// before 0.6. What a database took over stays in the folders.
+pub(super) const ROOTS: &[Root] = &[
+    Root {
+        variables: &[("XDG_DATA_HOME", "opencode")],
+        home: ".local/share/opencode",
+        holds: &[
+            Holds::Databases("*.db"),
+            Holds::Files("storage/session/*/ses_*.json"),
+            Holds::Files("project/*/storage/session/info/ses_*.json"),
+        ],
+    },
+    Root { variables: &[("OPENCODE_DB", "")], home: "", holds: &[Holds::Databases("")] },
+];
+
+/// Messages and parts are no sessions.
+pub(super) fn named(path: &Path) -> Option<Named<'_>> {
+    let is_inner = ["msg_", "prt_"].iter().any(|prefix| file_name(path).starts_with(prefix));
+    Named::stem(path).filter(|_| !is_inner)
+}
 
 /// The session files under `path`.
 pub(super) fn sessions(path: &Path) -> Vec<Pattern> {
     roots(path).into_iter().map(|root| Pattern(root.join("session/*/ses_*.json"))).collect()
 }
 
-/// The first files of a session: its own and its messages.
+/// The first files of a session: its own, its messages, its plan and what it changed.
 pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
     if !is_plain(session) {
         return Vec::new();
@@ -22,6 +44,8 @@ pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
         format!("session/*/{session}.json"),
         format!("message/{session}/*.json"),
         format!("session/message/{session}/*.json"),
+        format!("todo/{session}.json"),
+        format!("session_diff/{session}.json"),
     ];
     beneath(path, &places)
 }

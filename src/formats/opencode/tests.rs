@@ -1,5 +1,7 @@
 //! The same session as a folder, as an export and as a stream of events.
 
+mod streams;
+
 use std::path::Path;
 
 use super::Opencode;
@@ -126,7 +128,6 @@ fn roles_and_marks_follow_what_was_said() {
     let transcript = export();
     let first = entry(&transcript, "msg_01");
     assert!(first.role == Role::User && first.marks.prompt);
-    assert!(matches!(first.blocks[1].kind, BlockKind::Raw(_)), "what opencode added is not the user's");
     let asks = entry(&transcript, "msg_03");
     assert_eq!(asks.role, Role::Harness);
     assert!(matches!(asks.blocks[0].kind, BlockKind::Break(Break::Compaction { .. })));
@@ -152,7 +153,7 @@ fn the_order_of_the_files_does_not_matter() {
             assert_eq!(other.blocks.len(), entry.blocks.len(), "{} {is_hostile}", entry.key);
             assert_eq!(other.usage, entry.usage);
         }
-        assert_eq!(compactions(&folder), 1);
+        assert_eq!(compactions(&folder), 1, "{is_hostile}");
         assert!(wanted.iter().any(|wanted| wanted == "part/msg_02"));
         assert!(wanted.iter().any(|wanted| wanted == "session/ses_0fixtchild1"));
         assert_eq!(calls(&folder).iter().filter(|call| call.state == ToolState::Lost).count(), 1);
@@ -172,14 +173,15 @@ fn events_end_in_what_the_session_is() {
         })
         .collect();
     assert_eq!(texts, ["I oil it."]);
-    assert_eq!(answer.blocks.len(), 2, "a part that was removed is gone, output so far too");
+    assert_eq!(answer.blocks.len(), 3, "a part that was removed is gone, output so far too");
+    assert!(matches!(answer.blocks[2].kind, BlockKind::Break(Break::Setting(_))), "nobody waits any more");
     assert!(!answer.marks.open);
     assert_eq!(calls(&transcript)[0].state.word(), "done");
     assert_eq!(transcript.find("msg_23"), None);
     assert_eq!(transcript.meta().title().unwrap().as_str(), "Oil");
     let last = transcript.entries().last().unwrap();
     assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Error(_))));
-    assert_eq!(transcript.tally().reasons.get("event session.idle"), Some(&1));
+    assert_eq!(transcript.tally().reasons.keys().collect::<Vec<_>>(), [&"event server.connected"]);
     assert!(transcript.tally().unknown.is_empty());
 }
 
@@ -200,11 +202,81 @@ fn child_sessions_are_lanes_of_their_calls() {
 }
 
 #[test]
-fn a_part_without_its_message_is_shown_in_the_end() {
+fn a_part_without_its_message_is_shown_at_once() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     let line = r#"{"type":"text","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","messageID":"msg_1","sessionID":"ses_1","type":"text","text":"hi"}}"#;
     reader.tell(&mut *decoder, line, Place::Line);
-    assert!(reader.out.edits.is_empty());
-    decoder.finish(&mut reader.out);
     assert_eq!(reader.transcript().entries().count(), 1);
+}
+
+#[test]
+fn what_the_program_added_to_a_prompt_is_folded() {
+    let transcript = export();
+    assert!(
+        entry(&transcript, "msg_01")
+            .blocks
+            .iter()
+            .all(|block| !matches!(&block.kind, BlockKind::Raw(raw) if raw.title.starts_with("added")))
+    );
+    let added = entry(&transcript, "added:msg_01");
+    assert!(added.marks.quiet && added.role == Role::Harness);
+    assert!(matches!(added.blocks[0].kind, BlockKind::Raw(_)));
+}
+
+#[test]
+fn undo_hides_and_redo_shows_again() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let undone =
+        r#"{"type":"session.updated","properties":{"info":{"id":"ses_1","revert":{"messageID":"msg_2"}}}}"#;
+    let redone = r#"{"type":"session.updated","properties":{"info":{"id":"ses_1"}}}"#;
+    for id in ["msg_1", "msg_2"] {
+        let line = format!(
+            r#"{{"type":"message.updated","properties":{{"info":{{"id":"{id}","role":"user","sessionID":"ses_1"}}}}}}"#
+        );
+        reader.tell(&mut *decoder, &line, Place::Line);
+    }
+    let mut transcript = Transcript::new();
+    for (event, expected) in [(undone, [false, true]), (redone, [false, false])] {
+        reader.tell(&mut *decoder, event, Place::Line);
+        transcript.apply(std::mem::take(&mut reader.out));
+        let marks = ["msg_1", "msg_2"].map(|key| entry(&transcript, key).marks.undone);
+        assert_eq!(marks, expected);
+    }
+}
+
+#[test]
+fn questions_wait_until_they_are_answered() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let ask = r#"{"type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["ls"],"tool":{"messageID":"msg_9","callID":"c"}}}"#;
+    let reply = r#"{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"reject"}}"#;
+    let mut transcript = Transcript::new();
+    let mut lines = Vec::new();
+    for event in [ask, reply] {
+        reader.tell(&mut *decoder, event, Place::Line);
+        transcript.apply(std::mem::take(&mut reader.out));
+        let entries: Vec<_> = transcript.entries().collect();
+        assert_eq!(entries.len(), 1);
+        lines.push(entries[0].blocks[0].kind.clone());
+    }
+    let asked = BlockKind::Break(Break::Waiting("permission for bash: ls".into()));
+    let refused = BlockKind::Break(Break::Setting("refused: permission for bash: ls".into()));
+    assert_eq!(lines, [asked, refused]);
+}
+
+#[test]
+fn text_that_grows_is_shown_before_it_is_whole() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let mut grow = |id: &str, delta: &str| {
+        let line = format!(
+            r#"{{"id":"{id}","type":"message.part.delta","properties":{{"sessionID":"ses_1","messageID":"msg_1","partID":"prt_1","field":"text","delta":"{delta}"}}}}"#
+        );
+        reader.tell(&mut *decoder, &line, Place::Line);
+    };
+    grow("evt_1", "gre");
+    grow("evt_2", "ase");
+    grow("evt_2", "ase");
+    decoder.finish(&mut reader.out);
+    let transcript = reader.transcript();
+    let BlockKind::Text(body) = &entry(&transcript, "msg_1").blocks[0].kind else { panic!("no text") };
+    assert_eq!(body.text().unwrap().as_str(), "grease");
 }

@@ -1,141 +1,366 @@
-//! What the lines of an event stream do: `pi --mode json` (agent events) and the wire events of a
-//! single answer. Everything is told several times; [`Stream`] says what is new.
+//! Event streams: the lines of `pi --mode json` (agent events) and the wire events of single answers,
+//! with the whole message so far in each or with bare deltas. Everything is told several times.
 //!
-//! Invariant: of a message that is told in parts, all tellings get the same key.
+//! Invariant: all tellings of a message get the same key, and what closes a turn or a run adds only
+//! what no other line told.
 
-use std::collections::HashSet;
+mod draft;
+mod execution;
+mod held;
+mod told;
 
-use crate::formats::json::Json;
+use super::message::{self, Line, ReadPrompt, Told as Message};
+use super::result::call_key;
+use crate::formats::json::{self, Json};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::Entry;
 use crate::model::record::Origin;
+use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::ToolResult;
+use crate::model::tool::ToolState;
+use draft::Draft;
+use execution::Executions;
+use held::Held;
+use told::{Identity, Known, List, Told};
 
 /// Where an event stream stands.
-#[derive(Debug, Default)]
-pub struct Stream {
-    /// The message that is being told, and the line that told of it first.
-    open: Option<(Key, Origin)>,
-    has_messages: bool,
-    calls: HashSet<Key>,
+pub struct Events {
+    read_prompt: ReadPrompt,
+    open: Option<Open>,
+    /// The last message, if no line told more of it than its deltas.
+    unnamed: Option<Known>,
+    told: Told,
+    executions: Executions,
+    held: Held,
 }
 
-/// What a line of an event stream does.
-pub enum Step<'j, 'a> {
-    /// A message, whole or as far as it is.
-    Message {
-        /// Its key.
-        key: Key,
-        /// The message.
-        message: &'j Json<'a>,
-        /// The line that told of it first.
-        first: Origin,
-        /// More of it will come.
-        is_open: bool,
-        /// No line told of it before.
-        is_new: bool,
-    },
-    /// Messages that no other line tells: the stream was recorded without their own events.
-    Messages(Vec<&'j Json<'a>>),
-    /// A tool runs.
-    Running,
-    /// A tool ended.
-    Ended,
-    /// It repeats what other lines told.
-    Repeated,
-    /// It only marks a border.
-    Border(&'static str),
-    /// It is no event.
-    Other,
+/// The message that is being told.
+struct Open {
+    /// Its key, and the line that told of it first.
+    known: Known,
+    identity: Identity,
+    draft: Draft,
+    /// Deltas came since it was told.
+    is_behind: bool,
 }
 
-impl Stream {
-    /// Reads a line.
-    pub fn step<'j, 'a>(&mut self, json: &'j Json<'a>, out: &Batch) -> Step<'j, 'a> {
-        let message = |name: &str| Some(json.get(name)).filter(|value| value.has("role"));
-        match json.get("type").str_or_empty() {
-            "message_start" | "message_update" => self.part(message("message"), true, out),
-            "start" | "text_start" | "text_delta" | "text_end" | "thinking_start" | "thinking_delta"
-            | "thinking_end" | "toolcall_start" | "toolcall_delta" | "toolcall_end" => {
-                self.part(message("partial"), true, out)
-            }
-            "message_end" | "done" => self.part(message("message"), false, out),
-            "error" => self.part(message("error"), false, out),
-            "tool_execution_start" | "tool_execution_update" => Step::Running,
-            "tool_execution_end" => Step::Ended,
-            "agent_start" => Step::Border("start of a run"),
-            "turn_start" => Step::Border("start of a turn"),
-            "turn_end" => {
-                let results = json.get("toolResults").items();
-                self.summing_up(std::iter::once(json.get("message")).chain(results))
-            }
-            "agent_end" => self.summing_up(json.get("messages").items().iter()),
-            _ => Step::Other,
+impl Events {
+    /// A stream whose prompts are taken apart in the given way.
+    pub fn new(read_prompt: ReadPrompt) -> Self {
+        Self {
+            read_prompt,
+            open: None,
+            unnamed: None,
+            told: Told::default(),
+            executions: Executions::default(),
+            held: Held::default(),
         }
     }
 
-    fn part<'j, 'a>(&mut self, message: Option<&'j Json<'a>>, is_open: bool, out: &Batch) -> Step<'j, 'a> {
-        let Some(message) = message else { return Step::Other };
-        self.has_messages = true;
-        let known = self.open.take();
-        let is_new = known.is_none();
-        let (key, first) =
-            known.unwrap_or_else(|| (Text::clean(&format!("message{}", out.origin_key())), out.origin()));
-        self.open = is_open.then(|| (key.clone(), first));
-        Step::Message { key, message, first, is_open, is_new }
+    /// Decodes an event; `None` if the line is none.
+    pub fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        let kind = json.get("type").str_or_empty();
+        match kind {
+            "message_start" => Some(self.begin(whole(json.get("message"))?, out)),
+            "message_update" => match whole(json.get("message")) {
+                Some(message) => Some(self.update(message, out)),
+                None => self.grow(json.get("assistantMessageEvent"), out),
+            },
+            "message_end" => Some(self.end(whole(json.get("message"))?, out)),
+            "start" => self.start(json, out),
+            "done" => self.close(json.get("message"), json, out),
+            "error" => self.close(json.get("error"), json, out),
+            "tool_execution_start" => Some(self.running(json, &Json::Null, out)),
+            "tool_execution_update" => Some(self.running(json, json.get("partialResult"), out)),
+            "tool_execution_end" => Some(self.ended(json, out)),
+            "agent_start" => {
+                self.told.begin_run();
+                Some(self.border("start of a run", out))
+            }
+            "turn_start" => Some(self.border("start of a turn", out)),
+            "turn_end" => {
+                let results = json.get("toolResults").items();
+                Some(self.reconcile(std::iter::once(json.get("message")).chain(results), out))
+            }
+            "agent_end" => Some(self.reconcile(json.get("messages").items().iter(), out)),
+            _ => draft::is_part(kind).then(|| self.grow(json, out)).flatten(),
+        }
     }
 
-    fn summing_up<'j, 'a: 'j>(&self, messages: impl Iterator<Item = &'j Json<'a>>) -> Step<'j, 'a> {
-        let told: Vec<_> = messages.filter(|message| message.has("role")).collect();
-        if self.has_messages || told.is_empty() { Step::Repeated } else { Step::Messages(told) }
-    }
-
-    /// Notes that an entry holds this call.
-    pub fn see_call(&mut self, call: Key) {
-        self.calls.insert(call);
-    }
-
-    /// Whether an entry holds this call.
-    pub fn knows_call(&self, call: &Key) -> bool {
-        self.calls.contains(call)
-    }
-}
-
-/// What a stream tells again in a moment. Only the last telling of a reading is given out: earlier
-/// ones would be outdated before anybody sees them.
-#[derive(Default)]
-pub struct Held {
-    entry: Option<Box<Entry>>,
-    results: Vec<(Key, Edit)>,
-}
-
-impl Held {
-    /// Holds an entry, in place of the one that was told before.
-    pub fn entry(&mut self, entry: Box<Entry>) {
-        self.entry = Some(entry);
-    }
-
-    /// Holds a result.
-    pub fn result(&mut self, call: Key, result: Box<ToolResult>) {
-        self.forget_result(&result.key);
-        self.results.push((result.key.clone(), Edit::Result { call, result, lane: None }));
-    }
-
-    /// Lets go of a result that was told in full.
-    pub fn forget_result(&mut self, key: &Key) {
-        self.results.retain(|(held, _)| held != key);
-    }
-
-    /// Gives out the entry.
-    pub fn give_out_entry(&mut self, out: &mut Batch) {
-        out.edits.extend(self.entry.take().map(Edit::Entry));
-    }
-
-    /// Gives out all.
+    /// Gives out what was held back.
     pub fn give_out(&mut self, out: &mut Batch) {
-        self.give_out_entry(out);
-        out.edits.extend(self.results.drain(..).map(|(_, edit)| edit));
+        self.tell_draft(true, out);
+        self.held.give_out(out);
+    }
+
+    fn border(&mut self, what: &'static str, out: &mut Batch) -> Fate {
+        self.give_out(out);
+        self.executions.end_turn();
+        Fate::Passed(what)
+    }
+
+    // === messages ===
+
+    /// A message begins, unless the line repeats the beginning of the one that is being told.
+    fn begin(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
+        let identity = Identity::of(message);
+        if !self.open.as_ref().is_some_and(|open| open.identity == identity) {
+            self.leave(out);
+        }
+        self.update(message, out)
+    }
+
+    fn start(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        if let Some(partial) = whole(json.get("partial")) {
+            return Some(self.begin(partial, out));
+        }
+        if json.members().len() > 2 || json.has("id") {
+            return None;
+        }
+        self.leave(out);
+        self.open(out).is_behind = true;
+        Some(Fate::Shown)
+    }
+
+    /// The open message will not go on: another one begins.
+    fn leave(&mut self, out: &mut Batch) {
+        self.tell_draft(false, out);
+        self.open = None;
+        self.unnamed = None;
+        self.held.close_entry(out);
+    }
+
+    fn open(&mut self, out: &Batch) -> &mut Open {
+        self.open.get_or_insert_with(|| Open {
+            known: Known::at(out, 0),
+            identity: Identity::default(),
+            draft: Draft::default(),
+            is_behind: false,
+        })
+    }
+
+    /// The message as far as it is.
+    fn update(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
+        let is_new = self.open.is_none();
+        let open = self.open(out);
+        open.draft.set(message);
+        open.is_behind = false;
+        let identity = Identity::of(message);
+        let before = std::mem::replace(&mut open.identity, identity.clone());
+        let known = open.known.clone();
+        self.told.rename(&before, identity, &known);
+        let is_entry = self.tell(message, &known, true, out);
+        if is_entry && is_new { Fate::Shown } else { Fate::Merged }
+    }
+
+    /// A part of the message, with all of the message so far or without.
+    fn grow(&mut self, event: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        if let Some(partial) = whole(event.get("partial")) {
+            return Some(self.update(partial, out));
+        }
+        let kind = event.get("type").str_or_empty();
+        if matches!(kind, "start" | "done" | "error") {
+            return self.open.is_some().then_some(Fate::Merged);
+        }
+        if !draft::is_part(kind) || !(event.has("contentIndex") || event.has("delta")) {
+            return None;
+        }
+        let is_new = self.open.is_none();
+        let open = self.open(out);
+        open.draft.grow(event);
+        open.is_behind = true;
+        Some(if is_new { Fate::Shown } else { Fate::Merged })
+    }
+
+    /// A message is complete.
+    fn end(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
+        let identity = Identity::of(message);
+        if self.open.as_ref().is_some_and(|open| !open.identity.may_be(&identity)) {
+            self.leave(out);
+        }
+        let is_new = self.open.is_none();
+        let (before, known) = match self.open.take() {
+            Some(open) => (open.identity, open.known),
+            None => match self.told.same(message) {
+                Some(known) => (identity.clone(), known),
+                None => (Identity::default(), Known::at(out, 0)),
+            },
+        };
+        let is_new = is_new && !self.told.has(&identity, &known);
+        self.told.rename(&before, identity, &known);
+        self.told.complete(message, &known);
+        let is_entry = self.tell(message, &known, false, out);
+        if is_entry && is_new { Fate::Shown } else { Fate::Merged }
+    }
+
+    /// `done` or `error`, with the message or, from a proxy, with nothing but its outcome.
+    fn close(&mut self, message: &Json<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        if let Some(message) = whole(message) {
+            return Some(self.end(message, out));
+        }
+        let open = self.open.as_mut().filter(|_| json.has("reason"))?;
+        open.draft.end(json);
+        open.is_behind = true;
+        self.tell_draft(false, out);
+        self.unnamed = self.open.take().map(|open| open.known);
+        Some(Fate::Merged)
+    }
+
+    /// Tells a message whose deltas no line repeats. It is no part of the record that is being decoded.
+    fn tell_draft(&mut self, is_open: bool, out: &mut Batch) {
+        let Some(open) = self.open.as_mut().filter(|open| open.is_behind) else { return };
+        open.is_behind = false;
+        let (source, known) = (open.draft.source(), open.known.clone());
+        let Ok(message) = json::parse(&source) else { return };
+        let mut aside = Batch::default();
+        aside.begin_record(out.origin());
+        if let Message::Entry(mut entry) = self.read(&message, &known, &mut aside) {
+            draft::keep_texts(&mut entry);
+            self.tell_entry(entry, &known, true, out);
+        }
+        if !is_open {
+            self.held.close_entry(out);
+        }
+    }
+
+    /// Tells a message as far as it is. Whether it is an entry.
+    fn tell(&mut self, message: &Json<'_>, known: &Known, is_open: bool, out: &mut Batch) -> bool {
+        match self.read(message, known, out) {
+            Message::Entry(entry) => {
+                self.tell_entry(entry, known, is_open, out);
+                true
+            }
+            Message::Result { call, mut result, child, usage } => {
+                // The execution of the tool told the same result before.
+                result.key = execution::result_key(&call);
+                result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
+                if is_open {
+                    self.held.result(call, result);
+                    return false;
+                }
+                self.told.result(call.clone());
+                self.held.forget(&call);
+                if let Some(usage) = usage {
+                    out.push(Edit::Usage { of: result.key.clone(), usage, model: None });
+                }
+                if let Some(name) = child {
+                    out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+                }
+                out.push(Edit::Result { call, result, lane: None });
+                false
+            }
+        }
+    }
+
+    fn tell_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
+        entry.marks.open = is_open;
+        entry.origin = known.first;
+        self.executions.take_over(&mut entry);
+        message::title(&entry, out);
+        self.held.entry(entry, out);
+        if !is_open {
+            self.held.give_out_entry(out);
+        }
+    }
+
+    fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Message {
+        let at = message.get("timestamp").moment();
+        let line = Line { key: known.key.clone(), parent: None, at, lane: None };
+        message::decode(&line, message, self.read_prompt, out)
+    }
+
+    // === executions of tools ===
+
+    /// A tool runs; what it has put out so far, if that is told.
+    fn running(&mut self, json: &Json<'_>, so_far: &Json<'_>, out: &mut Batch) -> Fate {
+        let call = call_key(json.get("toolCallId"));
+        // Bodies have the same numbers whether or not the call was told before.
+        let output = execution::output(so_far, out);
+        let state = output.map_or(ToolState::Running, |body| ToolState::Streaming(Box::new(body)));
+        let made = execution::call(json, call.clone(), state.clone(), out);
+        self.executions.note_start(&call, json.get("timestamp").moment());
+        if self.executions.is_in_message(&call) {
+            self.held.state(call, state);
+            return Fate::Merged;
+        }
+        let at = json.get("timestamp").moment();
+        let (entry, is_new) = self.executions.bear(made, at, out);
+        self.held.entry(entry, out);
+        if is_new { Fate::Shown } else { Fate::Merged }
+    }
+
+    fn ended(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        let call = call_key(json.get("toolCallId"));
+        let mut told = execution::result(json, &call, out);
+        told.duration_ms = self.executions.note_end(&call, told.at, told.duration_ms);
+        let fate = self.running(json, &Json::Null, out);
+        if !self.told.has_result(&call) {
+            self.held.result(call, Box::new(told));
+        }
+        fate
+    }
+
+    // === what closes a turn or a run ===
+
+    /// Messages that other lines told are told no more; the others are shown.
+    fn reconcile<'j, 'a: 'j>(
+        &mut self,
+        messages: impl Iterator<Item = &'j Json<'a>>,
+        out: &mut Batch,
+    ) -> Fate {
+        let mut list = List::default();
+        let mut has_shown = false;
+        for (number, message) in messages.filter(|message| message.has("role")).enumerate() {
+            let identity = Identity::of(message);
+            let is_open = self.open.as_ref().is_some_and(|open| open.identity.may_be(&identity));
+            if is_open && message.get("role").str() == Some("assistant") {
+                self.end(message, out);
+                list.see(&identity);
+                continue;
+            }
+            match self.told.next_in(&mut list, &identity) {
+                Some(known) if known.is_whole => self.pass_over(message, &known, out),
+                Some(known) => drop(self.tell(message, &known, false, out)),
+                None => {
+                    let is_answer = message.get("role").str() == Some("assistant");
+                    let unnamed = self.unnamed.take_if(|_| is_answer);
+                    let is_new = unnamed.is_none();
+                    let known = unnamed.unwrap_or_else(|| Known::at(out, number));
+                    self.told.rename(&Identity::default(), identity, &known);
+                    self.told.complete(message, &known);
+                    has_shown |= self.tell(message, &known, false, out) && is_new;
+                }
+            }
+        }
+        self.give_out(out);
+        self.executions.end_turn();
+        if has_shown { Fate::Shown } else { Fate::Merged }
+    }
+
+    /// A message that was told. It is read all the same: bodies of the record are numbered in order.
+    fn pass_over(&mut self, message: &Json<'_>, known: &Known, out: &mut Batch) {
+        let (notices, unknown) = (out.notices.len(), out.tally.unknown.clone());
+        drop(self.read(message, known, out));
+        out.notices.truncate(notices);
+        out.tally.unknown = unknown;
+    }
+}
+
+/// The message, if it is one.
+fn whole<'j, 'a>(message: &'j Json<'a>) -> Option<&'j Json<'a>> {
+    message.has("role").then_some(message)
+}
+
+impl Known {
+    /// A message that the record tells of first; `number` counts those of one record.
+    fn at(out: &Batch, number: usize) -> Self {
+        let place = out.origin_key();
+        let key: Key = match number {
+            0 => Text::clean(&format!("message{place}")),
+            _ => Text::clean(&format!("message{place}#{number}")),
+        };
+        let first: Origin = out.origin();
+        Self { key, first, is_whole: false }
     }
 }

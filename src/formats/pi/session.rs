@@ -6,21 +6,18 @@ use std::collections::HashMap;
 
 use super::block;
 use super::entry;
-use super::event::{Held, Step, Stream};
+use super::event::Events;
 use super::message::{self, Line, ReadPrompt, Told};
-use super::result;
 use super::retries::Retries;
 use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{Break, Role};
 use crate::model::moment::Moment;
-use crate::model::pairing::{calls_of, identifies};
-use crate::model::record::Origin;
+use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
-use crate::model::tool::{ToolState, Verdict};
 
 /// Characters of a title that the user gave.
 const TITLE_CHARS: usize = 200;
@@ -28,9 +25,8 @@ const TITLE_CHARS: usize = 200;
 /// Decodes one session.
 pub struct SessionDecoder {
     read_prompt: ReadPrompt,
-    stream: Stream,
     retries: Retries,
-    held: Held,
+    events: Events,
     is_headed: bool,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
     seen: HashMap<Key, (Option<Moment>, usize)>,
@@ -43,9 +39,8 @@ impl SessionDecoder {
     pub fn new(read_prompt: ReadPrompt) -> Self {
         Self {
             read_prompt,
-            stream: Stream::default(),
             retries: Retries::default(),
-            held: Held::default(),
+            events: Events::new(read_prompt),
             seen: HashMap::new(),
             is_headed: false,
             nameless: (Key::default(), 0),
@@ -97,7 +92,7 @@ impl Decoder for SessionDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.held.give_out(out);
+        self.events.give_out(out);
     }
 }
 
@@ -121,13 +116,11 @@ impl SessionDecoder {
                 None => self.unnamed(json, "line without a type", out),
             };
         };
-        match self.stream.step(json, out) {
-            Step::Other => {
-                self.held.give_out(out);
-                self.entry_line(kind, json, None, out)
-            }
-            step => self.event(json, step, out),
+        if let Some(fate) = self.events.decode(json, out) {
+            return fate;
         }
+        self.events.give_out(out);
+        self.entry_line(kind, json, None, out)
     }
 
     fn entry_line(&mut self, kind: &str, json: &Json<'_>, lane: Option<Name>, out: &mut Batch) -> Fate {
@@ -217,103 +210,6 @@ impl SessionDecoder {
                 Fate::Merged
             }
         }
-    }
-
-    // === events ===
-
-    fn event(&mut self, json: &Json<'_>, step: Step<'_, '_>, out: &mut Batch) -> Fate {
-        match step {
-            Step::Message { key, message, first, is_open, is_new } => {
-                let line = Line { key, parent: None, at: message.get("timestamp").moment(), lane: None };
-                let told = self.part(&line, message, first, is_open, out);
-                if told && is_new { Fate::Shown } else { Fate::Merged }
-            }
-            Step::Messages(messages) => {
-                let fates: Vec<Fate> = messages.into_iter().map(|one| self.bare_message(one, out)).collect();
-                if fates.contains(&Fate::Shown) { Fate::Shown } else { Fate::Merged }
-            }
-            Step::Running => {
-                self.held.give_out_entry(out);
-                self.running(json, out)
-            }
-            Step::Ended => {
-                self.held.give_out_entry(out);
-                self.ended(json, out)
-            }
-            Step::Repeated => {
-                self.held.give_out(out);
-                Fate::Merged
-            }
-            Step::Border(what) => {
-                self.held.give_out(out);
-                Fate::Passed(what)
-            }
-            Step::Other => self.unnamed(json, "event", out),
-        }
-    }
-
-    /// Tells a message as far as it is. Whether it is an entry.
-    fn part(
-        &mut self,
-        line: &Line,
-        message: &Json<'_>,
-        first: Origin,
-        is_open: bool,
-        out: &mut Batch,
-    ) -> bool {
-        match message::decode(line, message, self.read_prompt, out) {
-            Told::Entry(mut entry) => {
-                entry.marks.open = is_open;
-                entry.origin = first;
-                calls_of(&entry).for_each(|call| self.stream.see_call(call.key.clone()));
-                message::title(&entry, out);
-                self.held.entry(entry);
-                if !is_open {
-                    self.held.give_out_entry(out);
-                }
-                true
-            }
-            Told::Result { call, mut result, child, usage } => {
-                // The execution of the tool told the same result before.
-                result.key = entry::result_key(&call);
-                if is_open {
-                    self.held.result(call, result);
-                } else {
-                    self.held.forget_result(&result.key);
-                    entry::tell_result(line, Told::Result { call, result, child, usage }, out);
-                }
-                false
-            }
-        }
-    }
-
-    /// A call that no message told is shown by its execution.
-    fn running(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        let call = result::call_key(json.get("toolCallId"));
-        if self.stream.knows_call(&call) {
-            out.push(Edit::State { call, state: ToolState::Running });
-            return Fate::Merged;
-        }
-        self.stream.see_call(call.clone());
-        let line = self.line(json, out);
-        let mut entry = line.entry(Role::Assistant, out);
-        entry
-            .blocks
-            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(block::execution(json, call, out)))));
-        entry::shown(entry, out)
-    }
-
-    fn ended(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        let call = result::call_key(json.get("toolCallId"));
-        // First, so that its bodies have the same numbers whether or not the call was told before.
-        let mut told =
-            result::read(entry::result_key(&call), json.get("result"), json.get("timestamp").moment(), out);
-        if json.get("isError").is_true() && told.verdict == Verdict::Done {
-            told.verdict = Verdict::Failed;
-        }
-        let fate = self.running(json, out);
-        self.held.result(call, Box::new(told));
-        fate
     }
 
     // === version 4 ===

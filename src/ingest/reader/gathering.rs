@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{Reader, Todo};
+use super::{Main, Reader, Todo};
 use crate::formats::decoder::Pattern;
 use crate::ingest::files::Kind;
 use crate::ingest::strand::Strand;
@@ -13,10 +13,13 @@ use crate::model::record::Shape;
 
 impl Reader<'_> {
     pub(super) fn find_files(&mut self, now: Instant) {
+        if self.plan.shape == Shape::Rows {
+            return;
+        }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
             Shape::Folder => plan.format.files(&plan.path, &plan.session),
-            Shape::Lines | Shape::Document | Shape::Rows | Shape::Stream => Vec::new(),
+            Shape::Lines | Shape::Document | Shape::Values | Shape::Rows | Shape::Stream => Vec::new(),
         };
         patterns.extend(plan.format.companions(&plan.path));
         self.add_patterns(patterns, false, now);
@@ -25,6 +28,10 @@ impl Reader<'_> {
     /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
     /// message follow it.
     pub(super) fn follow_up(&mut self, now: Instant) {
+        if let Main::Rows(rows) = &mut self.main {
+            let wanted = self.teller.take_wanted();
+            return rows.want(wanted, &mut self.teller);
+        }
         for wanted in self.teller.take_wanted() {
             if self.asked.insert(wanted.clone()) {
                 let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
@@ -60,14 +67,14 @@ impl Reader<'_> {
         if let Some(index) = self.small_at.get(path) {
             return Some(Todo::Small(*index, None));
         }
-        let kind = if holds_lines(path) { Kind::CompanionLines } else { Kind::Small };
+        let kind = kind_of(path);
         let (id, is_new) = self.files.number(path, kind);
         if is_new {
             self.teller.send(Feed::File { id, path: path.to_owned() });
         }
-        if kind == Kind::Small {
+        if kind != Kind::CompanionLines {
             self.small_at.insert(path.to_owned(), self.smalls.len());
-            self.smalls.push(Small::new(path, id));
+            self.smalls.push(Small::new(path, id, kind));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
         if is_packed(path) {
@@ -90,12 +97,16 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a file beside the session holds a record a line, rather than one JSON value.
-fn holds_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension != "json" && extension != "lock")
-}
-
 /// Whether a file beside the session is a compressed archive of lines.
 fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
+}
+
+/// What a file beside the session holds: one JSON value, a text, or a record a line.
+fn kind_of(path: &Path) -> Kind {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        None | Some("json" | "lock") => Kind::Small,
+        Some("txt") => Kind::Text,
+        Some(_) => Kind::CompanionLines,
+    }
 }

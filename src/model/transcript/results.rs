@@ -1,7 +1,7 @@
 //! Results find their calls, whichever of the two comes first.
 
 use super::{Touched, Transcript, held_bytes};
-use crate::model::body::Key;
+use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role, StrayResult};
 use crate::model::pairing::{calls_of, calls_of_mut};
@@ -120,6 +120,8 @@ impl Transcript {
             let open = calls_of_mut(entry)
                 .find(|call| call.key == *key && call.state.is_open() && call.state != state);
             if let Some(call) = open {
+                let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
+                self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
                 call.state = state;
                 entry.revision += 1;
                 touched.changed.push(id);

@@ -25,6 +25,11 @@ impl Retelling {
         }
     }
 
+    /// Entries told so far.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
     /// An entry that was retired after it had been told.
     pub(super) fn forget(&mut self, id: EntryId) {
         if self.entries.remove(&id) {

@@ -21,6 +21,8 @@ use crate::render::{code, diff, tree};
 const OUTPUT: (usize, usize) = (3, 5);
 /// Of a failed call the end tells why.
 const FAILURE: (usize, usize) = (3, 12);
+/// While a call runs, its last lines say how far it is.
+const LIVE: (usize, usize) = (0, 5);
 /// Of files, hits and pages the beginning is enough.
 const FILE: (usize, usize) = (3, 0);
 /// A change is worth more rows.
@@ -74,6 +76,7 @@ impl<'a> Card<'a> {
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
+            ToolState::Streaming(body) => rows.extend(self.live(body)),
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) => {
                 rows.extend(self.output(result, FAILURE));
@@ -207,6 +210,14 @@ impl<'a> Card<'a> {
                 self.output(result, OUTPUT)
             }
         }
+    }
+
+    /// The newest of what a running call has put out.
+    fn live(&self, body: &Body) -> Vec<Row> {
+        if body.is_away() {
+            return self.stub(body);
+        }
+        body_rows(body, self.detail, LIVE, self.width, self.look)
     }
 
     fn output(&self, result: &ToolResult, (head, tail): (usize, usize)) -> Vec<Row> {

@@ -17,14 +17,14 @@ pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let (glyph, style) = match &call.state {
-        ToolState::Pending | ToolState::Running => (glyphs.running, theme.accent),
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => (glyphs.running, theme.accent),
         ToolState::Done(_) => (glyphs.done, theme.good),
         ToolState::Failed(_) => (glyphs.failed, theme.bad),
         ToolState::Refused(_) => (glyphs.refused, theme.warn),
         ToolState::Lost => (glyphs.lost, theme.warn),
     };
     let told = match &call.state {
-        ToolState::Pending | ToolState::Running => String::new(),
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
         ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
         ToolState::Refused(result) if result.facts.is_blank() => "refused".to_owned(),

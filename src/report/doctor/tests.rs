@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{examine, write_text};
+use super::{examine, text};
 use crate::ingest::{FormatVerdict, Target};
 use crate::model::edit::{Batch, Severity};
 use crate::model::record::{FileId, Origin};
@@ -14,14 +14,14 @@ fn sick_session() -> Reading {
     let mut out = Batch::default();
     for line in 1..=8 {
         out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 10, len: 9, line });
-        out.tally.count(if line == 8 { Fate::Passed("a copy") } else { Fate::Shown });
+        out.tally.count(if line == 8 { Fate::Passed("a copy") } else { Fate::Shown }, FileId(0), 9);
         if line < 3 {
             out.unknown("type \"x\"");
             out.notice(Severity::Warning, "a string was mended");
         }
     }
     out.begin_record(Origin { file: FileId(0), at: 90, len: 9, line: 9 });
-    out.tally.count(Fate::Faulty);
+    out.tally.count(Fate::Faulty, FileId(0), 9);
     out.tally.note_fault(out.origin(), Text::clean("not JSON"));
     let target = Target { path: PathBuf::from("sick.jsonl"), session: None };
     let reason = Text::clean("no header");
@@ -31,15 +31,15 @@ fn sick_session() -> Reading {
 
 #[test]
 fn everything_that_is_odd_is_told_with_its_place() {
-    let mut text = Vec::new();
-    write_text(&examine(&sick_session()), &mut text).unwrap();
-    let text = String::from_utf8(text).unwrap();
+    let mut written = Vec::new();
+    text::write(&examine(&sick_session()), &mut written).unwrap();
+    let text = String::from_utf8(written).unwrap();
     for expected in [
-        "9 records (88.9% shown)",
+        "9 records of 81 B: 88.8% of them and 88.8% of their bytes are shown",
         "2  type \"x\" (first: sick.jsonl:1, byte 10)",
         "2  warning: a string was mended (first: sick.jsonl:1, byte 10)",
         "sick.jsonl:9: byte 90: not JSON",
-        "1  a copy",
+        "1      9 B  a copy",
         "no header",
     ] {
         assert!(text.contains(expected), "{expected:?} is not in\n{text}");
@@ -51,7 +51,7 @@ fn everything_that_is_odd_is_told_with_its_place() {
 fn the_same_as_json() {
     let json = serde_json::to_value(examine(&sick_session())).unwrap();
     assert_eq!(json["schema"], "tv.doctor/1");
-    assert_eq!(json["shown_percent"], 88.9);
+    assert_eq!(json["shown_percent"], 88.8);
     assert_eq!(json["unknown"][0]["count"], 2);
     assert_eq!(json["formats"][0]["reason"], "no header");
 }

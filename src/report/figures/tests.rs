@@ -61,9 +61,9 @@ fn unknown_is_null_and_not_zero() {
 fn records_are_told_with_their_faults() {
     let figures = counted(|out| {
         out.begin_record(Origin { file: FileId(0), at: 70, len: 9, line: 3 });
-        out.tally.count(Fate::Shown);
-        out.tally.count(Fate::Passed("a copy"));
-        out.tally.count(Fate::Faulty);
+        out.tally.count(Fate::Shown, FileId(0), 700);
+        out.tally.count(Fate::Passed("a copy"), FileId(0), 20);
+        out.tally.count(Fate::Faulty, FileId(0), 9);
         out.tally.note_fault(out.origin(), Text::clean("not JSON"));
         out.unknown("type \"x\"");
     });
@@ -71,6 +71,9 @@ fn records_are_told_with_their_faults() {
     assert_eq!((records.total, records.shown, records.passed, records.faulty), (3, 1, 1, 1));
     assert_eq!((records.faults[0].line, records.faults[0].byte), (3, 70));
     assert_eq!(records.passed_reasons["a copy"], 1);
+    let bytes = &records.bytes;
+    assert_eq!((bytes.total, bytes.shown, bytes.passed, bytes.faulty), (729, 700, 20, 9));
+    assert_eq!(bytes.passed_reasons["a copy"], 20);
     assert_eq!(records.unknown["type \"x\""], 1);
 }
 

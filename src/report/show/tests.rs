@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{Options, Printer};
+use super::{Choice, Options, Printer};
 use crate::ingest::Target;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
@@ -17,7 +17,7 @@ use crate::report::rows::Paper;
 fn options(level: Level, json: bool) -> Options {
     let target = Target { path: PathBuf::from("a.jsonl"), session: None };
     let paper = Paper { width: 60, colour: false, ascii: false };
-    Options { target, paper, level, json, follow: None }
+    Options { target, paper, level, json, follow: None, branch: Choice::All }
 }
 
 /// A call that starts a sub-agent, an answer, and then an entry of the sub-agent.

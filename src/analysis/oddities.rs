@@ -1,0 +1,202 @@
+//! What is odd about a session as a whole: links that lead nowhere, calls and results that do not
+//! meet, times that run backwards. Each oddity is told once, with its count and its first place.
+
+use std::collections::{HashMap, HashSet};
+
+use super::activity;
+use crate::model::body::Key;
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::figures;
+use crate::model::moment::Moment;
+use crate::model::pairing::{calls_of, identifies};
+use crate::model::record::Origin;
+use crate::model::text::Name;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::model::transcript::Transcript;
+
+/// Something odd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oddity {
+    /// What, for the reader: `calls without a result`.
+    pub what: &'static str,
+    /// What can be said of it besides; may be empty.
+    pub note: String,
+    /// How often.
+    pub count: u64,
+    /// Where first.
+    pub first: Origin,
+}
+
+/// How the entries hang together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Entries that name a parent.
+    pub linked: u64,
+    /// Entries of the main lane that others hang below and that hang below nothing.
+    pub roots: u64,
+    /// Parents that are not there, entries that are their own parent, circles.
+    pub oddities: Vec<Oddity>,
+}
+
+/// When the session happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// First time seen.
+    pub first: Option<Moment>,
+    /// Last time seen.
+    pub last: Option<Moment>,
+    /// Entries without a time, and entries that are older than the one before.
+    pub oddities: Vec<Oddity>,
+}
+
+/// Oddities by kind.
+#[derive(Default)]
+struct Found(Vec<Oddity>);
+
+impl Found {
+    fn see(&mut self, what: &'static str, place: Origin) {
+        match self.0.iter_mut().find(|oddity| oddity.what == what) {
+            Some(oddity) => oddity.count += 1,
+            None => self.0.push(Oddity { what, note: String::new(), count: 1, first: place }),
+        }
+    }
+
+    fn note(&mut self, what: &str, note: impl FnOnce() -> String) {
+        if let Some(oddity) = self.0.iter_mut().find(|oddity| oddity.what == what) {
+            oddity.note = note();
+        }
+    }
+}
+
+/// How the entries of all lanes hang together; nothing if the format does not say that all records are
+/// linked, so that a missing parent would mean nothing.
+pub fn of_links(transcript: &Transcript) -> Option<Links> {
+    if !transcript.is_linked_tree() {
+        return None;
+    }
+    let mut links = Links::default();
+    let mut found = Found::default();
+    let parents: HashSet<&Key> = transcript.entries().filter_map(|entry| entry.parent.as_ref()).collect();
+    let mut missing: HashSet<&Key> = HashSet::new();
+    let mut walked = HashMap::new();
+    for entry in transcript.entries() {
+        let Some(parent) = &entry.parent else {
+            links.roots += u64::from(entry.lane.is_none() && parents.contains(&entry.key));
+            continue;
+        };
+        links.linked += 1;
+        if *parent == entry.key {
+            found.see("entries that are their own parent", entry.origin);
+        } else if transcript.parent_of(parent).is_none() {
+            if missing.insert(parent) {
+                found.see("parents that are not in the file", entry.origin);
+            }
+        } else if leads_in_a_circle(&entry.key, transcript, &mut walked) {
+            found.see("entries whose parents lead back to them", entry.origin);
+        }
+    }
+    links.oddities = found.0;
+    Some(links)
+}
+
+/// Walks up until something is known; `walked` says of each key whether it lies on a circle.
+fn leads_in_a_circle<'a>(
+    key: &'a Key,
+    transcript: &'a Transcript,
+    walked: &mut HashMap<&'a Key, bool>,
+) -> bool {
+    let mut path: Vec<&Key> = Vec::new();
+    let mut on_path: HashMap<&Key, usize> = HashMap::new();
+    let mut at = Some(key);
+    let mut circle = usize::MAX;
+    while let Some(key) = at.filter(|key| !walked.contains_key(*key)) {
+        if let Some(first) = on_path.get(key) {
+            circle = *first;
+            break;
+        }
+        on_path.insert(key, path.len());
+        path.push(key);
+        at = transcript.parent_of(key).flatten();
+    }
+    for (place, key) in path.into_iter().enumerate() {
+        walked.insert(key, place >= circle);
+    }
+    walked.get(key).copied().unwrap_or(false)
+}
+
+/// Calls and results that do not meet, all lanes and branches.
+pub fn of_pairing(transcript: &Transcript) -> Vec<Oddity> {
+    let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
+    let has_ended = activity::has_ended(transcript);
+    let mut found = Found::default();
+    let mut calls: HashMap<&Key, u32> = HashMap::new();
+    for (place, id) in transcript.order().iter().enumerate() {
+        let Some(entry) = transcript.get(*id) else { continue };
+        let may_go_on = place >= newest_turn && !has_ended && transcript.branches().of(*id).is_none();
+        for call in calls_of(entry) {
+            see_call(call, entry, may_go_on, &mut found);
+            if identifies(&call.key) {
+                let seen = calls.entry(&call.key).or_default();
+                *seen += 1;
+                if *seen == 2 {
+                    found.see("ids that several calls share", entry.origin);
+                }
+            }
+        }
+        for block in &entry.blocks {
+            let BlockKind::Result(stray) = &block.kind else { continue };
+            let has_call = stray.duplicate || !transcript.entries_with_call(&stray.call).is_empty();
+            let what = if has_call { "further results of a call" } else { "results without a call" };
+            found.see(what, entry.origin);
+        }
+    }
+    found.0
+}
+
+fn see_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut Found) {
+    if !identifies(&call.key) {
+        found.see("calls without an id", entry.origin);
+    }
+    match &call.state {
+        ToolState::Lost => found.see("calls that were interrupted", entry.origin),
+        state if state.is_open() && may_go_on => found.see("calls whose result may still come", entry.origin),
+        state if state.is_open() => found.see("calls without a result", entry.origin),
+        state => {
+            let ended = state.result().and_then(|result| result.at);
+            let started = call.started.or(entry.at);
+            if ended.zip(started).is_some_and(|(ended, started)| ended < started) {
+                found.see("results that are older than their calls", entry.origin);
+            }
+        }
+    }
+}
+
+/// When the session happened, and where its times contradict the order of the file.
+pub fn of_times(transcript: &Transcript) -> Times {
+    const BACKWARDS: &str = "entries that are older than the one before";
+    let mut times = Times::default();
+    let mut found = Found::default();
+    let mut before: HashMap<Option<&Name>, Moment> = HashMap::new();
+    let mut farthest = 0;
+    for entry in transcript.entries() {
+        let Some(at) = entry.at else {
+            found.see("entries without a time", entry.origin);
+            continue;
+        };
+        let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
+        for at in results.chain([at]) {
+            times.first = Some(times.first.map_or(at, |first| first.min(at)));
+            times.last = Some(times.last.map_or(at, |last| last.max(at)));
+        }
+        if let Some(before) = before.insert(entry.lane.as_ref(), at).filter(|before| *before > at) {
+            farthest = farthest.max(before.since(at));
+            found.see(BACKWARDS, entry.origin);
+        }
+    }
+    found.note(BACKWARDS, || format!("by {} at most", figures::duration(farthest)));
+    times.oddities = found.0;
+    times
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Oddities of hand-made sessions.
+
+use super::{Oddity, of_links, of_pairing, of_times};
+use crate::analysis::pairing;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::record::{FileId, Origin};
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+fn told(tell: impl FnOnce(&mut Batch)) -> Transcript {
+    let mut batch = Batch::default();
+    tell(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    transcript
+}
+
+fn record(out: &mut Batch, line: u32) {
+    out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 9, line });
+}
+
+/// What, how often, and in which line first.
+fn seen(oddities: &[Oddity]) -> Vec<(&str, u64, u32)> {
+    oddities.iter().map(|oddity| (oddity.what, oddity.count, oddity.first.line)).collect()
+}
+
+#[test]
+fn links_that_lead_nowhere_are_told() {
+    let links = [("a", None), ("b", Some("a")), ("c", Some("gone")), ("d", Some("gone")), ("e", Some("e"))];
+    let circle = [("f", Some("g")), ("g", Some("f")), ("h", Some("f"))];
+    let transcript = told(|out| {
+        out.meta(MetaEdit::LinkedTree);
+        for ((key, parent), line) in links.into_iter().chain(circle).zip(1..) {
+            record(out, line);
+            let mut entry = out.new_entry(Key::from(key), Role::User, None);
+            entry.parent = parent.map(Key::from);
+            out.entry(entry);
+        }
+    });
+    let links = of_links(&transcript).unwrap();
+    assert_eq!((links.linked, links.roots), (7, 1));
+    let expected = [
+        ("parents that are not in the file", 1, 3),
+        ("entries that are their own parent", 1, 5),
+        ("entries whose parents lead back to them", 2, 6),
+    ];
+    assert_eq!(seen(&links.oddities), expected);
+    assert_eq!(of_links(&told(|_| ())), None, "nothing says that records are linked");
+}
+
+fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
+    record(out, line);
+    let mut entry = out.new_entry(Text::clean(&format!("answer {line}")), Role::Assistant, Some(Moment(at)));
+    let call = ToolCall {
+        key: Text::clean(key),
+        name: Text::clean("bash"),
+        kind: ToolKind::Run,
+        headline: Text::default(),
+        input: out.prose("{}"),
+        state,
+        started: None,
+        lane: None,
+    };
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    out.entry(entry);
+}
+
+fn result(out: &mut Batch, line: u32, call: &str, at: i64) {
+    record(out, line);
+    let result = ToolResult {
+        key: Text::clean(&format!("r{line}")),
+        verdict: Verdict::Done,
+        body: out.output("done"),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at: Some(Moment(at)),
+        duration_ms: None,
+    };
+    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+}
+
+#[test]
+fn calls_and_results_that_do_not_meet_are_told() {
+    let transcript = told(|out| {
+        call(out, 1, "a", 10, ToolState::Pending);
+        result(out, 2, "a", 5);
+        result(out, 3, "a", 20);
+        result(out, 4, "nobody", 20);
+        call(out, 5, "b", 30, ToolState::Lost);
+        call(out, 6, "", 40, ToolState::Pending);
+        call(out, 7, "b", 50, ToolState::Pending);
+        out.meta(MetaEdit::Live(Some(false)));
+    });
+    let expected = [
+        ("results that are older than their calls", 1, 1),
+        ("further results of a call", 1, 3),
+        ("results without a call", 1, 4),
+        ("calls that were interrupted", 1, 5),
+        ("calls without an id", 1, 6),
+        ("calls without a result", 2, 6),
+        ("ids that several calls share", 1, 7),
+    ];
+    assert_eq!(seen(&of_pairing(&transcript)), expected);
+    let counts = pairing::count(&transcript);
+    assert_eq!((counts.orphan_calls, counts.orphan_results, counts.duplicate_results), (3, 1, 1));
+}
+
+#[test]
+fn times_that_run_backwards_are_told_lane_by_lane() {
+    let transcript = told(|out| {
+        let entries =
+            [(Some(10), None), (None, None), (Some(4), None), (Some(1), Some("scout")), (Some(6), None)];
+        for ((at, lane), line) in entries.into_iter().zip(1..) {
+            record(out, line);
+            let key = Text::clean(&format!("e{line}"));
+            let mut entry = out.new_entry(key, Role::User, at.map(|seconds: i64| Moment(seconds * 1000)));
+            entry.lane = lane.map(Key::from);
+            out.entry(entry);
+        }
+    });
+    let times = of_times(&transcript);
+    assert_eq!((times.first, times.last), (Some(Moment(1000)), Some(Moment(10_000))));
+    let expected = [("entries without a time", 1, 2), ("entries that are older than the one before", 1, 3)];
+    assert_eq!(seen(&times.oddities), expected);
+    assert_eq!(times.oddities[1].note, "by 6.0s at most");
+}

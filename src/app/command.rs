@@ -1,0 +1,192 @@
+//! What can be typed after `:`: every action by its name, and commands that take an argument.
+//!
+//! Invariant: a command prints as it is parsed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::action::Action;
+use crate::model::moment::{Clock, Moment};
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// An action.
+    Act(Action),
+    /// To a place in the session.
+    Goto(Place),
+    /// Another look.
+    Set(Setting),
+}
+
+/// A place in the session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// The entry with this number, from 1.
+    Entry(usize),
+    /// The entry of this line (1-based) of the file, or the next one.
+    Line(u32),
+    /// So far down, in percent.
+    Percent(u8),
+    /// The first entry at or after this time of the day at which the reader is.
+    Clock(Clock),
+    /// The first entry at or after this time.
+    Moment(Moment),
+}
+
+/// A look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// The colours with this name.
+    Theme(String),
+    /// The line of hints.
+    Hints(bool),
+    /// Thinking.
+    Thinking(bool),
+    /// The outline.
+    Outline(bool),
+}
+
+/// A command that takes an argument: its name, what can follow, and what it does.
+pub struct Form {
+    /// The name.
+    pub name: &'static str,
+    /// What follows the name.
+    pub argument: &'static str,
+    /// In plain words.
+    pub doc: &'static str,
+}
+
+/// All commands that take an argument.
+pub const FORMS: &[Form] = &[
+    Form {
+        name: "goto",
+        argument: "LINE",
+        doc: "to the entry of this line of the file; a bare number does the same",
+    },
+    Form { name: "goto", argument: "#ENTRY", doc: "to the entry with this number" },
+    Form { name: "goto", argument: "NN%", doc: "so far down" },
+    Form { name: "goto", argument: "HH:MM[:SS]", doc: "to the first entry from this time of the day on" },
+    Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
+    Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
+    Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
+    Form { name: "set", argument: "[no]thinking", doc: "thinking" },
+    Form { name: "set", argument: "[no]outline", doc: "the outline of turns" },
+];
+
+impl FromStr for Command {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let what = match typed.split_once(' ') {
+            Some(("goto", place)) => return place.parse().map(Self::Goto),
+            Some(("set", setting)) => return setting.parse().map(Self::Set),
+            _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
+        };
+        what.map_err(|_unknown: String| format!("no command is called {typed}"))
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Act(action) => write!(f, "{action}"),
+            Self::Goto(place) => write!(f, "goto {place}"),
+            Self::Set(setting) => write!(f, "set {setting}"),
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let entry = typed.strip_prefix('#').and_then(|number| number.parse().ok()).map(Self::Entry);
+        let percent = typed
+            .strip_suffix('%')
+            .and_then(|number| number.parse().ok())
+            .map(|n: u8| Self::Percent(n.min(100)));
+        let line = || typed.parse().ok().map(Self::Line);
+        let clock = || Clock::parse(typed).map(Self::Clock);
+        let moment = || Moment::parse_local(typed).map(Self::Moment);
+        let place = entry.or(percent).or_else(line).or_else(clock).or_else(moment);
+        place.ok_or_else(|| format!("{typed} is no place; a line, #entry, 50%, 10:42 or 2026-01-31 are"))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry(number) => write!(f, "#{number}"),
+            Self::Line(line) => write!(f, "{line}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+            Self::Clock(clock) => write!(f, "{clock}"),
+            Self::Moment(moment) => f.write_str(&moment.date_and_clock()),
+        }
+    }
+}
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        if let Some(name) = typed.strip_prefix("theme=") {
+            return Ok(Self::Theme(name.to_owned()));
+        }
+        let is_on = !typed.starts_with("no");
+        match typed.strip_prefix("no").unwrap_or(typed) {
+            "hints" => Ok(Self::Hints(is_on)),
+            "thinking" => Ok(Self::Thinking(is_on)),
+            "outline" => Ok(Self::Outline(is_on)),
+            _ => Err(format!("nothing to set is called {typed}")),
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, is_on) = match self {
+            Self::Theme(name) => return write!(f, "theme={name}"),
+            Self::Hints(is_on) => ("hints", is_on),
+            Self::Thinking(is_on) => ("thinking", is_on),
+            Self::Outline(is_on) => ("outline", is_on),
+        };
+        write!(f, "{}{name}", if *is_on { "" } else { "no" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Place};
+
+    #[test]
+    fn commands_print_as_they_are_parsed() {
+        for typed in [
+            "next-error",
+            "goto #12",
+            "goto 4812",
+            "goto 50%",
+            "goto 10:42:00",
+            "goto 2026-01-31 10:42",
+            "set theme=nord",
+            "set nohints",
+            "set outline",
+        ] {
+            let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
+            assert_eq!(command.to_string(), typed);
+        }
+    }
+
+    #[test]
+    fn a_bare_place_is_gone_to() {
+        assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
+        assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
+        assert!("10:42".parse::<Command>().is_ok());
+        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "25:99"] {
+            assert!(typed.parse::<Command>().is_err(), "{typed}");
+        }
+    }
+}

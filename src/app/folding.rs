@@ -1,0 +1,97 @@
+//! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
+
+use super::action::{Kind, Way};
+use super::moving::{jump, seek_on};
+use super::seek;
+use super::state::{Effect, State};
+use super::viewport::Focus;
+use crate::model::entry::BlockKind;
+use crate::model::text::Name;
+use crate::render::row::{Fold, Level};
+
+/// Another level of detail; folds by hand are forgotten.
+pub fn set_level(state: &mut State, number: u8) {
+    let level = Level::of(number.clamp(1, 5));
+    if level != state.level {
+        state.level = level;
+        state.folds.clear();
+        state.stale.sequence = true;
+        state.look_changed();
+    }
+}
+
+/// Another level for everything.
+pub fn fold_all(state: &mut State, level: Level) {
+    state.folds.clear();
+    set_level(state, level.number());
+    state.look_changed();
+}
+
+fn set_fold(state: &mut State, focus: Focus, fold: Fold) {
+    let Some(key) = state.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
+    state.folds.set(&key, focus.block, fold);
+    state.cache.forget(focus.entry);
+}
+
+fn fold_of(state: &State, focus: Focus) -> Fold {
+    state.transcript.get(focus.entry).map_or(Fold::ByLevel, |entry| state.folds.get(&entry.key, focus.block))
+}
+
+/// The next state of the focused item's fold.
+pub fn toggle_fold(state: &mut State) {
+    let Some(focus) = state.view.focus else { return };
+    let next = match fold_of(state, focus) {
+        Fold::Open => Fold::Closed,
+        Fold::Closed => Fold::ByLevel,
+        Fold::ByLevel if state.level >= Level::Full => Fold::Closed,
+        Fold::ByLevel => Fold::Open,
+    };
+    set_fold(state, focus, next);
+}
+
+/// First the sub-agent of a call, then its fold, then to what holds the item.
+pub fn collapse(state: &mut State) {
+    let Some(focus) = state.view.focus else { return };
+    if let Some(lane) = lane_under(state, focus).filter(|lane| state.open_lanes.contains(lane)) {
+        state.open_lanes.remove(&lane);
+        state.stale.sequence = true;
+        state.cache.forget(focus.entry);
+        return;
+    }
+    let fold = fold_of(state, focus);
+    let holder = state.transcript.get(focus.entry).and_then(|entry| seek::starter(&state.transcript, entry));
+    match (fold, holder) {
+        (Fold::Open, _) => set_fold(state, focus, Fold::ByLevel),
+        (Fold::Closed, Some(starter)) => jump(state, starter),
+        (Fold::ByLevel, Some(starter)) if state.level <= Level::Outline => jump(state, starter),
+        (Fold::Closed, None) => seek_on(state, Kind::Prompt, Way::Previous),
+        (Fold::ByLevel, _) => set_fold(state, focus, Fold::Closed),
+    }
+}
+
+/// Opens the fold of the focused item, or the sub-agent under it.
+pub fn expand(state: &mut State) -> Vec<Effect> {
+    let Some(focus) = state.view.focus else { return Vec::new() };
+    let fold = fold_of(state, focus);
+    let lane = lane_under(state, focus);
+    if let Some(lane) = lane.filter(|lane| fold != Fold::Closed && !state.open_lanes.contains(lane)) {
+        state.open_lanes.insert(lane);
+        state.stale.sequence = true;
+        state.cache.forget(focus.entry);
+        return Vec::new();
+    }
+    match fold {
+        Fold::Closed => set_fold(state, focus, Fold::ByLevel),
+        Fold::ByLevel => set_fold(state, focus, Fold::Open),
+        Fold::Open => state.say("all of it is shown; r shows the raw record"),
+    }
+    Vec::new()
+}
+
+fn lane_under(state: &State, focus: Focus) -> Option<Name> {
+    let block = state.transcript.get(focus.entry)?.blocks.get(focus.block)?;
+    match &block.kind {
+        BlockKind::Call(call) => state.transcript.lane_of_call(&call.key).map(|lane| lane.name.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! Motions: from item to item, to landmarks and back, and following.
+
+use super::action::{Kind, Way};
+use super::seek;
+use super::state::State;
+use super::viewport::{Focus, Motion, focus_of};
+use crate::model::entry::BlockKind;
+use crate::render::row::Level;
+
+/// Asks for a motion; the next arrangement carries it out.
+pub fn scroll(state: &mut State, motion: Motion) {
+    state.view.ask(motion);
+}
+
+/// Takes the last jump back.
+pub fn back(state: &mut State) {
+    match state.jumps.pop() {
+        Some(focus) => state.view.ask(Motion::Show(focus)),
+        None => state.say("no jump to take back"),
+    }
+}
+
+/// To the end, and on with it.
+pub fn follow(state: &mut State) {
+    state.unseen = 0;
+    state.view.ask(Motion::Tail);
+}
+
+/// To another item of a kind, or a word why there is none.
+pub fn seek_on(state: &mut State, kind: Kind, way: Way) {
+    let is_hidden = kind == Kind::Thinking && !state.shows_thinking;
+    let found = seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way);
+    if let Some(focus) = found.filter(|_| !is_hidden) {
+        return jump(state, focus);
+    }
+    let side = if way == Way::Next { "after" } else { "before" };
+    let what = word(kind);
+    let words = match kind {
+        Kind::Thinking if !state.shows_thinking => "thinking is hidden; t shows it".to_owned(),
+        _ if kind != Kind::Prompt && state.level == Level::Prompts => {
+            format!("no {what} {side} this among prompts; + shows more")
+        }
+        _ => format!("no {what} {side} this"),
+    };
+    state.say(words);
+}
+
+/// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
+pub fn jump(state: &mut State, focus: Focus) {
+    state.remember_place();
+    state.view.ask(Motion::Pause);
+    state.view.ask(Motion::Show(focus));
+    state.view.focus = Some(focus);
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Prompt => "prompt",
+        Kind::Error => "error",
+        Kind::Tool => "tool call",
+        Kind::Message => "answer",
+        Kind::Thinking => "thinking",
+        Kind::Lane => "sub-agent",
+        Kind::Compaction => "compaction",
+        Kind::Branch => "branch",
+        Kind::Image => "image",
+        Kind::Open => "open call",
+    }
+}
+
+/// A result stands under its call, so the pair's other half is the end of the same item, unless the
+/// result is a stray.
+pub fn pair(state: &mut State) {
+    let Some(focus) = state.view.focus else { return };
+    if let Some(other) = seek::pair(&state.transcript, focus) {
+        return jump(state, other);
+    }
+    let lines: Vec<_> = state.view.lines.iter().filter(|line| focus_of(line) == Some(focus)).collect();
+    let Some(line) = lines.first() else { return };
+    let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
+    let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
+    let block = state.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    let Some(BlockKind::Call(call)) = block.map(|block| &block.kind) else {
+        return state.say("neither a call nor a result");
+    };
+    if call.state.result().is_none() {
+        return state.say("the call has no result");
+    }
+    let is_all_in_sight = rows == lines.len();
+    match (is_all_in_sight, shows_head) {
+        (true, _) => state.say("the result is part of this item"),
+        (false, true) => state.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
+        (false, false) => state.view.ask(Motion::ShowRow(focus, 0)),
+    }
+}

@@ -1,0 +1,174 @@
+//! The command line: what is typed after `:`, what could be meant by it, and going to places.
+
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use tui_input::{Input, InputRequest};
+
+use super::bindings::BINDINGS;
+use super::command::{Command, FORMS, Place, Setting};
+use super::keymap::Keymap;
+use super::moving::jump;
+use super::state::{Effect, Mode, State};
+use super::viewport::Focus;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::record::FileId;
+
+/// What is typed, and what it may become.
+#[derive(Clone, Debug, Default)]
+pub struct Palette {
+    /// The line.
+    pub input: Input,
+    /// What fits it, the best first.
+    pub choices: Vec<Choice>,
+    /// Which of them is chosen.
+    pub selected: usize,
+}
+
+/// Something that could be meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The name of the command.
+    pub name: String,
+    /// What must follow the name; empty if nothing.
+    pub argument: &'static str,
+    /// Keys that do the same.
+    pub keys: String,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Opens the command line.
+pub fn open(state: &mut State) {
+    let palette = Palette { choices: choices(&state.keymap, ""), ..Palette::default() };
+    state.mode = Mode::Palette(palette);
+}
+
+/// Changes the line; what could be meant follows.
+pub fn type_on(state: &mut State, request: InputRequest) {
+    let Mode::Palette(palette) = &mut state.mode else { return };
+    palette.input.handle(request);
+    palette.choices = choices(&state.keymap, palette.input.value());
+    palette.selected = 0;
+}
+
+/// Chooses another of what could be meant.
+pub fn select(palette: &mut Palette, by: isize) {
+    let last = palette.choices.len().saturating_sub(1);
+    palette.selected = palette.selected.saturating_add_signed(by).min(last);
+}
+
+/// Completes the line to what is chosen.
+pub fn complete(state: &mut State) {
+    let Mode::Palette(palette) = &mut state.mode else { return };
+    let Some(choice) = palette.choices.get(palette.selected) else { return };
+    let gap = if choice.argument.is_empty() { "" } else { " " };
+    palette.input = Input::new(format!("{}{gap}", choice.name));
+    palette.choices = choices(&state.keymap, palette.input.value());
+    palette.selected = 0;
+}
+
+/// What the line means, else what is chosen. Closes the command line, unless an argument is missing.
+pub fn accept(state: &mut State) -> Option<Command> {
+    let Mode::Palette(palette) = &state.mode else { return None };
+    let typed = palette.input.value().trim().to_owned();
+    let chosen = palette.choices.get(palette.selected).filter(|_| !typed.contains(' ')).cloned();
+    match (typed.parse(), chosen) {
+        (Ok(command), _) => {
+            state.mode = Mode::Normal;
+            return Some(command);
+        }
+        (Err(_), Some(choice)) if choice.argument.is_empty() => {
+            state.mode = Mode::Normal;
+            return choice.name.parse().ok();
+        }
+        (Err(_), Some(_)) => complete(state),
+        (Err(why), None) => {
+            state.mode = Mode::Normal;
+            if !typed.is_empty() {
+                state.say(why);
+            }
+        }
+    }
+    None
+}
+
+/// All that can be meant by what is typed: of a command that is named, its forms; else whatever has the
+/// letters in its name or words.
+fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
+    let typed = typed.trim_start();
+    if let Some((name, _)) = typed.split_once(' ') {
+        return forms().filter(|choice| choice.name == name).collect();
+    }
+    let actions = BINDINGS.iter().map(|binding| Choice {
+        name: binding.action.to_string(),
+        argument: "",
+        keys: keymap.keys_of(binding.action).next().unwrap_or_default().replace(' ', ""),
+        doc: binding.doc,
+    });
+    let all: Vec<Choice> = actions.chain(forms()).collect();
+    if typed.is_empty() {
+        return all;
+    }
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
+    let mut buffer = Vec::new();
+    let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut buffer), &mut matcher).unwrap_or(0);
+    let mut scored: Vec<(u32, Choice)> =
+        all.into_iter().map(|choice| (score(&choice.name).max(score(choice.doc) / 2), choice)).collect();
+    scored.retain(|(score, _)| *score > 0);
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    scored.into_iter().map(|(_, choice)| choice).collect()
+}
+
+fn forms() -> impl Iterator<Item = Choice> {
+    FORMS.iter().map(|form| Choice {
+        name: form.name.to_owned(),
+        argument: form.argument,
+        keys: String::new(),
+        doc: form.doc,
+    })
+}
+
+/// Goes to a place, or says why not.
+pub fn go(state: &mut State, place: Place) {
+    let entry = match place {
+        Place::Entry(number) => {
+            number.checked_sub(1).and_then(|at| state.transcript.order().get(at)).copied()
+        }
+        Place::Line(line) => {
+            first(state, |entry| entry.origin.file == FileId(0) && entry.origin.line >= line)
+        }
+        Place::Percent(percent) => {
+            let row = state.heights.total() * u64::from(percent) / 100;
+            state.sequence.at(state.heights.place_at(row))
+        }
+        Place::Clock(clock) => {
+            let focused = state.view.focus.and_then(|focus| state.transcript.get(focus.entry)?.at);
+            let day = focused.unwrap_or(state.now);
+            let then = day.at(clock);
+            first(state, |entry| entry.at.is_some() && entry.at >= then)
+        }
+        Place::Moment(then) => first(state, |entry| entry.at >= Some(then)),
+    };
+    match entry {
+        Some(entry) => jump(state, Focus { entry, block: 0 }),
+        None => state.say(format!("nothing is at {place}")),
+    }
+}
+
+/// The first shown entry for which this holds.
+fn first(state: &State, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
+    state.sequence.order().iter().copied().find(|id| state.transcript.get(*id).is_some_and(&holds))
+}
+
+/// Changes the look.
+pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
+    match setting {
+        Setting::Theme(name) => return vec![Effect::Theme(name)],
+        Setting::Hints(is_on) => state.shows_hints = is_on,
+        Setting::Thinking(is_on) => state.shows_thinking = is_on,
+        Setting::Outline(is_on) => state.wants_outline = Some(is_on),
+    }
+    state.look_changed();
+    Vec::new()
+}

@@ -1,0 +1,60 @@
+//! Lines that are typed: a search, a command, what the help is narrowed to.
+
+use tui_input::{Input, InputRequest};
+
+use super::command::Command;
+use super::palette;
+use super::searching;
+use super::state::{Effect, Mode, State};
+use crate::model::text::Text;
+
+/// A longer paste was meant for something else.
+const LONGEST_PASTE: usize = 1_000;
+
+/// Changes the line that is being typed.
+pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
+    match &mut state.mode {
+        Mode::Search { .. } => return searching::type_on(state, request),
+        Mode::Palette(_) => palette::type_on(state, request),
+        Mode::Help { top, wanted, is_typing } => {
+            *is_typing = true;
+            *top = 0;
+            wanted.handle(request);
+        }
+        Mode::Raw { .. } | Mode::Normal => {}
+    }
+    Vec::new()
+}
+
+/// Pasted text becomes part of what is typed, on one line.
+pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for c in Text::clean(text).chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE) {
+        effects = type_on(state, InputRequest::InsertChar(c));
+    }
+    effects
+}
+
+/// The line is finished. Returns the command that it is.
+pub fn accept(state: &mut State) -> Option<Command> {
+    match &mut state.mode {
+        Mode::Search { .. } => searching::accept(state),
+        Mode::Palette(_) => return palette::accept(state),
+        Mode::Help { is_typing, .. } => *is_typing = false,
+        Mode::Raw { .. } | Mode::Normal => {}
+    }
+    None
+}
+
+/// Leaves a pop-up, the typing, or the search, one at a time.
+pub fn cancel(state: &mut State) -> Vec<Effect> {
+    match std::mem::take(&mut state.mode) {
+        Mode::Help { wanted, is_typing, .. } if is_typing || !wanted.value().is_empty() => {
+            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false };
+            Vec::new()
+        }
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) => Vec::new(),
+        Mode::Search { from, .. } => searching::give_up(state, &from),
+        Mode::Normal => searching::end(state),
+    }
+}

@@ -1,0 +1,119 @@
+//! What the environment, the terminal and the settings file say.
+//!
+//! Invariant: the only reader of the environment.
+
+use std::path::{Path, PathBuf};
+
+use crate::ingest::find::{self, Environment};
+use crate::render::colour::Depth;
+
+/// What the environment and the terminal say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// `NO_COLOR` is set and not empty.
+    pub no_color: bool,
+    /// `$VISUAL`, else `$EDITOR`.
+    pub editor: Option<String>,
+    /// `$COLORFGBG`.
+    pub colorfgbg: Option<String>,
+    /// `$TERM`.
+    pub term: Option<String>,
+    /// The locale for characters: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
+    pub locale: Option<String>,
+    /// `$TV_TEST_PANIC`.
+    pub test_panic: Option<String>,
+    /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
+    pub columns: Option<u16>,
+    /// `$COLORTERM`.
+    pub colorterm: Option<String>,
+    /// Where settings and themes are.
+    pub settings_folder: Option<PathBuf>,
+    /// Path and text of the settings file, if there is one.
+    pub settings: Option<(PathBuf, Result<String, String>)>,
+    /// Where agents keep their sessions: `$HOME`, and the variables that move them.
+    pub environment: Environment,
+}
+
+impl Surroundings {
+    /// Reads them.
+    pub fn read() -> Self {
+        let settings_folder = settings_folder();
+        Self {
+            no_color: variable("NO_COLOR").is_some(),
+            editor: variable("VISUAL").or_else(|| variable("EDITOR")),
+            colorfgbg: variable("COLORFGBG"),
+            term: variable("TERM"),
+            locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
+            test_panic: variable("TV_TEST_PANIC"),
+            columns: columns(),
+            colorterm: variable("COLORTERM"),
+            settings: settings_folder.as_deref().and_then(settings_file),
+            settings_folder,
+            environment: environment(),
+        }
+    }
+
+    /// Whether the locale names a character set that lacks the glyphs. No locale at all says nothing.
+    pub fn is_ascii(&self) -> bool {
+        self.locale.as_deref().is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            !locale.contains("utf-8") && !locale.contains("utf8")
+        })
+    }
+
+    /// How many colours the terminal has, by what it says of itself.
+    pub fn depth(&self) -> Depth {
+        let term = self.term.as_deref().unwrap_or_default();
+        if matches!(self.colorterm.as_deref(), Some("truecolor" | "24bit")) || term.ends_with("-direct") {
+            return Depth::True;
+        }
+        let has_few =
+            matches!(term, "linux" | "ansi" | "vt100" | "vt220" | "xterm" | "screen" | "rxvt" | "cygwin");
+        if has_few { Depth::Sixteen } else { Depth::Indexed }
+    }
+
+    /// Whether there is a terminal to draw on.
+    pub fn can_view(&self) -> bool {
+        self.columns.is_some() && self.term.as_deref() != Some("dumb")
+    }
+}
+
+/// `$XDG_CONFIG_HOME/tv`, on all systems.
+fn settings_folder() -> Option<PathBuf> {
+    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
+    variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home).map(|folder| folder.join("tv"))
+}
+
+fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
+    let path = folder.join("config.toml");
+    match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        text => Some((path, text.map_err(|error| error.to_string()))),
+    }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Paths may hold any bytes.
+fn path_variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn environment() -> Environment {
+    let variables = find::variables().into_iter().filter_map(|name| Some((name, path_variable(name)?)));
+    Environment { home: path_variable("HOME"), variables: variables.collect() }
+}
+
+/// Columns of the terminal that stdout is; some terminals do not know their size.
+fn columns() -> Option<u16> {
+    let stdout = rustix::stdio::stdout();
+    if !rustix::termios::isatty(stdout) {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(stdout);
+    Some(size.map_or(0, |size| size.ws_col)).map(|columns| if columns == 0 { 80 } else { columns })
+}

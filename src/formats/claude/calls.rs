@@ -1,0 +1,44 @@
+//! Calls that wait for their results. An interruption says of them that nothing will come.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::Piece;
+use crate::model::text::Name;
+use crate::model::tool::ToolState;
+
+/// Calls of all lanes.
+#[derive(Debug, Default)]
+pub struct Calls {
+    known: HashSet<Piece>,
+    open: HashMap<Option<Name>, Vec<Key>>,
+}
+
+impl Calls {
+    /// The model asks for a tool.
+    pub fn begin(&mut self, lane: Option<&Name>, call: &Key) {
+        if self.known.insert(Piece::of(call)) {
+            self.open.entry(lane.cloned()).or_default().push(call.clone());
+        }
+    }
+
+    /// A call has its result.
+    pub fn end(&mut self, lane: Option<&Name>, call: &Key) {
+        if let Some(open) = self.open.get_mut(&lane.cloned()) {
+            open.retain(|other| other != call);
+        }
+    }
+
+    /// Whether a call is in the session.
+    pub fn knows(&self, call: &str) -> bool {
+        self.known.contains(&Piece::of(call))
+    }
+
+    /// What a lane waits for will not come.
+    pub fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
+        for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
+            out.push(Edit::State { call, state: ToolState::Lost });
+        }
+    }
+}

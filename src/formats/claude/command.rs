@@ -1,0 +1,43 @@
+//! A command that was typed, and the line behind it with what it put out: one entry.
+
+use super::line::Line;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{Block, Entry, Marks, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Name;
+
+/// A command whose output may follow.
+#[derive(Debug)]
+pub struct Command {
+    key: Key,
+    lane: Option<Name>,
+    role: Role,
+    marks: Marks,
+}
+
+impl Command {
+    /// The command of an entry that is about to be told.
+    pub fn of(entry: &Entry) -> Self {
+        Self { key: entry.key.clone(), lane: entry.lane.clone(), role: entry.role, marks: entry.marks }
+    }
+}
+
+/// Adds output to the command before it. Gives the blocks back if there is none.
+pub fn add_output(
+    line: &Line<'_>,
+    blocks: Vec<Block>,
+    command: Option<Command>,
+    out: &mut Batch,
+) -> Result<Fate, Vec<Block>> {
+    let follows = |command: &Command| {
+        command.lane == line.lane && line.parent.as_ref().is_none_or(|parent| *parent == command.key)
+    };
+    let Some(command) = command.filter(follows) else { return Err(blocks) };
+    let mut entry = line.entry(command.key, command.role, out);
+    entry.parent = None;
+    entry.marks = command.marks;
+    entry.blocks = blocks;
+    out.entry(entry);
+    Ok(Fate::Merged)
+}

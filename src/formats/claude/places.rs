@@ -1,0 +1,41 @@
+//! Where Claude Code keeps sessions: `<folder of the project>/<session>.jsonl`, sub-agents beneath.
+
+use std::path::Path;
+
+use crate::formats::roots::{Holds, Named, Root, file_name};
+
+const HOLDS: &[Holds] = &[Holds::Files("*/*.jsonl")];
+
+/// Where Claude Code, its older installations and the desktop program keep sessions.
+pub const ROOTS: &[Root] = &[
+    Root { variables: &[("CLAUDE_CONFIG_DIR", "projects")], home: ".claude/projects", holds: HOLDS },
+    Root { variables: &[], home: ".config/claude/projects", holds: HOLDS },
+    Root {
+        variables: &[],
+        home: "Library/Application Support/Claude/local-agent-mode-sessions",
+        holds: &[Holds::Files("**/projects/*/*.jsonl")],
+    },
+];
+
+/// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions.
+pub fn named(path: &Path) -> Option<Named<'_>> {
+    let is_sub_agent =
+        file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
+    Named::stem(path).filter(|_| !is_sub_agent)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::named;
+
+    #[test]
+    fn sub_agents_are_no_sessions() {
+        let id = |path: &'static str| named(Path::new(path)).map(|named| named.id);
+        assert_eq!(id("/p/-work/5d0c.jsonl"), Some("5d0c"));
+        assert_eq!(id("/p/-work/5d0c/subagents/agent-1.jsonl"), None);
+        assert_eq!(id("/p/-work/5d0c/subagents/workflows/w/x.jsonl"), None);
+        assert_eq!(id("/p/-work/agent-1.jsonl"), None);
+    }
+}

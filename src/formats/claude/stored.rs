@@ -1,0 +1,128 @@
+//! Outputs that were too large for the session (since 2.1): the result holds the beginning and names a
+//! file beside the session, `tool-results/<id>.txt`, which holds the whole.
+//!
+//! Invariant: a result keeps what its line holds until the file is there.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::formats::json::Json;
+use crate::model::body::{Body, Key};
+use crate::model::edit::{Batch, Edit, Severity};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::record::Origin;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::tool::ToolResult;
+
+/// Stored outputs by the names of their files.
+#[derive(Debug, Default)]
+pub struct Stored {
+    named: HashMap<String, Named>,
+    read: HashMap<String, Body>,
+}
+
+#[derive(Debug)]
+struct Named {
+    call: Key,
+    result: ToolResult,
+    lane: Option<Name>,
+    at: Origin,
+    is_missed: bool,
+}
+
+impl Stored {
+    /// Takes note of a result that names a file, and gives it the file's text if that was read.
+    pub fn name(
+        &mut self,
+        call: &Key,
+        result: &mut ToolResult,
+        lane: Option<&Name>,
+        file: &str,
+        out: &mut Batch,
+    ) {
+        if let Some(body) = self.read.get(file) {
+            result.body = body.clone();
+            out.push(Edit::Retire(key(file)));
+        }
+        let (call, result, lane) = (call.clone(), result.clone(), lane.cloned());
+        self.named.insert(file.to_owned(), Named { call, result, lane, at: out.origin(), is_missed: false });
+    }
+
+    /// A stored output was read.
+    pub fn arrive(&mut self, path: &Path, text: &str, out: &mut Batch) -> Fate {
+        let file = file_of(&path.to_string_lossy()).to_owned();
+        let body = out.output(text);
+        let mut kept = body.clone();
+        kept.release();
+        self.read.insert(file.clone(), kept);
+        if let Some(named) = self.named.get_mut(&file) {
+            named.result.body = body;
+            let result = Box::new(named.result.clone());
+            named.result.body.release();
+            out.push(Edit::Result { call: named.call.clone(), result, lane: named.lane.clone() });
+            return Fate::Merged;
+        }
+        let mut entry = out.new_entry(key(&file), Role::Harness, None);
+        entry.marks.quiet = true;
+        let title = Text::clean(&format!("stored output {file}"));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    /// Says which outputs are gone: the program deletes them after some weeks.
+    pub fn miss(&mut self, out: &mut Batch) {
+        let mut missed: Vec<(&String, &mut Named)> = self.named.iter_mut().collect();
+        missed.retain(|(file, named)| !named.is_missed && !self.read.contains_key(*file));
+        missed.sort_by_key(|(_, named)| (named.at.file, named.at.at));
+        for (file, named) in missed {
+            named.is_missed = true;
+            out.begin_record(named.at);
+            let what = format!("the whole output was stored in {file}, which is gone; its beginning is here");
+            out.notice(Severity::Note, &what);
+        }
+    }
+}
+
+/// The name of the file that holds the whole output, if the line holds its beginning only.
+pub fn named_in(text: &str, told: &Json<'_>) -> Option<String> {
+    let path = told.get("persistedOutputPath").filled().or_else(|| {
+        let (_, rest) = preview(text)?.split_once("saved to: ")?;
+        rest.lines().next()
+    })?;
+    let file = file_of(path.trim());
+    (!file.is_empty()).then(|| file.to_owned())
+}
+
+/// What stands between the tags around the beginning of a stored output.
+pub fn preview(text: &str) -> Option<&str> {
+    let inner = text.trim_start().strip_prefix("<persisted-output>")?;
+    Some(inner.split_once("</persisted-output>").map_or(inner, |(inner, _)| inner).trim())
+}
+
+/// Paths of any system: the agent may have run on another one.
+fn file_of(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn key(file: &str) -> Key {
+    Text::clean(&format!("stored:{file}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{named_in, preview};
+    use crate::formats::json::parse;
+
+    #[test]
+    fn the_file_is_named_by_the_text_or_beside_it() {
+        let text = "<persisted-output>\nOutput too large (35.1KB). Full output saved to: C:\\p\\b1.txt\n\n\
+                    Preview (first 2KB):\na\n</persisted-output>";
+        assert_eq!(named_in(text, &parse("null").unwrap()).as_deref(), Some("b1.txt"));
+        let told = parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#).unwrap();
+        assert_eq!(named_in("a", &told).as_deref(), Some("b2.txt"));
+        assert_eq!(named_in("it was saved to: a.txt", &parse("{}").unwrap()), None);
+        assert!(preview(text).unwrap().ends_with("(first 2KB):\na"));
+    }
+}

@@ -1,0 +1,118 @@
+//! What the messages of a run add up to, and what its result counts.
+//!
+//! One process may serve several turns. Then each of its results counts everything since the process
+//! began, though `usage` counts the turn alone; results of processes of their own begin at zero. Files
+//! hold both, and no line says which: a result goes on from the one before it if it counts, for every
+//! model, at least as much as that one, and at least what the turn adds to it.
+
+use std::collections::HashMap;
+
+use crate::formats::anthropic;
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::Entry;
+use crate::model::figures;
+use crate::model::text::{Name, Text};
+use crate::model::usage::{Scope, Usage};
+
+/// What the results of one process have counted.
+#[derive(Clone, Debug, Default)]
+pub struct Count {
+    /// Names its edits: a later result of the process takes the place of the earlier ones.
+    pub key: Key,
+    session: Option<Text>,
+    /// By model.
+    pub models: Vec<(Name, Usage)>,
+    /// In USD.
+    pub cost: Option<f64>,
+}
+
+/// Usage of the messages since the last result.
+#[derive(Debug, Default)]
+pub struct Sums {
+    messages: HashMap<Key, Usage>,
+    last: Option<Count>,
+}
+
+impl Sums {
+    /// A message was told. Its lines repeat its usage; the greatest output counts.
+    pub fn add(&mut self, entry: &Entry) {
+        let Some(usage) = entry.usage.as_deref() else { return };
+        let known = self.messages.entry(entry.key.clone()).or_default();
+        if known.is_zero() || usage.output > known.output {
+            *known = usage.clone();
+        }
+    }
+
+    /// A result ends a turn. Gives what its process has counted so far, and a sentence if the messages
+    /// of the turn add up to something else.
+    pub fn close(&mut self, line: &Json<'_>, key: &Key, out: &mut Batch) -> (Count, Option<Text>) {
+        let turn = anthropic::usage(line.get("usage"), out).unwrap_or_default();
+        let mut count = Count {
+            key: key.clone(),
+            session: line.get("session_id").text(),
+            models: models(line.get("modelUsage"), out),
+            cost: line.get("total_cost_usd").number().filter(|usd| *usd > 0.0),
+        };
+        let before = self.last.take().filter(|last| count.goes_on_from(last, &turn));
+        let (counted, before_sum) = (sum(count.models.iter().map(|(_, usage)| usage)), before.as_ref());
+        let before_sum = before_sum.map(|last| sum(last.models.iter().map(|(_, usage)| usage)));
+        let told = sum(self.messages.values());
+        self.messages.clear();
+        if let Some(last) = before {
+            count.key = last.key;
+        }
+        let of_turn = before_sum.map_or(counted, |(prompt, output)| (counted.0 - prompt, counted.1 - output));
+        let differs = !count.models.is_empty() && told != of_turn;
+        self.last = Some(count.clone());
+        (count, differs.then(|| difference(told, of_turn)))
+    }
+}
+
+impl Count {
+    fn goes_on_from(&self, last: &Self, turn: &Usage) -> bool {
+        let covers = |(name, then): &(Name, Usage)| {
+            self.models.iter().any(|(other, now)| {
+                let parts = |usage: &Usage| [usage.input, usage.cache_read, usage.cache_write, usage.output];
+                other == name && parts(now).iter().zip(parts(then)).all(|(now, then)| *now >= then)
+            })
+        };
+        let [now, then] = [self, last].map(|count| sum(count.models.iter().map(|(_, usage)| usage)));
+        let has_room = |now: u64, then: u64, turn: u64| now >= then.saturating_add(turn);
+        !last.models.is_empty()
+            && self.session == last.session
+            && self.cost >= last.cost
+            && last.models.iter().all(covers)
+            && has_room(now.0, then.0, turn.prompt())
+            && has_room(now.1, then.1, turn.output.unwrap_or(0))
+    }
+}
+
+fn models(told: &Json<'_>, out: &mut Batch) -> Vec<(Name, Usage)> {
+    let mut models = Vec::new();
+    for (name, spent) in told.members() {
+        let usage = Usage {
+            scope: Scope::Run,
+            input: anthropic::tokens(spent, "inputTokens", out),
+            output: anthropic::tokens(spent, "outputTokens", out),
+            cache_read: anthropic::tokens(spent, "cacheReadInputTokens", out),
+            cache_write: anthropic::tokens(spent, "cacheCreationInputTokens", out),
+            ..Usage::default()
+        };
+        models.push((Text::clean(name), usage));
+    }
+    models
+}
+
+/// Tokens of prompts, and of answers.
+fn sum<'u>(usages: impl Iterator<Item = &'u Usage>) -> (u64, u64) {
+    usages.fold((0, 0), |(prompt, output), usage| {
+        (prompt.saturating_add(usage.prompt()), output.saturating_add(usage.output.unwrap_or(0)))
+    })
+}
+
+fn difference(told: (u64, u64), counted: (u64, u64)) -> Text {
+    let words = |(prompt, output)| format!("{} in, {} out", figures::tokens(prompt), figures::tokens(output));
+    Text::clean(&format!("the run counts {}; its messages add up to {}", words(counted), words(told)))
+}

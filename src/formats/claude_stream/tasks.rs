@@ -1,0 +1,87 @@
+//! Background tasks and hooks of a stream: a message for each of their steps, one entry for all of
+//! them, named by the id of the task or hook.
+
+use std::collections::HashMap;
+
+use crate::formats::claude::lanes::Lanes;
+use crate::formats::claude::line::Line;
+use crate::formats::claude::outcome::count;
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Marks, Piece, Raw, Role};
+use crate::model::pairing::identifies;
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// What each task and hook is called.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    names: HashMap<Key, Text>,
+}
+
+/// A step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`.
+pub fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    let json = line.json;
+    let patch = json.get("patch");
+    let text = |member: &str| json.get(member).filled().or_else(|| patch.get(member).filled());
+    let key = key("task", json.get("task_id"), line);
+    let is_first = !tasks.names.contains_key(&key);
+    let name = text("summary").or_else(|| text("description")).or_else(|| json.get("task_id").filled());
+    let name = tasks.names.entry(key.clone()).or_insert_with(|| Text::stub(name.unwrap_or(""), 200)).clone();
+    let call = json.get("tool_use_id").str_or_empty();
+    if is_first && identifies(call) && json.get("task_type").str() != Some("local_bash") {
+        lanes.name(&Text::clean(call), name.clone(), out);
+    }
+    let step = json.get("subtype").str_or_empty().trim_start_matches("task_").to_owned();
+    let state = text("status").map_or(step, |status| status.replace('_', " "));
+    let mut words = format!("task {state}: {name}");
+    let told = [text("last_tool_name"), text("error"), text("output_file")];
+    words.extend(told.into_iter().flatten().map(|told| format!(" · {told}")));
+    words
+        .extend(json.at(&["usage", "tool_uses"]).count().map(|calls| format!(" · {}", count(calls, "call"))));
+    words.extend(json.at(&["usage", "total_tokens"]).count().map(|tokens| format!(" · {tokens} tokens")));
+    let is_bad = matches!(state.as_str(), "failed" | "killed" | "stopped");
+    let marks = Marks { quiet: !is_bad, trace: !is_bad, ..Marks::default() };
+    tell(line, key, marks, BlockKind::Break(Break::Setting(Text::clean(&words))), out);
+    if is_first { Fate::Shown } else { Fate::Merged }
+}
+
+/// A step of a hook: `hook_started`, `hook_progress`, `hook_response`.
+pub fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
+    let json = line.json;
+    let key = key("hook", json.get("hook_id"), line);
+    let is_first = !tasks.names.contains_key(&key);
+    let name = json.get("hook_name").text().unwrap_or_default();
+    tasks.names.insert(key.clone(), name.clone());
+    let parts = [json.get("stdout").str_or_empty(), json.get("stderr").str_or_empty()].map(str::trim);
+    let mut text = parts.join("\n").trim().to_owned();
+    if text.is_empty() {
+        json.get("output").str_or_empty().clone_into(&mut text);
+    }
+    let code = json.get("exit_code").int().filter(|code| *code != 0);
+    let exit = code.map(|code| format!(", exit {code}")).unwrap_or_default();
+    let title = Text::clean(&format!("hook {name}{exit}"));
+    let block = if text.trim().is_empty() {
+        BlockKind::Break(Break::Setting(title))
+    } else {
+        let body = out.output(&text);
+        BlockKind::Raw(Raw { title, body })
+    };
+    // What a hook put out may be a context for the model, so that it keeps a row; a mere run does not.
+    let marks = Marks { quiet: code.is_none(), trace: code.is_none() && text.is_empty(), ..Marks::default() };
+    tell(line, key, marks, block, out);
+    if is_first { Fate::Shown } else { Fate::Merged }
+}
+
+fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
+    let id = id.str().filter(|id| identifies(id));
+    id.map_or_else(|| line.id.clone(), |id| Text::clean(&format!("{kind}:{id}")))
+}
+
+fn tell(line: &Line<'_>, key: Key, marks: Marks, block: BlockKind, out: &mut Batch) {
+    let mut entry = line.entry(key, Role::Harness, out);
+    entry.marks = marks;
+    entry.blocks.push(Batch::block(Piece(0), block));
+    out.entry(entry);
+}

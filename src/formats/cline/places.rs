@@ -1,0 +1,77 @@
+//! Where Cline keeps sessions: a folder for each with its manifest and the messages of the lead and of
+//! its sub-agents; and the folders of tasks of the older extension and its kin in every editor.
+
+use std::path::Path;
+
+use crate::formats::roots::{Beside, Holds, Named, Root, file_name, folder_name};
+
+const SCREEN: &str = "ui_messages.json";
+const HISTORY: &str = "api_conversation_history.json";
+const TASKS: &[Holds] =
+    &[Holds::Files("*/ui_messages.json"), Holds::Files("*/api_conversation_history.json")];
+
+/// Where the core and the extensions keep sessions.
+pub const ROOTS: &[Root] = &[
+    Root {
+        variables: &[
+            ("CLINE_SESSION_DATA_DIR", ""),
+            ("CLINE_DATA_DIR", "sessions"),
+            ("CLINE_DIR", "data/sessions"),
+        ],
+        home: ".cline/data/sessions",
+        holds: &[Holds::Files("*/*.messages.json")],
+    },
+    Root {
+        variables: &[("CLINE_DATA_DIR", "tasks"), ("CLINE_DIR", "data/tasks")],
+        home: ".cline/data/tasks",
+        holds: TASKS,
+    },
+    Root { variables: &[], home: ".config/*/User/globalStorage/*/tasks", holds: TASKS },
+    Root { variables: &[], home: ".vscode-server/data/User/globalStorage/*/tasks", holds: TASKS },
+    Root { variables: &[], home: "Library/Application Support/*/User/globalStorage/*/tasks", holds: TASKS },
+];
+
+/// The lead's file is named as its folder, a task's files lie in a folder that is named as the task.
+pub fn named(path: &Path) -> Option<Named<'_>> {
+    let (name, folder) = (file_name(path), folder_name(path));
+    if [SCREEN, HISTORY].contains(&name) {
+        return Some(Named::id(folder)).filter(|_| !folder.is_empty());
+    }
+    if let Some(id) = name.strip_suffix(".messages.json") {
+        return Some(Named::id(id)).filter(|_| id == folder || !is_session_id(folder));
+    }
+    let is_manifest = name.strip_suffix(".json").is_some_and(|id| id == folder || is_session_id(id));
+    Named::stem(path).filter(|_| !is_manifest && !name.ends_with(".compaction.json"))
+}
+
+/// Ids are milliseconds, an underscore and a few letters.
+fn is_session_id(word: &str) -> bool {
+    word.split_once('_').is_some_and(|(ms, _)| ms.len() > 10 && ms.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The manifest of a session; the screen's messages of a task, which know more than its history.
+pub fn beside(path: &Path) -> Beside {
+    let name = file_name(path);
+    let manifest = name.strip_suffix(".messages.json").map(|id| path.with_file_name(format!("{id}.json")));
+    let instead = (name == HISTORY).then(|| path.with_file_name(SCREEN));
+    Beside { manifest, instead, ..Beside::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::named;
+
+    #[test]
+    fn the_lead_names_the_session() {
+        let id = |path: &'static str| named(Path::new(path)).map(|named| named.id);
+        let lead = "/s/1784094124598_rruoq/1784094124598_rruoq.messages.json";
+        assert_eq!(id(lead), Some("1784094124598_rruoq"));
+        assert_eq!(id("/s/1784094124598_rruoq/scout.messages.json"), None);
+        assert_eq!(id("/s/1784094124598_rruoq/1784094124598_rruoq.json"), None);
+        assert_eq!(id("/s/1784094124598_rruoq/1784094124598_rruoq.compaction.json"), None);
+        assert_eq!(id("/elsewhere/copy.messages.json"), Some("copy"));
+        assert_eq!(id("/tasks/1740000000000/ui_messages.json"), Some("1740000000000"));
+    }
+}

@@ -1,0 +1,151 @@
+//! The kinds of frames, by the names of their fields.
+
+use crate::formats::decoder::Confidence;
+use crate::formats::json::Json;
+
+/// The kinds of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// `{jsonrpc, id, method, params}`, lately `{type: "req", …}`
+    Request,
+    /// `{jsonrpc, id, result | error}`, lately `{type: "res", id, ok, payload | error}`
+    Response,
+    /// `{event, data}`, lately `{type: "event", event, payload}`
+    Event,
+    /// `{From, To, ChatType, Text}`
+    Message,
+    /// `{text, mediaUrl(s), replyToId, isError}`
+    Reply,
+    /// `{message_id, from, chat, text, date}`
+    Telegram,
+    /// `{key: {remoteJid}, message: {conversation}}`
+    Whatsapp,
+    /// What is sent to a channel: `{text, parse_mode}`, `{content, message_reference}`, `{text, quoted}`
+    Sent,
+}
+
+/// What a frame is, if it is one.
+pub fn of(json: &Json<'_>) -> Option<Frame> {
+    let has = |names: &[&str]| names.iter().all(|name| json.has(name));
+    let has_any = |names: &[&str]| names.iter().any(|name| json.has(name));
+    if has(&["From", "To"]) && has_any(&["ChatType", "Text", "MediaUrl"]) {
+        return Some(Frame::Message);
+    }
+    if json.get("jsonrpc").str() == Some("2.0") {
+        return Some(if json.has("method") { Frame::Request } else { Frame::Response });
+    }
+    match json.get("type").str() {
+        Some("req") => return has(&["id", "method"]).then_some(Frame::Request),
+        Some("res") => {
+            return (json.has("id") && has_any(&["ok", "payload", "error"])).then_some(Frame::Response);
+        }
+        Some("event" | "evt") => return json.get("event").str().map(|_| Frame::Event),
+        Some(_) => return None,
+        None if json.has("role") => return None,
+        None => {}
+    }
+    if json.get("event").str().is_some() && has_any(&["data", "payload"]) {
+        return Some(Frame::Event);
+    }
+    if has(&["message_id", "chat"]) || (json.has("update_id") && !update(json).is_null()) {
+        return Some(Frame::Telegram);
+    }
+    if json.get("key").has("remoteJid") {
+        return Some(Frame::Whatsapp);
+    }
+    let says_text = json.get("text").str().is_some();
+    if (says_text && has_any(&["parse_mode", "reply_to_message_id", "disable_web_page_preview", "quoted"]))
+        || (json.get("content").str().is_some() && json.has("message_reference"))
+    {
+        return Some(Frame::Sent);
+    }
+    let is_reply = has_any(&["mediaUrl", "mediaUrls", "replyToId"]) || (says_text && json.has("isError"));
+    is_reply.then_some(Frame::Reply)
+}
+
+/// `{text}` alone: nothing tells it from lines of other programs, so it is a reply only among frames.
+pub fn is_plain_reply(json: &Json<'_>) -> bool {
+    let is_text = |name: &str| matches!(name, "text" | "content");
+    matches!(json.members(), [(name, Json::Str(_))] if is_text(name))
+}
+
+/// What an event or a response carries.
+pub fn payload<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
+    let names = ["payload", "data", "result"];
+    names
+        .iter()
+        .map(|name| json.get(name))
+        .find(|value| !value.is_null())
+        .unwrap_or_else(|| json.get("payload"))
+}
+
+/// The message of a Telegram update.
+pub fn update<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
+    let names = ["message", "edited_message", "channel_post", "edited_channel_post"];
+    let found = names.iter().map(|name| json.get(name)).find(|value| value.has("message_id"));
+    found.unwrap_or_else(|| json.get("message"))
+}
+
+/// Whether a line can be nothing but OpenClaw's.
+pub fn is_decisive(line: &Json<'_>) -> bool {
+    match of(line) {
+        Some(Frame::Event) => {
+            let payload = payload(line);
+            payload.has("runId") || payload.has("sessionKey")
+        }
+        Some(Frame::Request) => {
+            line.at(&["params", "message"]).has("From") || line.get("params").has("sessionKey")
+        }
+        Some(Frame::Message) => true,
+        Some(Frame::Response | Frame::Reply | Frame::Telegram | Frame::Whatsapp | Frame::Sent) | None => {
+            false
+        }
+    }
+}
+
+/// Whether lines are frames, and why. `is_other` knows further lines that may stand among them.
+pub fn sniff(lines: &[Json<'_>], is_other: impl Fn(&Json<'_>) -> bool) -> Option<(Confidence, &'static str)> {
+    if lines.iter().any(is_answer_event) {
+        return Some((Confidence::Likely, "events of a streamed answer"));
+    }
+    let frames: Vec<Frame> = lines.iter().filter_map(of).collect();
+    let ours =
+        lines.iter().filter(|line| of(line).is_some() || is_plain_reply(line) || is_other(line)).count();
+    if lines.iter().any(is_decisive) && ours * 2 > lines.len() {
+        let what = match frames.first()? {
+            Frame::Message | Frame::Telegram | Frame::Whatsapp => "messages of channels",
+            _ => "frames of the gateway",
+        };
+        return Some((Confidence::Likely, what));
+    }
+    if ours < lines.len() {
+        return None;
+    }
+    match frames.first()? {
+        Frame::Message | Frame::Telegram | Frame::Whatsapp => {
+            Some((Confidence::Likely, "messages as a channel sends them"))
+        }
+        Frame::Reply | Frame::Sent => Some((Confidence::Maybe, "replies to channels")),
+        // JSON-RPC and `{event, data}` are spoken by many others.
+        Frame::Request | Frame::Response | Frame::Event => {
+            Some((Confidence::Maybe, "frames that a gateway may speak"))
+        }
+    }
+}
+
+fn is_answer_event(line: &Json<'_>) -> bool {
+    let message = match line.get("type").str_or_empty() {
+        "done" => line.get("message"),
+        "error" => line.get("error"),
+        "start" => line.get("partial"),
+        "text_start" | "text_delta" | "text_end" | "thinking_start" | "thinking_delta" | "thinking_end"
+        | "toolcall_start" | "toolcall_delta" | "toolcall_end" => {
+            if line.has("contentIndex") {
+                return true;
+            }
+            line.get("partial")
+        }
+        _ => return false,
+    };
+    message.get("role").str() == Some("assistant")
+}

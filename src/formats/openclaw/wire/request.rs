@@ -1,0 +1,90 @@
+//! Requests to the gateway and what it answered: a response stands under its request, by id.
+
+use std::collections::HashMap;
+
+use super::channel;
+use super::frame::payload;
+use crate::formats::json::Json;
+use crate::formats::pi::block;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::text::Text;
+
+/// Requests by id. An id may be used again: the last request counts.
+#[derive(Debug, Default)]
+pub struct Requests {
+    asked: HashMap<String, Entry>,
+}
+
+impl Requests {
+    /// A request.
+    pub fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
+        let entry = request(json, out);
+        let head = Entry { blocks: Vec::new(), ..entry.clone() };
+        if !json.get("id").is_null() {
+            self.asked.insert(json.get("id").to_source(), head);
+        }
+        entry
+    }
+
+    /// A response; whether its request is known. One request may be answered twice: that it was
+    /// accepted, and how it ended.
+    pub fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
+        let asked = self.asked.get(&json.get("id").to_source());
+        let mut entry =
+            asked.cloned().unwrap_or_else(|| out.new_entry(out.origin_key(), Role::Harness, None));
+        let error = json.get("error");
+        let is_failed = !error.is_null() || *json.get("ok") == Json::Bool(false);
+        let status = payload(json).get("status").filled().map(|status| format!(": {status}"));
+        let title = match (is_failed, asked.is_some()) {
+            (true, true) => "error response".to_owned(),
+            (true, false) => format!("error response to {}", json.get("id").to_source()),
+            (false, true) => format!("response{}", status.unwrap_or_default()),
+            (false, false) => {
+                format!("response to {}{}", json.get("id").to_source(), status.unwrap_or_default())
+            }
+        };
+        // The answer is a piece of its own, so that it replaces nothing of the request.
+        let piece = if asked.is_some() { Piece::of(&out.origin_key()) } else { Piece(0) };
+        let mut blocks = vec![block::tree(&title, json, out)];
+        if is_failed {
+            let told =
+                error.get("message").filled().or_else(|| error.filled()).unwrap_or("the request failed");
+            let code = error.get("code");
+            let code = if code.is_null() {
+                String::new()
+            } else {
+                format!(" ({})", code.to_source().trim_matches('"'))
+            };
+            let failure = Break::Error(Text::clean(&format!("{told}{code}")));
+            blocks.push(Batch::block(Piece(0), BlockKind::Break(failure)));
+        }
+        entry.blocks = blocks.into_iter().map(|block| Batch::block(piece, block.kind)).collect();
+        (entry, asked.is_some())
+    }
+}
+
+fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
+    let method = json.get("method").str_or_empty();
+    let params = json.get("params");
+    let told = params.get("message");
+    if told.has("From") || told.has("Text") {
+        return channel::received(told, json, out);
+    }
+    let text = told.filled().or_else(|| params.get("text").filled());
+    let Some(text) = text else {
+        let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        entry.blocks.push(block::tree(&format!("request: {method}"), json, out));
+        return entry;
+    };
+    // `send` and `poll` speak to a channel, the others to an agent.
+    let is_prompt = matches!(method, "agent" | "chat.send" | "sessions.send" | "sessions.steer");
+    let role = if is_prompt { Role::User } else { Role::Assistant };
+    let mut entry = out.new_entry(out.origin_key(), role, None);
+    entry.marks.prompt = is_prompt;
+    let session = ["sessionKey", "to", "channel"].iter().find_map(|name| params.get(name).filled());
+    let title = [Some(method), session].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    entry.blocks.push(block::tree(&title, json, out));
+    entry.blocks.extend(block::text(text, out));
+    entry
+}

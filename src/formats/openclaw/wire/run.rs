@@ -1,0 +1,264 @@
+//! Runs of an agent as the gateway tells them: `chat` events with what is said so far, `agent` events
+//! with answers, tools and errors. All frames of a run build one entry.
+//!
+//! Invariant: each frame makes its bodies in the same order, whatever the frames before it told. Texts
+//! that no frame holds whole (bare deltas) stay in their stubs.
+
+mod parts;
+
+use std::collections::HashMap;
+
+use crate::formats::json::Json;
+use crate::formats::pi::result::{self, call_key};
+use crate::formats::pi::{block, usage};
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolState, Verdict};
+use crate::model::usage::{Scope, Usage};
+use parts::{Parts, Voice};
+
+/// Members of a frame that say which run it belongs to.
+const NAMES: [&str; 3] = ["runId", "sessionKey", "agentId"];
+
+/// The runs so far.
+#[derive(Debug, Default)]
+pub struct Runs {
+    known: HashMap<Key, Run>,
+    /// The run that the next frame will tell again, longer.
+    held: Option<Key>,
+    results: Vec<Edit>,
+}
+
+#[derive(Debug)]
+struct Run {
+    key: Key,
+    /// The frame that told of it first.
+    first: Origin,
+    at: Option<Moment>,
+    lane: Option<Name>,
+    model: Option<Name>,
+    usage: Option<Box<Usage>>,
+    /// Which run this is.
+    facts: Block,
+    parts: Parts,
+    is_open: bool,
+}
+
+impl Runs {
+    /// A `chat` event; `None` if it is none of a run.
+    pub fn chat(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        let message = payload.get("message");
+        let is_answer = !message.has("role") || message.get("role").str() == Some("assistant");
+        let state = payload.get("state").filled().filter(|_| is_answer)?;
+        let at = message.get("timestamp").moment().or_else(|| payload.get("ts").moment());
+        let (run, is_new) = self.run(payload, at, out)?;
+        let content = if message.has("content") { message.get("content") } else { message.get("text") };
+        let content = if message.str().is_some() { message } else { content };
+        let blocks = block::all(content, block::Ending::Whole, out);
+        let texts: Vec<&str> = content.blocks().iter().filter_map(block::text_of).collect();
+        let said = texts.join("\n");
+        run.is_open = state == "delta";
+        if run.is_open {
+            let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
+            run.parts.say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
+        } else {
+            run.parts.conclude(&said, blocks, out.origin());
+            run.model = message.get("model").text();
+            run.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
+        }
+        let told = payload.get("errorMessage").filled();
+        match state {
+            "error" => run.parts.end(Break::Error(Text::clean(told.unwrap_or("the run failed")))),
+            "aborted" => run.parts.end(Break::Interrupted(Text::clean(told.unwrap_or("aborted")))),
+            _ => {}
+        }
+        Some(self.hold(payload, is_new, out))
+    }
+
+    /// An `agent` event; `None` if it says nothing that belongs to an answer.
+    pub fn agent(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        let stream = payload.get("stream").str_or_empty();
+        let data = payload.get("data");
+        let phase = data.get("phase").str_or_empty();
+        let at = payload.get("ts").moment().or_else(|| data.get("startedAt").moment());
+        match (stream, phase) {
+            ("assistant", _) => self.said(payload, Voice::Answer, at, out),
+            ("thinking" | "reasoning", _) => self.said(payload, Voice::Thought, at, out),
+            ("tool", "start" | "update" | "result" | "end") if data.has("toolCallId") => {
+                self.tool(payload, phase, at, out)
+            }
+            ("error", _) | ("lifecycle", "error") => {
+                let told =
+                    ["error", "message", "errorMessage"].iter().find_map(|name| data.get(name).filled());
+                let (run, is_new) = self.run(payload, at, out)?;
+                run.is_open = false;
+                run.parts.end(Break::Error(Text::clean(told.unwrap_or("the run failed"))));
+                Some(self.hold(payload, is_new, out))
+            }
+            ("lifecycle", "start") => Some(Fate::Passed("start of a run")),
+            ("lifecycle", "end") => {
+                let key = run_key(payload)?;
+                let Some(run) = self.known.get_mut(&key) else { return Some(Fate::Passed("end of a run")) };
+                run.is_open = false;
+                self.let_go_of_others(&key, out);
+                self.held = Some(key);
+                Some(Fate::Merged)
+            }
+            _ => None,
+        }
+    }
+
+    /// Gives out what was held back.
+    pub fn give_out(&mut self, out: &mut Batch) {
+        if let Some(run) = self.held.take().and_then(|key| self.known.get(&key)) {
+            out.entry(run.entry(out));
+        }
+        out.edits.append(&mut self.results);
+    }
+
+    fn said(
+        &mut self,
+        payload: &Json<'_>,
+        voice: Voice,
+        at: Option<Moment>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
+        let data = payload.get("data");
+        let (whole, delta) = (data.get("text").str(), data.get("delta").str());
+        let said = whole.or(delta)?;
+        let (run, is_new) = self.run(payload, at, out)?;
+        let kind = |body| match voice {
+            Voice::Answer => BlockKind::Text(body),
+            Voice::Thought => BlockKind::Thinking(body),
+        };
+        let body = out.prose(said);
+        let blocks =
+            if said.trim().is_empty() { Vec::new() } else { vec![Batch::block(Piece(0), kind(body))] };
+        run.is_open = true;
+        if whole.is_some() {
+            run.parts.say(voice, said, blocks, delta.is_some(), out.origin());
+        } else {
+            run.parts.add(voice, said, out.origin());
+        }
+        Some(self.hold(payload, is_new, out))
+    }
+
+    fn tool(&mut self, payload: &Json<'_>, phase: &str, at: Option<Moment>, out: &mut Batch) -> Option<Fate> {
+        let data = payload.get("data");
+        let call = call_key(data.get("toolCallId"));
+        let (run, is_new) = self.run(payload, at, out)?;
+        if matches!(phase, "start" | "update") {
+            let so_far = as_result(data.get("partialResult"));
+            let output = result::read(Key::default(), &so_far, None, out).body;
+            let made = block::call(&as_call(data), ToolState::Running, out);
+            let has_output = output.bytes > 0;
+            let state = if has_output { ToolState::Streaming(Box::new(output)) } else { ToolState::Running };
+            run.parts.call(made, state, at);
+            return Some(self.hold(payload, is_new, out));
+        }
+        let key = Text::clean(&format!("result of {call}"));
+        let mut told = result::read(key, &as_result(data.get("result")), at, out);
+        if data.get("isError").is_true() && told.verdict == Verdict::Done {
+            told.verdict = Verdict::Failed;
+        }
+        told.duration_ms = told.duration_ms.or_else(|| run.parts.since_start(&call, at));
+        run.parts.call(block::call(&as_call(data), ToolState::Running, out), ToolState::Running, None);
+        let lane = run.lane.clone();
+        let fate = self.hold(payload, is_new, out);
+        self.results.push(Edit::Result { call, result: Box::new(told), lane });
+        Some(fate)
+    }
+
+    /// The run that a frame belongs to, and whether it is new.
+    fn run(&mut self, payload: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> Option<(&mut Run, bool)> {
+        let key = run_key(payload)?;
+        let facts = facts(payload, out);
+        let session = payload.get("sessionKey").str_or_empty();
+        let is_new = !self.known.contains_key(&key);
+        if is_new && let Some(agent) = session.strip_prefix("agent:").and_then(|rest| rest.split(':').next())
+        {
+            out.meta(MetaEdit::Agent(Text::clean(agent)));
+        }
+        let run = self.known.entry(key.clone()).or_insert_with(|| Run {
+            key,
+            first: out.origin(),
+            at,
+            lane: session.contains(":subagent:").then(|| Text::clean(session)),
+            model: None,
+            usage: None,
+            facts,
+            parts: Parts::default(),
+            is_open: true,
+        });
+        run.at = run.at.or(at);
+        Some((run, is_new))
+    }
+
+    fn hold(&mut self, payload: &Json<'_>, is_new: bool, out: &mut Batch) -> Fate {
+        let key = run_key(payload).unwrap_or_default();
+        self.let_go_of_others(&key, out);
+        self.held = Some(key);
+        if is_new { Fate::Shown } else { Fate::Merged }
+    }
+
+    fn let_go_of_others(&mut self, key: &Key, out: &mut Batch) {
+        if self.held.as_ref().is_some_and(|held| held != key) {
+            self.give_out(out);
+        }
+    }
+}
+
+impl Run {
+    fn entry(&self, out: &Batch) -> Entry {
+        let mut entry = out.new_entry(self.key.clone(), Role::Assistant, self.at);
+        entry.origin = self.first;
+        entry.lane.clone_from(&self.lane);
+        entry.model.clone_from(&self.model);
+        entry.usage.clone_from(&self.usage);
+        entry.marks.open = self.is_open;
+        entry.blocks.push(self.facts.clone());
+        entry.blocks.extend(self.parts.blocks());
+        entry
+    }
+}
+
+fn run_key(payload: &Json<'_>) -> Option<Key> {
+    payload.get("runId").filled().map(|run| Text::clean(&format!("run {run}")))
+}
+
+/// Who answers, and where.
+fn facts(payload: &Json<'_>, out: &mut Batch) -> Block {
+    let mut named = Vec::new();
+    for name in NAMES {
+        let value = payload.get(name);
+        if value.filled().is_some() {
+            named.push((name.into(), value.clone()));
+        }
+    }
+    let facts = Json::Object(named);
+    let session = payload.get("sessionKey").filled();
+    let title = match session {
+        Some(session) => format!("run in {session}"),
+        None => format!("run {}", payload.get("runId").str_or_empty()),
+    };
+    block::tree(&title, &facts, out)
+}
+
+/// A tool's start in the form of a call in a message.
+fn as_call<'a>(data: &Json<'a>) -> Json<'a> {
+    let member = |name: &'static str, from: &str| (name.into(), data.get(from).clone());
+    Json::Object(vec![member("id", "toolCallId"), member("name", "name"), member("arguments", "args")])
+}
+
+/// What a tool gave back in the form of a result message.
+fn as_result<'a>(told: &Json<'a>) -> Json<'a> {
+    if told.has("content") || told.has("details") {
+        return told.clone();
+    }
+    Json::Object(vec![("content".into(), told.clone())])
+}

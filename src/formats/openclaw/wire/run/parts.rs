@@ -1,0 +1,204 @@
+//! What a run has said and done so far, in order: what it says after a tool is a part of its own.
+//!
+//! The gateway tells all that was said so far each time, of the whole run or since the last tool; some
+//! recorders keep bare deltas. Which of them it is shows in the second telling.
+
+use crate::model::body::{Body, Held, Key};
+use crate::model::edit::{Batch, saturating_u32};
+use crate::model::entry::{Block, BlockKind, Break, Piece};
+use crate::model::moment::Moment;
+use crate::model::pairing::identifies;
+use crate::model::record::Origin;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolState};
+
+/// What is said to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// To the reader.
+    Answer,
+    /// To itself.
+    Thought,
+}
+
+/// The parts of a run.
+#[derive(Debug, Default)]
+pub struct Parts {
+    told: Vec<Part>,
+    ending: Option<Break>,
+    is_concluded: bool,
+}
+
+#[derive(Debug)]
+enum Part {
+    Said {
+        voice: Voice,
+        text: String,
+        blocks: Vec<Block>,
+        /// A tool came after it.
+        is_sealed: bool,
+    },
+    Call(Box<ToolCall>),
+}
+
+impl Parts {
+    /// All blocks, in order.
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        for part in &self.told {
+            match part {
+                Part::Said { blocks: said, .. } => blocks.extend(said.iter().cloned()),
+                Part::Call(call) => blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone()))),
+            }
+        }
+        blocks.extend(
+            self.ending.iter().map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end.clone()))),
+        );
+        blocks
+    }
+
+    /// Something is said: all so far, or only what is new. `blocks` is `said` as its frame tells it.
+    pub fn say(&mut self, voice: Voice, said: &str, blocks: Vec<Block>, is_all: bool, from: Origin) {
+        let (said, blocks) = self.after_sealed(voice, said, blocks, from);
+        let is_over = self.is_concluded;
+        match self.open(voice) {
+            Some((text, _)) if said.is_empty() || (is_over && text.starts_with(&said)) => {}
+            Some((text, shown)) if is_all || said.starts_with(text.as_str()) => {
+                text.clone_from(&said);
+                *shown = blocks;
+            }
+            Some(_) => self.add(voice, &said, from),
+            None => self.told.push(Part::Said { voice, text: said, blocks, is_sealed: false }),
+        }
+    }
+
+    /// Something more is said.
+    pub fn add(&mut self, voice: Voice, delta: &str, from: Origin) {
+        if let Some((text, blocks)) = self.open(voice) {
+            text.push_str(delta);
+            *blocks = kept(voice, text, from);
+            return;
+        }
+        let (text, blocks) = (delta.to_owned(), kept(voice, delta, from));
+        self.told.push(Part::Said { voice, text, blocks, is_sealed: false });
+    }
+
+    /// The run's answer is complete: it takes the place of what was said since the last tool.
+    pub fn conclude(&mut self, said: &str, blocks: Vec<Block>, from: Origin) {
+        self.is_concluded = true;
+        if blocks.is_empty() {
+            return;
+        }
+        let (said, mut blocks) = self.after_sealed(Voice::Answer, said, blocks, from);
+        let has_thoughts = blocks.iter().any(|block| matches!(block.kind, BlockKind::Thinking(_)));
+        for block in &mut blocks {
+            let BlockKind::Call(call) = &mut block.kind else { continue };
+            if let Some(known) = self.known_call(&call.key) {
+                call.state = known.state.clone();
+                call.started = known.started;
+            }
+        }
+        let again: Vec<Key> = blocks.iter().filter_map(call_of).map(|call| call.key.clone()).collect();
+        self.told.retain(|part| match part {
+            Part::Said { voice: Voice::Thought, .. } => !has_thoughts,
+            Part::Said { is_sealed, .. } => *is_sealed,
+            Part::Call(call) => !again.contains(&call.key),
+        });
+        if !blocks.is_empty() {
+            self.told.push(Part::Said { voice: Voice::Answer, text: said, blocks, is_sealed: false });
+        }
+    }
+
+    /// The run ended so.
+    pub fn end(&mut self, ending: Break) {
+        self.ending = Some(ending);
+    }
+
+    /// A call, or how it fares.
+    pub fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Moment>) {
+        let known = self.told.iter_mut().find_map(|part| match part {
+            Part::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
+            Part::Call(_) | Part::Said { .. } => None,
+        });
+        if let Some(known) = known {
+            known.state = state;
+            return;
+        }
+        for part in &mut self.told {
+            if let Part::Said { is_sealed, .. } = part {
+                *is_sealed = true;
+            }
+        }
+        self.told.push(Part::Call(Box::new(ToolCall { state, started: at, ..made })));
+    }
+
+    /// How long a call has run.
+    pub fn since_start(&self, call: &Key, at: Option<Moment>) -> Option<u64> {
+        Some(at?.since(self.known_call(call)?.started?))
+    }
+
+    fn known_call(&self, key: &Key) -> Option<&ToolCall> {
+        self.told.iter().find_map(|part| match part {
+            Part::Call(call) if identifies(key) && call.key == *key => Some(&**call),
+            Part::Call(_) | Part::Said { .. } => None,
+        })
+    }
+
+    /// What is being said now.
+    fn open(&mut self, in_voice: Voice) -> Option<(&mut String, &mut Vec<Block>)> {
+        self.told.iter_mut().rev().find_map(|part| match part {
+            Part::Said { voice, text, blocks, is_sealed: false } if *voice == in_voice => {
+                Some((text, blocks))
+            }
+            Part::Said { .. } | Part::Call(_) => None,
+        })
+    }
+
+    /// What of a telling comes after the last tool, if the telling is of the whole run.
+    fn after_sealed(
+        &self,
+        in_voice: Voice,
+        said: &str,
+        blocks: Vec<Block>,
+        from: Origin,
+    ) -> (String, Vec<Block>) {
+        let mut rest = said;
+        let mut is_cut = false;
+        for part in &self.told {
+            let Part::Said { voice, text, is_sealed: true, .. } = part else { continue };
+            if *voice != in_voice || text.trim().is_empty() {
+                continue;
+            }
+            let Some(after) = rest.strip_prefix(text.trim()) else { break };
+            (rest, is_cut) = (after.trim_start(), true);
+        }
+        if is_cut { (rest.to_owned(), kept(in_voice, rest, from)) } else { (said.to_owned(), blocks) }
+    }
+}
+
+fn call_of(block: &Block) -> Option<&ToolCall> {
+    match &block.kind {
+        BlockKind::Call(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// A text that no record holds as it is: its stub is the whole.
+fn kept(voice: Voice, text: &str, from: Origin) -> Vec<Block> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let body = Body {
+        stub: Text::clean(text),
+        bytes: saturating_u32(text.len()),
+        lines: saturating_u32(text.lines().count()),
+        from,
+        slot: 0,
+        held: Held::Stub,
+    };
+    let kind = match voice {
+        Voice::Answer => BlockKind::Text(body),
+        Voice::Thought => BlockKind::Thinking(body),
+    };
+    vec![Batch::block(Piece(0), kind)]
+}

@@ -1,0 +1,122 @@
+//! Permissions and questions: asked at a call, replied later. Both are one line of the message that
+//! made the call; the reply takes the place of the question.
+
+use std::collections::HashMap;
+
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::entry::{Break, Piece};
+use crate::model::text::Text;
+
+/// What was asked, by the id of the request.
+#[derive(Debug, Default)]
+pub(super) struct Asks {
+    open: HashMap<Text, Ask>,
+}
+
+/// A line for a message, or by itself if no message is named.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    /// The request.
+    pub(super) id: Text,
+    /// The session.
+    pub(super) session: Text,
+    /// The message that made the call.
+    pub(super) message: Option<Key>,
+    /// What it says.
+    pub(super) line: Break,
+    call: Key,
+    what: String,
+}
+
+impl Ask {
+    /// Its place in its message.
+    pub(super) fn piece(&self) -> Piece {
+        Piece::of(&self.id)
+    }
+}
+
+impl Asks {
+    /// The user is asked.
+    pub(super) fn ask(&mut self, told: &Json<'_>) -> Ask {
+        let message = told.get("messageID").text().or_else(|| told.at(&["tool", "messageID"]).text());
+        let what = words(told);
+        let ask = Ask {
+            id: Text::clean(told.get("id").str_or_empty()),
+            session: Text::clean(told.get("sessionID").str_or_empty()),
+            message,
+            line: Break::Waiting(Text::clean(&what)),
+            call: told
+                .get("callID")
+                .text()
+                .or_else(|| told.at(&["tool", "callID"]).text())
+                .unwrap_or_default(),
+            what,
+        };
+        self.open.insert(ask.id.clone(), ask.clone());
+        ask
+    }
+
+    /// The user replied.
+    pub(super) fn reply(&mut self, told: &Json<'_>) -> Ask {
+        let named = told.get("requestID").text().or_else(|| told.get("permissionID").text());
+        let id = named.or_else(|| told.get("id").text()).unwrap_or_default();
+        let reply = verdict(told);
+        match self.open.remove(&id) {
+            Some(ask) => {
+                let line = Break::Setting(Text::clean(&format!("{reply}: {}", ask.what)));
+                Ask { line, ..ask }
+            }
+            None => Ask {
+                id,
+                session: Text::clean(told.get("sessionID").str_or_empty()),
+                message: None,
+                line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
+                call: Key::default(),
+                what: String::new(),
+            },
+        }
+    }
+
+    /// The call has ended, so nobody waits for a reply any more, told or not.
+    pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
+        let found = self.open.iter().find(|(_, ask)| !call.is_empty() && ask.call == *call);
+        let ask = self.open.remove(&found?.0.clone())?;
+        Some(Ask { line: Break::Setting(Text::clean(&ask.what)), ..ask })
+    }
+}
+
+/// What is asked, on one line.
+fn words(told: &Json<'_>) -> String {
+    let questions: Vec<&str> =
+        told.get("questions").items().iter().filter_map(|one| one.get("question").filled()).collect();
+    if !questions.is_empty() {
+        return format!("question: {}", questions.join(" · "));
+    }
+    let kind = ["permission", "action", "type"].iter().find_map(|name| told.get(name).filled());
+    let listed = ["patterns", "resources", "pattern"].iter().find_map(|name| {
+        let told: Vec<&str> = told.get(name).blocks().iter().filter_map(Json::filled).collect();
+        (!told.is_empty()).then(|| told.join(" · "))
+    });
+    let what = told.get("title").filled().map(str::to_owned).or(listed).unwrap_or_default();
+    format!("permission for {}: {what}", kind.unwrap_or("a tool")).trim_end_matches([':', ' ']).to_owned()
+}
+
+/// What the user replied, in a few words.
+fn verdict(told: &Json<'_>) -> String {
+    let answers = told.get("answers").items().iter().map(|answer| {
+        let chosen: Vec<&str> = answer.blocks().iter().filter_map(Json::filled).collect();
+        chosen.join(", ")
+    });
+    let answers: Vec<String> = answers.collect();
+    if !answers.is_empty() {
+        return format!("answered {}", answers.join(" · "));
+    }
+    match told.get("reply").filled().or_else(|| told.get("response").filled()) {
+        Some("once") => "allowed once".to_owned(),
+        Some("always") => "allowed always".to_owned(),
+        Some("reject") => "refused".to_owned(),
+        Some(other) => other.to_owned(),
+        None => "dismissed".to_owned(),
+    }
+}

@@ -1,0 +1,70 @@
+//! What changed in the files: patches of steps, changes of a turn or session, and plans, all told as
+//! lists under a line that sums them up.
+//!
+//! Invariant: what a list yields depends on its record alone.
+
+use super::blocks::raw;
+use crate::formats::json::Json;
+use crate::formats::tools;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Piece};
+use crate::model::tool::ToolKind;
+
+/// Files that a step changed.
+pub(super) fn patch(json: &Json<'_>, out: &mut Batch) -> BlockKind {
+    let files: Vec<&str> = json.get("files").items().iter().filter_map(Json::str).collect();
+    raw(&format!("changed {}", counted(files.len())), &files.join("\n"), out)
+}
+
+/// Files that a turn or a session changed, with their lines; `None` if there are none.
+pub(super) fn diffs(what: &str, diffs: &[Json<'_>], out: &mut Batch) -> Option<BlockKind> {
+    if diffs.is_empty() {
+        return None;
+    }
+    let line = |diff: &Json<'_>| {
+        let status = diff.get("status").filled().map(|status| format!(" {status}")).unwrap_or_default();
+        let file = diff.get("file").filled().unwrap_or("?");
+        format!("{file} {}{status}", lines(diff.get("additions").count(), diff.get("deletions").count()))
+    };
+    let sum =
+        |name: &str| diffs.iter().filter_map(|diff| diff.get(name).count()).fold(0, u64::saturating_add);
+    let total = lines(Some(sum("additions")), Some(sum("deletions")));
+    let list: Vec<String> = diffs.iter().map(line).collect();
+    Some(raw(&format!("{what} changed {} {total}", counted(diffs.len())), &list.join("\n"), out))
+}
+
+/// The plan as a list; `None` if there is nothing in it.
+pub(super) fn plan(todos: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
+    if todos.items().is_empty() {
+        return None;
+    }
+    let input = Json::Object(vec![("todos".into(), todos.clone())]);
+    let head = tools::headline(ToolKind::Plan, &input);
+    let line = |todo: &Json<'_>| {
+        let sign = match todo.get("status").str_or_empty() {
+            "completed" => "[x]",
+            "in_progress" => "[>]",
+            "cancelled" => "[-]",
+            _ => "[ ]",
+        };
+        format!("{sign} {}", todo.get("content").str_or_empty())
+    };
+    let list: Vec<String> = todos.items().iter().map(line).collect();
+    Some(raw(&format!("plan {head}"), &list.join("\n"), out))
+}
+
+/// What tells two plans apart.
+pub(super) fn plan_mark(todos: &Json<'_>) -> Option<Piece> {
+    let items = todos.items();
+    let told =
+        items.iter().flat_map(|todo| [todo.get("content"), todo.get("status")]).map(Json::str_or_empty);
+    (!items.is_empty()).then(|| Piece::of(&told.collect::<Vec<_>>().join("\n")))
+}
+
+fn counted(files: usize) -> String {
+    format!("{files} {}", if files == 1 { "file" } else { "files" })
+}
+
+fn lines(additions: Option<u64>, deletions: Option<u64>) -> String {
+    format!("+{} -{}", additions.unwrap_or(0), deletions.unwrap_or(0))
+}

@@ -1,0 +1,146 @@
+//! The fixed framing that OpenCode's tools put around their output, for the model to read. What is
+//! shown is what lies within.
+//!
+//! Invariant: only whole, known frames are taken off; any other text stays as it is.
+
+use std::borrow::Cow;
+
+/// The output of a tool without the tool's own frame.
+pub(super) fn unframed<'t>(tool: &str, output: &'t str) -> Cow<'t, str> {
+    match tool {
+        "read" => file(output),
+        "task" => Cow::Borrowed(task(output)),
+        _ => Cow::Borrowed(output),
+    }
+}
+
+/// A file as the read tool gives it: since 1.2 in `<path>`, `<type>` and `<content>`, before in `<file>`
+/// with numbers of five digits. What follows the frame (reminders) stays.
+pub(super) fn file(output: &str) -> Cow<'_, str> {
+    if let Some((content, rest)) = inner(output, "<file>\n", "</file>") {
+        let lines = without_end(content).lines().map(renumbered);
+        return Cow::Owned(joined(&lines.collect::<Vec<_>>().join("\n"), rest));
+    }
+    if !output.starts_with("<path>") {
+        return Cow::Borrowed(output);
+    }
+    let body = output.split_once("</type>\n").map_or("", |(_, body)| body);
+    let found = inner(body, "<content>", "</content>").or_else(|| inner(body, "<entries>", "</entries>"));
+    match found {
+        Some((content, rest)) => Cow::Owned(joined(without_end(content).trim_start_matches('\n'), rest)),
+        None => Cow::Borrowed(output),
+    }
+}
+
+/// What a sub-agent answered, and the session that it says it was.
+fn task(output: &str) -> &str {
+    let found = output.split_once("<task_result>\n").and_then(|(_, rest)| rest.split_once("</task_result>"));
+    match found {
+        Some((answer, rest)) if rest.trim().is_empty() || rest.trim() == "</task>" => answer.trim_end(),
+        _ => output,
+    }
+}
+
+/// The session that a `task` call names in its output; versions before metadata had it only there.
+pub(super) fn task_session(output: &str) -> Option<&str> {
+    let rest = output.strip_prefix("task_id: ").or_else(|| output.strip_prefix("<task id=\""))?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+    rest.get(..end).filter(|id| id.starts_with("ses_"))
+}
+
+/// What the shell tool says of a command that it ended itself.
+pub(super) fn shell_note(output: &str) -> Option<&'static str> {
+    let (_, note) = output.rsplit_once("<bash_metadata>")?;
+    if note.contains("exceeding timeout") || note.contains("timed out") {
+        return Some("timed out");
+    }
+    note.contains("aborted").then_some("aborted")
+}
+
+fn inner<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
+    text.strip_prefix(open)?.rsplit_once(close)
+}
+
+fn without_end(content: &str) -> &str {
+    let content = content.trim_end();
+    match content.rsplit_once('\n') {
+        Some((head, last)) if last.starts_with("(End of file") => head.trim_end_matches('\n'),
+        _ => content,
+    }
+}
+
+/// `00012| text` as `12: text`.
+fn renumbered(line: &str) -> Cow<'_, str> {
+    let Some((number, text)) = line.split_once('|') else { return Cow::Borrowed(line) };
+    let is_number = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
+    match number.parse::<u64>() {
+        Ok(number) if is_number => {
+            Cow::Owned(format!("{number}: {}", text.strip_prefix(' ').unwrap_or(text)))
+        }
+        _ => Cow::Borrowed(line),
+    }
+}
+
+fn joined(content: &str, rest: &str) -> String {
+    let rest = rest.trim();
+    if rest.is_empty() { content.to_owned() } else { format!("{content}\n\n{rest}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shell_note, task_session, unframed};
+
+    #[test]
+    fn frames_are_taken_off() {
+        for (tool, output, expected) in [
+            (
+                "read",
+                "<file>\n00001| a\n00012|   b\n00013| \n\n(End of file - total 13 lines)\n</file>",
+                "1: a\n12:   b\n13: ",
+            ),
+            (
+                "read",
+                "<path>/a</path>\n<type>file</type>\n<content>1: a\n2: <b>\n\n(End of file - total 2 lines)\n</content>",
+                "1: a\n2: <b>",
+            ),
+            (
+                "read",
+                "<path>/a</path>\n<type>directory</type>\n<entries>\nx\ny/\n\n(2 entries)\n</entries>",
+                "x\ny/\n\n(2 entries)",
+            ),
+            (
+                "read",
+                "<path>/a</path>\n<type>file</type>\n<content>1: a\n</content>\n\n<system-reminder>\nr\n</system-reminder>",
+                "1: a\n\n<system-reminder>\nr\n</system-reminder>",
+            ),
+            (
+                "task",
+                "task_id: ses_1 (for resuming)\n\n<task_result>\nIt is so.\n</task_result>",
+                "It is so.",
+            ),
+            (
+                "task",
+                "<task id=\"ses_1\" state=\"completed\">\n<task_result>\nIt is so.\n</task_result>\n</task>",
+                "It is so.",
+            ),
+            ("bash", "<file>\nx\n</file>", "<file>\nx\n</file>"),
+            ("read", "<file>\nhalf", "<file>\nhalf"),
+        ] {
+            assert_eq!(unframed(tool, output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn notes_within_output_are_found() {
+        assert_eq!(task_session("task_id: ses_1a (for resuming)"), Some("ses_1a"));
+        assert_eq!(task_session("<task id=\"ses_1a\" state=\"completed\">"), Some("ses_1a"));
+        assert_eq!(task_session("ses_1a"), None);
+        let late = "x\n\n<bash_metadata>\nterminated command after exceeding timeout 10 ms\n</bash_metadata>";
+        assert_eq!(shell_note(late), Some("timed out"));
+        assert_eq!(
+            shell_note("x\n<bash_metadata>\nUser aborted the command\n</bash_metadata>"),
+            Some("aborted")
+        );
+        assert_eq!(shell_note("aborted"), None);
+    }
+}

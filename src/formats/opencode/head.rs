@@ -1,0 +1,187 @@
+//! A message without its parts, what its parts say about it, and what it shows besides them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::part::Part;
+use super::sessions::Sessions;
+use super::{changes, message};
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::usage::Usage;
+
+/// A message without its parts.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// The entry, without blocks and usage.
+    pub(super) entry: Entry,
+    /// Its session.
+    pub(super) session: Text,
+    /// Whether a user speaks, or the program in a user's place.
+    pub(super) is_user: bool,
+    /// Whether nothing more will come.
+    pub(super) is_closed: bool,
+    /// Whether the message itself was told, not only parts of it.
+    pub(super) is_told: bool,
+    /// What it cost.
+    pub(super) usage: Option<Usage>,
+    /// What the error says that ended it.
+    pub(super) failure: Option<Text>,
+    /// What it shows after its parts: how it ended, what it changed.
+    pub(super) tail: Vec<Block>,
+    /// The message that asked for this compaction, if it answers one.
+    pub(super) summarizes: Option<Key>,
+}
+
+/// What the parts of a message say about it.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Parts in which its author speaks.
+    pub(super) own: HashSet<Piece>,
+    /// Parts that ask for a compaction.
+    pub(super) compactions: HashSet<Piece>,
+    /// All parts that were told.
+    pub(super) seen: HashSet<Piece>,
+    /// Parts that the program added to what was said; they are shown apart.
+    pub(super) added: HashSet<Piece>,
+    /// Calls without a result.
+    pub(super) open_calls: HashMap<Piece, Key>,
+    /// What its steps cost.
+    pub(super) steps: Vec<(Piece, Usage)>,
+}
+
+/// Where a part belongs.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// Its message.
+    pub(super) message: Key,
+    /// Its session.
+    pub(super) session: Text,
+    /// When it was told, where messages are never told themselves.
+    pub(super) at: Option<Moment>,
+}
+
+impl Told {
+    /// What stands for a message until it is told.
+    pub(super) fn head(&self, sessions: &mut Sessions, out: &mut Batch) -> Head {
+        let mut entry = out.new_entry(self.message.clone(), Role::Assistant, self.at);
+        entry.lane = sessions.lane_of(&self.session, out);
+        entry.marks.undone = sessions.is_undone(&self.session, &self.message);
+        Head {
+            entry,
+            session: self.session.clone(),
+            is_user: false,
+            is_closed: false,
+            is_told: false,
+            usage: None,
+            failure: None,
+            tail: Vec::new(),
+            summarizes: None,
+        }
+    }
+}
+
+/// The block of the error that ended a message.
+pub(super) const FAILURE: Piece = Piece(1);
+pub(super) const COMPACTION: Piece = Piece(2);
+pub(super) const CHANGES: Piece = Piece(3);
+pub(super) const CUT: Piece = Piece(4);
+impl Facts {
+    /// Takes what a part says; what the same part said before no longer counts.
+    pub(super) fn learn(&mut self, part: &Part) {
+        if part.is_added && !self.own.is_empty() && !self.seen.contains(&part.piece) {
+            self.added.insert(part.piece);
+        }
+        self.seen.insert(part.piece);
+        keep(&mut self.own, part.piece, part.is_own);
+        keep(&mut self.compactions, part.piece, part.is_compaction);
+        if let Some(usage) = &part.usage {
+            self.steps.retain(|(piece, _)| *piece != part.piece);
+            self.steps.push((part.piece, usage.clone()));
+        }
+    }
+
+    /// Forgets what a part said.
+    pub(super) fn forget(&mut self, piece: Piece) {
+        self.seen.remove(&piece);
+        self.added.remove(&piece);
+        self.own.remove(&piece);
+        self.compactions.remove(&piece);
+        self.open_calls.remove(&piece);
+        self.steps.retain(|(step, _)| *step != piece);
+    }
+}
+
+/// A user message in which only the program speaks is the program's.
+pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
+    if !head.is_user {
+        return;
+    }
+    let is_own = facts.is_some_and(|facts| !facts.own.is_empty());
+    let is_compaction = facts.is_some_and(|facts| !facts.compactions.is_empty());
+    head.entry.role = if is_own { Role::User } else { Role::Harness };
+    head.entry.marks.prompt = is_own;
+    head.entry.marks.quiet = !is_own && !is_compaction;
+}
+
+/// What a message shows after its parts.
+pub(super) fn tail(info: &Json<'_>, out: &mut Batch) -> Vec<Block> {
+    let changes = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out);
+    let told = [
+        (FAILURE, message::failure(info.get("error")).map(BlockKind::Break)),
+        (CUT, message::cut_short(info).map(BlockKind::Break)),
+        (CHANGES, changes),
+    ];
+    told.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
+}
+
+/// The line of an answer to a request for a compaction that shows none itself.
+pub(super) fn compaction_line() -> Block {
+    let trigger = Text::default();
+    let line = Break::Compaction { before: None, after: None, trigger, partial: false };
+    Batch::block(COMPACTION, BlockKind::Break(line))
+}
+
+/// An entry for what the program added to a message: file contents, reminders.
+pub(super) fn addition(entry: &Entry) -> Entry {
+    let marks = Marks { quiet: true, undone: entry.marks.undone, ..Marks::default() };
+    let key = addition_key(&entry.key);
+    Entry { key, role: Role::Harness, marks, model: None, parent: None, at: None, ..entry.clone() }
+}
+
+/// The key of the entry for what was added to a message.
+pub(super) fn addition_key(message: &Key) -> Key {
+    Text::clean(&format!("added:{message}"))
+}
+
+fn keep(set: &mut HashSet<Piece>, piece: Piece, is_in: bool) {
+    if is_in {
+        set.insert(piece);
+    } else {
+        set.remove(&piece);
+    }
+}
+
+/// The sum of what was spent; what no term tells stays untold.
+pub(super) fn sum<'u>(terms: impl Iterator<Item = &'u Usage>) -> Usage {
+    let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (a, b) => a.or(b),
+    };
+    terms.fold(Usage::default(), |sum, term| Usage {
+        scope: sum.scope,
+        input: add(sum.input, term.input),
+        output: add(sum.output, term.output),
+        cache_read: add(sum.cache_read, term.cache_read),
+        cache_write: add(sum.cache_write, term.cache_write),
+        cache_write_1h: None,
+        reasoning: add(sum.reasoning, term.reasoning),
+        cost: match (sum.cost, term.cost) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        },
+    })
+}

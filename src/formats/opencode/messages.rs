@@ -1,0 +1,358 @@
+//! Messages and their parts, in whatever order they come: each message is one entry, each part a piece
+//! of it.
+//!
+//! Invariant: what a part shows is the same whether its message was told before or comes later.
+
+use std::collections::{HashMap, HashSet};
+
+use super::head::{self, COMPACTION, FAILURE, Facts, Head, Told, settle_role, sum};
+use super::message;
+use super::part::Part;
+use super::sessions::Sessions;
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::pairing::identifies;
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolKind, ToolState};
+use crate::model::usage::Usage;
+
+/// All messages of a reading.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    heads: HashMap<Key, Head>,
+    facts: HashMap<Key, Facts>,
+    removed: HashSet<Key>,
+    /// The part that first used a call id: models repeat ids, and one part is one call.
+    call_owners: HashMap<Key, Piece>,
+    systems: HashSet<Piece>,
+    /// What calls that change files say of them.
+    edited: HashSet<Text>,
+}
+
+/// The length of a title that is made of a prompt.
+const TITLE_CHARS: usize = 120;
+
+impl Messages {
+    /// A message with all its parts.
+    pub(super) fn whole(
+        &mut self,
+        info: &Json<'_>,
+        parts: Vec<Part>,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) {
+        let key = key_of(info, out);
+        let parts: Vec<Part> = parts.into_iter().map(|part| self.seen(&key, part, sessions, out)).collect();
+        let lead = self.head(&key, info, sessions, out);
+        let Some(head) = self.heads.get(&key) else { return };
+        let mut entry = head.entry.clone();
+        let mut addition = head::addition(&entry);
+        offer_title(&entry, &parts, out);
+        entry.blocks.extend(lead);
+        for mut part in parts {
+            if head.is_closed {
+                part.close();
+            }
+            let is_added = self.facts.get(&key).is_some_and(|facts| facts.added.contains(&part.piece));
+            let blocks = if is_added { &mut addition.blocks } else { &mut entry.blocks };
+            blocks.extend(part.blocks);
+        }
+        entry.blocks.extend(head.tail.iter().cloned());
+        entry.usage = head.usage.clone().map(Box::new);
+        out.entry(entry);
+        if !addition.blocks.is_empty() {
+            out.entry(addition);
+        }
+    }
+
+    /// A message without its parts. Answers its key and whether it is new.
+    pub(super) fn message(
+        &mut self,
+        info: &Json<'_>,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) -> (Key, bool) {
+        let key = key_of(info, out);
+        self.removed.remove(&key);
+        let is_new = !self.heads.contains_key(&key);
+        let had_usage = self.heads.get(&key).and_then(|head| head.usage.clone());
+        let lead = self.head(&key, info, sessions, out);
+        if let Some(head) = self.heads.get(&key) {
+            let mut entry = head.entry.clone();
+            entry.blocks.extend(lead);
+            entry.blocks.extend(head.tail.iter().cloned());
+            let is_closed = head.is_closed;
+            out.entry(entry);
+            // By an edit of its own: usage that comes with an entry never takes back what parts told.
+            if let Some(usage) = head.usage.clone().filter(|_| head.usage != had_usage) {
+                let model = head.entry.model.clone();
+                out.push(Edit::Usage { of: key.clone(), usage: Box::new(usage), model });
+            }
+            if is_closed {
+                self.close_calls(&key, out);
+            }
+        }
+        (key, is_new)
+    }
+
+    /// A part by itself. `told` is where and when it was told. Answers whether it made an entry.
+    pub(super) fn part(&mut self, told: &Told, part: Part, sessions: &mut Sessions, out: &mut Batch) -> bool {
+        let is_first = self.facts.get(&told.message).is_none_or(|facts| !facts.seen.contains(&part.piece));
+        let mut part = self.seen(&told.message, part, sessions, out);
+        let is_new = !self.heads.contains_key(&told.message);
+        let facts = self.facts.get(&told.message);
+        let head = self.heads.entry(told.message.clone()).or_insert_with(|| told.head(sessions, out));
+        settle_role(head, facts);
+        offer_title(&head.entry, std::slice::from_ref(&part), out);
+        if head.is_closed {
+            part.close();
+        }
+        let has_usage = part.usage.is_some() && !head.is_told;
+        if has_usage {
+            head.usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
+        }
+        if facts.is_some_and(|facts| facts.added.contains(&part.piece)) {
+            let mut addition = head::addition(&head.entry);
+            addition.blocks = part.blocks;
+            out.entry(addition);
+            return false;
+        }
+        let mut entry = head.entry.clone();
+        if has_usage {
+            entry.usage = head.usage.clone().map(Box::new);
+        }
+        entry.blocks = part.blocks;
+        if is_first && !head.tail.is_empty() {
+            // What a message shows last stays last.
+            for block in &head.tail {
+                out.push(Edit::RetirePiece { of: told.message.clone(), piece: block.piece });
+            }
+            entry.blocks.extend(head.tail.iter().cloned());
+        }
+        let shows = !is_new || !entry.blocks.is_empty() || has_usage;
+        if shows {
+            out.entry(entry);
+        } else {
+            self.heads.remove(&told.message);
+        }
+        is_new && shows
+    }
+
+    /// A block that a message gets besides its parts. Answers whether the message is known.
+    pub(super) fn add(&mut self, message: &Key, block: Block, out: &mut Batch) -> bool {
+        let Some(head) = self.heads.get(message) else { return false };
+        let mut entry = head.entry.clone();
+        entry.blocks.push(block);
+        out.entry(entry);
+        true
+    }
+
+    /// The message is gone.
+    pub(super) fn remove(&mut self, key: Key, out: &mut Batch) {
+        self.heads.remove(&key);
+        self.facts.remove(&key);
+        self.removed.insert(key.clone());
+        out.push(Edit::Retire(head::addition_key(&key)));
+        out.push(Edit::Retire(key));
+    }
+
+    /// A part is gone.
+    pub(super) fn remove_part(&mut self, of: Key, piece: Piece, out: &mut Batch) {
+        out.push(Edit::RetirePiece { of: of.clone(), piece });
+        out.push(Edit::RetirePiece { of: head::addition_key(&of), piece });
+        let Some(facts) = self.facts.get_mut(&of) else { return };
+        facts.forget(piece);
+        let Some(head) = self.heads.get_mut(&of) else { return };
+        let before = (head.entry.role, head.entry.marks);
+        settle_role(head, self.facts.get(&of));
+        if before != (head.entry.role, head.entry.marks) {
+            out.entry(head.entry.clone());
+        }
+    }
+
+    /// Whether the message was removed.
+    pub(super) fn is_removed(&self, key: &Key) -> bool {
+        self.removed.contains(key)
+    }
+
+    /// Undo and redo: marks the messages of a session anew.
+    pub(super) fn mark_undone(&mut self, session: &Text, sessions: &Sessions, out: &mut Batch) {
+        let mut changed: Vec<Entry> = Vec::new();
+        for head in self.heads.values_mut().filter(|head| head.session == *session) {
+            let undone = sessions.is_undone(session, &head.entry.key);
+            if head.entry.marks.undone != undone {
+                head.entry.marks.undone = undone;
+                changed.push(head.entry.clone());
+                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| !facts.added.is_empty());
+                changed.extend(has_more.then(|| head::addition(&head.entry)));
+            }
+        }
+        changed.sort_by(|a, b| a.key.cmp(&b.key));
+        changed.into_iter().for_each(|entry| out.entry(entry));
+    }
+
+    /// An error of a session: shown in the answer that is open, which will tell it too. Answers `false`
+    /// if there is none, and its last answer does not tell it already.
+    pub(super) fn fail(&mut self, session: &Text, failure: &Break, out: &mut Batch) -> bool {
+        let answers = self.heads.values_mut().filter(|head| !head.is_user && head.session == *session);
+        let last = answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
+        let Some(head) = last else { return false };
+        let words = failure.words();
+        if head.entry.marks.open {
+            let mut entry = head.entry.clone();
+            entry.blocks.push(Batch::block(FAILURE, BlockKind::Break(failure.clone())));
+            out.entry(entry);
+            head.failure = Some(words);
+            return true;
+        }
+        head.failure.as_ref() == Some(&words)
+    }
+
+    /// The answer of a session that is being written.
+    pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
+        let open = self.heads.values().filter(|head| head.entry.marks.open && head.session == *session);
+        open.map(|head| &head.entry.key).max().cloned()
+    }
+
+    /// Whether a compaction of the session was told by its messages.
+    pub(super) fn has_compaction(&self, session: &Text) -> bool {
+        self.heads.iter().any(|(key, head)| {
+            let asks = || self.facts.get(key).is_some_and(|facts| !facts.compactions.is_empty());
+            head.session == *session && (head.summarizes.is_some() || asks())
+        })
+    }
+
+    /// Whether a call told that it changes the file.
+    pub(super) fn is_edited(&self, file: &str) -> bool {
+        !file.is_empty() && self.edited.iter().any(|headline| headline.contains(file))
+    }
+
+    /// What the answers of a session cost together; `None` while one is being written.
+    pub(super) fn spent(&self, session: &Text) -> Option<Usage> {
+        let heads = || self.heads.values().filter(|head| head.session == *session);
+        let is_open = heads().any(|head| head.entry.marks.open);
+        (!is_open).then(|| sum(heads().filter_map(|head| head.usage.as_ref())))
+    }
+
+    /// Remembers what a part says about its message and gives its call a key of its own.
+    fn seen(&mut self, key: &Key, mut part: Part, sessions: &mut Sessions, out: &mut Batch) -> Part {
+        if let Some(call) = part.call() {
+            let id = call.key.clone();
+            if identifies(&id) && *self.call_owners.entry(id).or_insert(part.piece) != part.piece {
+                part.rename_call(Text::clean(&format!("part:{:x}", part.piece.0)));
+            }
+        }
+        let facts = self.facts.entry(key.clone()).or_default();
+        facts.learn(&part);
+        if let Some(call) = part.call() {
+            if call.state.is_open() {
+                facts.open_calls.insert(part.piece, call.key.clone());
+            } else {
+                facts.open_calls.remove(&part.piece);
+            }
+            if matches!(call.kind, ToolKind::Edit | ToolKind::Write) {
+                self.edited.insert(call.headline.clone());
+            }
+            if let Some(child) = &part.child {
+                sessions.started(child, &call.key, &call.headline, out);
+            }
+        }
+        // The message that asked for the compaction shows the line, so its answer need not.
+        if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
+            out.push(Edit::RetirePiece { of, piece: COMPACTION });
+        }
+        part
+    }
+
+    /// Builds or renews the head of a message. Answers what it shows before its parts.
+    fn head(
+        &mut self,
+        key: &Key,
+        info: &Json<'_>,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) -> Option<Block> {
+        let session = Text::clean(info.get("sessionID").str_or_empty());
+        let speaker = info.get("role").str_or_empty();
+        let is_user = speaker == "user";
+        let role = if is_user || speaker == "shell" { Role::User } else { Role::Assistant };
+        let created = info.at(&["time", "created"]).moment();
+        let mut entry = out.new_entry(key.clone(), role, created);
+        let known = self.heads.get(key);
+        if let Some(known) = known {
+            entry.origin = known.entry.origin;
+        }
+        let told_failure = known.and_then(|known| known.failure.clone());
+        entry.lane = sessions.lane_of(&session, out);
+        entry.parent = info.get("parentID").text();
+        entry.model = info.get("modelID").text();
+        let is_closed = !info.at(&["time", "completed"]).is_null() || info.get("error").is_object();
+        let undone = sessions.is_undone(&session, key);
+        entry.marks = Marks { open: role == Role::Assistant && !is_closed, undone, ..Marks::default() };
+        if entry.lane.is_none() {
+            sessions.works(info.get("agent").text().or_else(|| info.get("mode").text()), out);
+        }
+        let asked = info.get("summary").is_true();
+        let summarizes = asked.then(|| info.get("parentID").text().unwrap_or_default());
+        let needs_line = summarizes
+            .as_ref()
+            .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
+        let tail = head::tail(info, out);
+        self.tell_system(info, entry.lane.clone(), out);
+        let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
+        let usage = message::usage(info);
+        let mut head =
+            Head { entry, session, is_user, is_closed, is_told: true, usage, failure, tail, summarizes };
+        settle_role(&mut head, self.facts.get(key));
+        self.heads.insert(key.clone(), head);
+        needs_line.then(head::compaction_line)
+    }
+
+    /// The system prompt. Its body is made last of its record, so that showing it only once moves no
+    /// other body.
+    fn tell_system(&mut self, info: &Json<'_>, lane: Option<Name>, out: &mut Batch) {
+        let Some(prompt) = message::system(info) else { return };
+        let piece = Piece::of(&prompt);
+        if !self.systems.insert(piece) {
+            return;
+        }
+        let key = Text::clean(&format!("system:{:x}", piece.0));
+        let mut entry = out.new_entry(key, Role::System, None);
+        entry.lane = lane;
+        entry.marks.quiet = true;
+        entry.blocks.push(Batch::block(piece, BlockKind::Text(out.prose(&prompt))));
+        out.entry(entry);
+    }
+
+    /// The answer that summarizes for this message.
+    fn summary_of(&self, key: &Key) -> Option<Key> {
+        let answer = self.heads.values().find(|head| head.summarizes.as_ref() == Some(key))?;
+        Some(answer.entry.key.clone())
+    }
+
+    fn close_calls(&mut self, key: &Key, out: &mut Batch) {
+        let Some(facts) = self.facts.get_mut(key) else { return };
+        let mut open: Vec<Key> = facts.open_calls.drain().map(|(_, call)| call).collect();
+        open.sort();
+        for call in open {
+            out.push(Edit::State { call, state: ToolState::Lost });
+        }
+    }
+}
+
+/// The key of a message.
+pub(super) fn key_of(info: &Json<'_>, out: &Batch) -> Key {
+    info.get("id").str().filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean)
+}
+
+/// The first prompt is the title of a session that has none.
+fn offer_title(entry: &Entry, parts: &[Part], out: &mut Batch) {
+    if !entry.marks.prompt || entry.lane.is_some() {
+        return;
+    }
+    if let Some(said) = parts.iter().find_map(Part::said) {
+        out.meta(MetaEdit::Title { rank: 0, title: Text::stub(said, TITLE_CHARS) });
+    }
+}

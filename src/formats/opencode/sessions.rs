@@ -1,0 +1,158 @@
+//! The sessions of a reading: which one is opened, which are lanes of it, and what of each is undone.
+//!
+//! Invariant: the main session is that of the first message; every other one is a lane.
+
+use std::collections::HashMap;
+
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::text::{Name, Text};
+use crate::model::usage::Usage;
+
+/// What is known of the sessions.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    main: Option<Text>,
+    /// Whether a message has confirmed which session is the main one.
+    is_main_sure: bool,
+    /// Sessions by their ids.
+    known: HashMap<Text, Session>,
+    agent: Option<Text>,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    title: Text,
+    parent: Option<Text>,
+    call: Key,
+    is_lane: bool,
+    /// From which message on it is undone, and whether that message is too.
+    undone: Option<(Text, bool)>,
+    /// What the session says it cost, until that was compared.
+    claim: Option<Usage>,
+}
+
+impl Sessions {
+    /// Takes the facts of a session. Answers its id.
+    pub(super) fn tell(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
+        let id = Text::clean(info.get("id").str_or_empty());
+        let title = info.get("title").text().filter(|title| !is_default_title(title));
+        let session = self.known.entry(id.clone()).or_default();
+        session.parent = info.get("parentID").text().or_else(|| session.parent.take());
+        if let Some(title) = &title {
+            session.title = title.clone();
+        }
+        let from = info.at(&["revert", "messageID"]).text();
+        session.undone = from.map(|id| (id, info.at(&["revert", "partID"]).is_null()));
+        let is_lane = session.is_lane;
+        if *self.main.get_or_insert_with(|| id.clone()) == id {
+            out.meta(MetaEdit::Id(id.clone()));
+            let told = [
+                title.map(|title| MetaEdit::Title { rank: 2, title }),
+                info.get("directory").text().map(MetaEdit::Cwd),
+                info.get("version").text().map(MetaEdit::Version),
+                info.get("agent").text().map(MetaEdit::Agent),
+            ];
+            told.into_iter().flatten().for_each(|edit| out.meta(edit));
+        } else if is_lane && title.is_some() {
+            out.meta(MetaEdit::Lane { name: id.clone(), label: title, call: None });
+        }
+        id
+    }
+
+    /// What a session says that it cost; `None` if it says nothing.
+    pub(super) fn claim(&mut self, id: &Text, usage: Option<Usage>) {
+        if let (Some(session), Some(usage)) = (self.known.get_mut(id), usage) {
+            session.claim = Some(usage);
+        }
+    }
+
+    /// The sums that sessions claim, each once.
+    pub(super) fn claims(&mut self) -> Vec<(Text, Usage)> {
+        let claims =
+            self.known.iter_mut().filter_map(|(id, session)| Some((id.clone(), session.claim.take()?)));
+        claims.collect()
+    }
+
+    /// A call started a session.
+    pub(super) fn started(&mut self, child: &Text, call: &Key, headline: &Text, out: &mut Batch) {
+        let session = self.known.entry(child.clone()).or_default();
+        if session.title.is_empty() {
+            session.title.clone_from(headline);
+        }
+        session.call.clone_from(call);
+        if session.is_lane {
+            out.meta(MetaEdit::Lane { name: child.clone(), label: None, call: Some(call.clone()) });
+        }
+    }
+
+    /// The lane of a session: none for the main one, which is that of the first message. A stream may
+    /// speak of other sessions before.
+    pub(super) fn lane_of(&mut self, id: &Text, out: &mut Batch) -> Option<Name> {
+        if id.is_empty() {
+            return None;
+        }
+        if !std::mem::replace(&mut self.is_main_sure, true) {
+            self.settle_main(id, out);
+        }
+        if self.main.as_ref() == Some(id) {
+            return None;
+        }
+        let session = self.known.entry(id.clone()).or_default();
+        if !std::mem::replace(&mut session.is_lane, true) {
+            let label = (!session.title.is_empty()).then(|| session.title.clone());
+            let call = (!session.call.is_empty()).then(|| session.call.clone());
+            out.meta(MetaEdit::Lane { name: id.clone(), label, call });
+        }
+        Some(id.clone())
+    }
+
+    fn settle_main(&mut self, id: &Text, out: &mut Batch) {
+        let session = self.known.entry(id.clone()).or_default();
+        let (title, parent) = (session.title.clone(), session.parent.clone());
+        let is_other = self.main.as_ref().is_some_and(|main| main != id);
+        if is_other && parent.is_some() {
+            return;
+        }
+        self.main = Some(id.clone());
+        if is_other {
+            out.meta(MetaEdit::Id(id.clone()));
+            out.meta(MetaEdit::Title { rank: 2, title });
+        }
+        if let Some(parent) = parent {
+            let mut entry = out.new_entry(Text::clean(&format!("parent:{id}")), Role::Harness, None);
+            let line = Break::Setting(Text::clean(&format!("sub-agent of session {parent}")));
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            out.entry(entry);
+        }
+    }
+
+    /// Whether this is the session that was opened, as far as known.
+    pub(super) fn is_main(&self, id: &Text) -> bool {
+        self.main.as_ref().is_none_or(|main| main == id)
+    }
+
+    /// Whether the agent says that the message was undone. Ids ascend in time, so their order is that of
+    /// the messages.
+    pub(super) fn is_undone(&self, session: &Text, message: &Key) -> bool {
+        let from = self.known.get(session).and_then(|session| session.undone.as_ref());
+        from.is_some_and(|(from, included)| message > from || (*included && message == from))
+    }
+
+    /// The agent that works from here on.
+    pub(super) fn works(&mut self, agent: Option<Text>, out: &mut Batch) {
+        if let Some(agent) = agent
+            && self.agent.as_ref() != Some(&agent)
+        {
+            out.meta(MetaEdit::Agent(agent.clone()));
+            self.agent = Some(agent);
+        }
+    }
+}
+
+/// Titles that stand until the session has a real one.
+fn is_default_title(title: &str) -> bool {
+    title.starts_with("New session - ") || title.starts_with("Child session - ")
+}

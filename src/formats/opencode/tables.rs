@@ -1,0 +1,195 @@
+//! OpenCode's database (since 1.2, also of its forks Kilo and MiMo): sessions, messages and parts are
+//! rows whose JSON lacks the ids, which stand in columns. With them put back a row is what the file of an
+//! older storage folder was.
+
+use crate::formats::tables::{Growth, Queries, TableRows, Tables};
+
+/// The messages that a first look shows, with their parts.
+const NEWEST: u32 = 30;
+
+/// Columns of `session` that are values, with their names in JSON.
+const VALUES: [(&str, &str); 9] = [
+    ("id", "id"),
+    ("project_id", "projectID"),
+    ("parent_id", "parentID"),
+    ("slug", "slug"),
+    ("directory", "directory"),
+    ("title", "title"),
+    ("version", "version"),
+    ("agent", "agent"),
+    ("cost", "cost"),
+];
+
+/// Columns of `session` that hold JSON.
+const DOCUMENTS: [&str; 2] = ["revert", "model"];
+
+/// Whether the tables are those of OpenCode.
+pub(super) fn are_ours(tables: &Tables) -> bool {
+    let rows = ["id", "session_id", "time_created", "data"];
+    tables.has_columns("session", &["id"])
+        && tables.has_columns("message", &rows)
+        && tables.has_columns("part", &["id", "message_id", "session_id", "data"])
+}
+
+/// How the sessions of such a database are read.
+pub(super) fn queries(tables: &Tables) -> Option<Queries> {
+    if !are_ours(tables) {
+        return None;
+    }
+    let second = has_second_model(tables);
+    let mut rows = vec![
+        TableRows { name: "session", one: session(tables), is_line: false },
+        TableRows {
+            name: "message",
+            one: with_ids("message", &["'$.id', id", "'$.sessionID', session_id"]),
+            is_line: false,
+        },
+        TableRows {
+            name: "part",
+            one: with_ids("part", &["'$.id', id", "'$.messageID', message_id", "'$.sessionID', session_id"]),
+            is_line: false,
+        },
+    ];
+    if second {
+        let time = tables.column("session_message", "time_created");
+        let time = format!("'$.time_created', {time}");
+        let fields = ["'$.id', id", "'$.type', type", "'$.seq', seq", "'$.sessionID', session_id", &time];
+        rows.push(TableRows {
+            name: "session_message",
+            one: with_ids("session_message", &fields),
+            is_line: false,
+        });
+    }
+    let parent = tables.column("session", "parent_id");
+    Some(Queries {
+        reason: "a database with OpenCode's session, message and part".to_owned(),
+        heads: heads(tables, parent),
+        named: "SELECT id FROM session WHERE id = ?1".to_owned(),
+        count: count(second),
+        children: (parent != "NULL")
+            .then(|| "SELECT id FROM session WHERE parent_id = ?1 AND id <> ?1 ORDER BY id".to_owned()),
+        facts: None,
+        generation: None,
+        tables: rows,
+        growth: Growth::Edited { listing: listing(tables, second) },
+        newest: newest(second),
+        archive: None,
+    })
+}
+
+/// The tables of the second model hold whole messages. They are read if the first has none.
+fn has_second_model(tables: &Tables) -> bool {
+    tables.has_columns("session_message", &["id", "session_id", "type", "seq", "data"])
+}
+
+fn heads(tables: &Tables, parent: &str) -> String {
+    let title = tables.column("session", "title");
+    let updated = tables.column("session", "time_updated");
+    format!("SELECT id, NULL, {title}, {updated}, {parent} FROM session ORDER BY {updated} DESC, id DESC")
+}
+
+fn count(second: bool) -> String {
+    let first = "(SELECT count(*) FROM message WHERE session_id = ?1)";
+    if !second {
+        return format!("SELECT {first}");
+    }
+    format!(
+        "SELECT coalesce(nullif({first}, 0), (SELECT count(*) FROM session_message WHERE session_id = ?1))"
+    )
+}
+
+/// The row of a session as JSON; what is null is left out.
+fn session(tables: &Tables) -> String {
+    let has = |column: &str| tables.has_columns("session", &[column]);
+    let mut fields: Vec<String> = VALUES
+        .iter()
+        .filter(|(column, _)| has(column))
+        .map(|(column, name)| format!("'{name}', {column}"))
+        .collect();
+    let documents = DOCUMENTS.iter().filter(|column| has(column));
+    fields.extend(documents.map(|c| format!("'{c}', CASE WHEN json_valid({c}) THEN json({c}) ELSE {c} END")));
+    let time = ["created", "updated", "archived", "compacting"];
+    let times = time.iter().filter(|name| has(&format!("time_{name}")));
+    let times: Vec<String> = times.map(|name| format!("'{name}', time_{name}")).collect();
+    fields.push(format!("'time', json_object({})", times.join(", ")));
+    format!(
+        "SELECT json_patch('{{}}', json_object({})) FROM session WHERE id = ?1 AND rowid = ?2",
+        fields.join(", ")
+    )
+}
+
+/// The JSON of a row with what stands in columns. What is no JSON stays as it is, to be shown as broken.
+fn with_ids(table: &str, fields: &[&str]) -> String {
+    let fields = fields.join(", ");
+    format!(
+        "SELECT CASE WHEN json_valid(data) THEN json_set(data, {fields}) ELSE data END \
+         FROM {table} WHERE session_id = ?1 AND rowid = ?2"
+    )
+}
+
+/// All rows of a session: the session, then each message with its parts. Parts whose message is missing
+/// come where their time puts them.
+fn listing(tables: &Tables, second: bool) -> String {
+    let changed = |table: &str| format!("coalesce({}, 0)", tables.column(table, "time_updated"));
+    let qualified = |table: &str, alias: &str, column: &'static str| match tables.column(table, column) {
+        "NULL" => "NULL".to_owned(),
+        column => format!("{alias}.{column}"),
+    };
+    let mut sources = vec![
+        format!(
+            "SELECT 0 AS t, rowid AS at, {} AS changed, {} AS bytes, -1 AS a, '' AS b, '' AS c \
+             FROM session WHERE id = ?1",
+            changed("session"),
+            session_bytes(tables),
+        ),
+        format!(
+            "SELECT 1, rowid, {}, octet_length(data), time_created, id, '' FROM message WHERE session_id = ?1",
+            changed("message")
+        ),
+        format!(
+            "SELECT 2, p.rowid, coalesce({}, 0), octet_length(p.data), coalesce(m.time_created, {}, 0), \
+             p.message_id, p.id FROM part p LEFT JOIN message m ON m.id = p.message_id WHERE p.session_id = ?1",
+            qualified("part", "p", "time_updated"),
+            qualified("part", "p", "time_created"),
+        ),
+    ];
+    if second {
+        sources.push(format!(
+            "SELECT 3, rowid, {}, octet_length(data), seq, '', '' FROM session_message WHERE session_id = ?1 \
+             AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)",
+            changed("session_message")
+        ));
+    }
+    format!("SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
+}
+
+/// Undo and new titles change the row of a session, not always its time.
+fn session_bytes(tables: &Tables) -> String {
+    let told = ["title", "revert"].map(|column| match tables.column("session", column) {
+        "NULL" => "0".to_owned(),
+        column => format!("coalesce(octet_length({column}), 0)"),
+    });
+    told.join(" + 1000003 * ")
+}
+
+fn newest(second: bool) -> String {
+    let messages = format!(
+        "SELECT rowid AS at, time_created AS a, id AS b FROM message WHERE session_id = ?1 \
+         ORDER BY time_created DESC, id DESC LIMIT {NEWEST}"
+    );
+    let mut sources = vec![
+        "SELECT 0 AS t, rowid AS at, -1 AS a, '' AS b, '' AS c FROM session WHERE id = ?1".to_owned(),
+        "SELECT 1, at, a, b, '' FROM newest".to_owned(),
+        "SELECT 2, p.rowid, n.a, n.b, p.id FROM newest n JOIN part p ON p.message_id = n.b".to_owned(),
+    ];
+    if second {
+        sources.push(format!(
+            "SELECT 3, at, seq, '', '' FROM (SELECT rowid AS at, seq FROM session_message WHERE session_id = ?1 \
+             AND NOT EXISTS (SELECT 1 FROM newest) ORDER BY seq DESC LIMIT {NEWEST})"
+        ));
+    }
+    format!(
+        "WITH newest AS ({messages}) SELECT t, at FROM ({}) ORDER BY a, b, c",
+        sources.join(" UNION ALL ")
+    )
+}

@@ -1,0 +1,161 @@
+//! Tool parts: one part holds the call, its state and its result, and is rewritten as it goes on.
+//!
+//! Invariant: what a part yields depends on the part alone.
+
+use super::blocks::image;
+use super::framing;
+use crate::formats::json::Json;
+use crate::formats::tools;
+use crate::model::body::Body;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Raw};
+use crate::model::moment::Moment;
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
+
+/// The call, and what it has put out so far while it runs. `name` is a name for its result.
+pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockKind> {
+    let state = json.get("state");
+    let tool = json.get("tool").str_or_empty();
+    let kind = tools::kind_of(tool);
+    let empty = Json::Object(Vec::new());
+    let input = input(state, &empty);
+    let mut headline = tools::headline(kind, input);
+    if headline.is_blank() {
+        headline = Text::stub(state.get("title").str_or_empty(), 200);
+    }
+    let body = out.tree(&headline, input.weight(), || input.to_tree());
+    let tool_state = match state.get("status").str_or_empty() {
+        "completed" | "error" => ended(result(json, state, name, out)),
+        "running" => ToolState::Running,
+        "pending" | "streaming" | "" => ToolState::Pending,
+        other => {
+            out.unknown(&format!("tool status {other}"));
+            ToolState::Pending
+        }
+    };
+    let call = BlockKind::Call(Box::new(ToolCall {
+        key: Text::clean(json.get("callID").str_or_empty()),
+        name: Text::clean(tool),
+        kind,
+        headline,
+        input: body,
+        state: tool_state,
+        started: state.at(&["time", "start"]).moment(),
+        lane: child(state),
+    }));
+    std::iter::once(call).chain(output_so_far(state, out)).collect()
+}
+
+/// The session that a `task` call started.
+pub(super) fn child(state: &Json<'_>) -> Option<Name> {
+    let told = state.at(&["metadata", "sessionId"]).filled();
+    let told = told.or_else(|| state.at(&["metadata", "sessionID"]).filled());
+    let told = told.or_else(|| framing::task_session(state.get("output").str_or_empty()));
+    told.map(Text::clean)
+}
+
+/// The arguments; while they are being written only their text is known.
+fn input<'v, 'a>(state: &'v Json<'a>, empty: &'v Json<'a>) -> &'v Json<'a> {
+    let input = state.get("input");
+    // Empty objects come as `[]` out of Lua.
+    let is_empty = input.items().is_empty() && input.members().is_empty() && input.filled().is_none();
+    match (is_empty, state.get("raw").filled()) {
+        (true, Some(_)) => state.get("raw"),
+        (true, None) => empty,
+        (false, _) => input,
+    }
+}
+
+fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> ToolResult {
+    let metadata = state.get("metadata");
+    let body = result_body(json, state, out);
+    let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
+    let attachments = state.get("attachments").items();
+    let (start, end) = (state.at(&["time", "start"]).moment(), state.at(&["time", "end"]).moment());
+    ToolResult {
+        key: Text::clean(name),
+        verdict: verdict(json, state),
+        body,
+        patch,
+        images: attachments.iter().filter_map(|attachment| image(attachment, out)).collect(),
+        facts: facts(state),
+        at: end,
+        duration_ms: start.zip(end).map(|(start, end): (Moment, Moment)| end.since(start)),
+    }
+}
+
+/// The output; of a failed call the error, after what it had put out before.
+fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
+    let tool = json.get("tool").str_or_empty();
+    if state.get("status").str() == Some("error") {
+        let error = match state.get("error") {
+            Json::Str(text) => text.to_string(),
+            Json::Null => String::new(),
+            other => other.get("message").filled().map_or_else(|| other.to_source(), str::to_owned),
+        };
+        let before = state.get("output").filled().or_else(|| state.at(&["metadata", "output"]).filled());
+        return match before {
+            Some(before) if before.trim() != error.trim() => {
+                out.output(&format!("{}\n\n{error}", before.trim_end()))
+            }
+            _ => out.output(&error),
+        };
+    }
+    match state.get("output") {
+        Json::Str(text) => out.output(&framing::unframed(tool, text)),
+        Json::Null => out.output(""),
+        other => out.output(&other.to_source()),
+    }
+}
+
+/// A shell command that failed and a call of a tool that does not exist both count as completed.
+fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
+    let metadata = state.get("metadata");
+    let error = state.get("error").str_or_empty();
+    let refusals = ["The user rejected permission", "The user has specified a rule which prevents"];
+    if refusals.iter().any(|refusal| error.starts_with(refusal)) {
+        return Verdict::Refused;
+    }
+    let failed = state.get("status").str() == Some("error")
+        || json.get("tool").str() == Some("invalid")
+        || metadata.get("interrupted").is_true()
+        || metadata.get("exit").int().is_some_and(|code| code != 0);
+    if failed { Verdict::Failed } else { Verdict::Done }
+}
+
+fn facts(state: &Json<'_>) -> Text {
+    let metadata = state.get("metadata");
+    let mut facts = Vec::new();
+    if let Some(code) = metadata.get("exit").int().filter(|code| *code != 0) {
+        facts.push(format!("exit {code}"));
+    }
+    if let Some(hits) = metadata.get("matches").count().or_else(|| metadata.get("count").count()) {
+        facts.push(format!("{hits} {}", if hits == 1 { "hit" } else { "hits" }));
+    }
+    let images = |file: &&Json<'_>| file.get("mime").str_or_empty().starts_with("image/");
+    let attachments = state.get("attachments").items();
+    let others = attachments.len() - attachments.iter().filter(images).count();
+    if others > 0 {
+        facts.push(format!("{others} attached"));
+    }
+    let note = framing::shell_note(state.get("output").str_or_empty());
+    let marks = [
+        (note.is_some(), note.unwrap_or_default()),
+        (state.get("error").str() == Some("Tool execution aborted"), "aborted"),
+        (metadata.get("interrupted").is_true(), "interrupted"),
+        (metadata.get("truncated").is_true(), "truncated"),
+        (!state.at(&["time", "compacted"]).is_null(), "hidden from the model"),
+    ];
+    facts.extend(marks.iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| (*mark).to_owned()));
+    Text::clean(&facts.join(" · "))
+}
+
+/// What a running command has written so far; the completed call replaces it.
+fn output_so_far(state: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
+    if state.get("status").str() != Some("running") {
+        return None;
+    }
+    let output = state.at(&["metadata", "output"]).filled()?;
+    Some(BlockKind::Raw(Raw { title: Text::clean("output so far"), body: out.output(output) }))
+}

@@ -1,0 +1,191 @@
+//! A message that is told by deltas: put together from its parts, in the form that its last line would
+//! have.
+
+use std::collections::BTreeMap;
+
+use crate::formats::json::{self, Json};
+use crate::model::body::Held;
+use crate::model::entry::Entry;
+
+/// What is known of a message so far.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// Members other than the content, as JSON.
+    head: BTreeMap<String, String>,
+    /// The content by its index.
+    parts: BTreeMap<u64, Part>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Thinking(String),
+    Call {
+        id: String,
+        name: String,
+        /// The arguments as the model writes them.
+        written: String,
+    },
+    /// A block that needs no deltas, as JSON.
+    Whole(String),
+}
+
+/// Whether a line of this type tells a part of a message.
+pub fn is_part(kind: &str) -> bool {
+    let step = kind.strip_prefix("text_").or_else(|| kind.strip_prefix("thinking_"));
+    let step = step.or_else(|| kind.strip_prefix("toolcall_"));
+    matches!(step, Some("start" | "delta" | "end"))
+}
+
+impl Draft {
+    /// Takes over a message that is told whole as far as it is.
+    pub fn set(&mut self, message: &Json<'_>) {
+        self.head = members(message, &["content"]);
+        let blocks = message.get("content").blocks().iter();
+        self.parts = (0..).zip(blocks.map(Part::of)).collect();
+    }
+
+    /// Takes a part.
+    pub fn grow(&mut self, event: &Json<'_>) {
+        let kind = event.get("type").str_or_empty();
+        let (what, step) = kind.split_once('_').unwrap_or((kind, ""));
+        let last = self.parts.keys().next_back().copied();
+        let index = event.get("contentIndex").count().or(last).unwrap_or(0);
+        let part = self.parts.entry(index).or_insert_with(|| Part::new(what));
+        match step {
+            "start" => part.begin(event),
+            "delta" => part.push(event.get("delta").str_or_empty()),
+            _ => part.end(event),
+        }
+    }
+
+    /// Takes the outcome that a proxy tells instead of the message.
+    pub fn end(&mut self, json: &Json<'_>) {
+        let reason = json.get("reason");
+        self.head.insert("stopReason".to_owned(), reason.to_source());
+        self.head.extend(members(json, &["type", "reason", "message", "error"]));
+    }
+
+    /// The message, as JSON.
+    pub fn source(&self) -> String {
+        let mut members = vec![r#""role":"assistant""#.to_owned()];
+        let head = self.head.iter().filter(|(name, _)| *name != "role");
+        members.extend(head.map(|(name, value)| format!("{}:{value}", quoted(name))));
+        let parts: Vec<String> = self.parts.values().map(Part::source).collect();
+        members.push(format!("\"content\":[{}]", parts.join(",")));
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+impl Part {
+    fn new(what: &str) -> Self {
+        match what {
+            "thinking" => Self::Thinking(String::new()),
+            "toolcall" => Self::Call { id: String::new(), name: String::new(), written: String::new() },
+            _ => Self::Text(String::new()),
+        }
+    }
+
+    fn of(block: &Json<'_>) -> Self {
+        let text = |name: &str| block.get(name).str_or_empty().to_owned();
+        // Anything but the text, a signature for one, is kept with the whole block.
+        match block.get("type").str_or_empty() {
+            "text" if block.members().len() == 2 => Self::Text(text("text")),
+            "thinking" if block.members().len() == 2 => Self::Thinking(text("thinking")),
+            "toolCall" => {
+                let leftover = block.get("partialJson").str().or_else(|| block.get("partialArgs").str());
+                let arguments = block.get("arguments");
+                let written = leftover.map_or_else(|| arguments.to_source(), str::to_owned);
+                // An empty object is what a call has before its first delta.
+                let written = if written == "{}" { String::new() } else { written };
+                Self::Call { id: text("id"), name: text("name"), written }
+            }
+            _ => Self::Whole(block.to_source()),
+        }
+    }
+
+    fn begin(&mut self, event: &Json<'_>) {
+        if let Self::Call { id, name, .. } = self {
+            event.get("id").str_or_empty().clone_into(id);
+            let told = event.get("toolName").str().or_else(|| event.get("name").str());
+            told.unwrap_or_default().clone_into(name);
+        }
+    }
+
+    fn push(&mut self, delta: &str) {
+        match self {
+            Self::Text(text) | Self::Thinking(text) => text.push_str(delta),
+            Self::Call { written, .. } => written.push_str(delta),
+            Self::Whole(source) => {
+                if let Some(part) = Self::opened(source) {
+                    *self = part;
+                    self.push(delta);
+                }
+            }
+        }
+    }
+
+    /// A block that was told whole goes on after all.
+    fn opened(source: &str) -> Option<Self> {
+        let block = json::parse(source).ok()?;
+        match block.get("type").str_or_empty() {
+            "text" => Some(Self::Text(block.get("text").str_or_empty().to_owned())),
+            "thinking" => Some(Self::Thinking(block.get("thinking").str_or_empty().to_owned())),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self, event: &Json<'_>) {
+        let told = event.get("content").str();
+        match self {
+            Self::Text(text) | Self::Thinking(text) => {
+                if let Some(told) = told {
+                    told.clone_into(text);
+                }
+            }
+            Self::Call { .. } if event.get("toolCall").is_object() => {
+                *self = Self::Whole(event.get("toolCall").to_source());
+            }
+            Self::Call { .. } | Self::Whole(_) => {}
+        }
+    }
+
+    fn source(&self) -> String {
+        match self {
+            Self::Text(text) => format!(r#"{{"type":"text","text":{}}}"#, quoted(text)),
+            Self::Thinking(text) => format!(r#"{{"type":"thinking","thinking":{}}}"#, quoted(text)),
+            Self::Call { id, name, written } => {
+                let is_whole = json::parse(written).is_ok_and(|value| value.is_object());
+                let arguments = match written.as_str() {
+                    "" => "{}".to_owned(),
+                    _ if is_whole => written.clone(),
+                    _ => quoted(written),
+                };
+                let (id, name) = (quoted(id), quoted(name));
+                format!(r#"{{"type":"toolCall","id":{id},"name":{name},"arguments":{arguments}}}"#)
+            }
+            Self::Whole(source) => source.clone(),
+        }
+    }
+}
+
+/// No record holds the texts of a message that is told by deltas, so they stay in their stubs and are
+/// never left on disk.
+pub fn keep_texts(entry: &mut Entry) {
+    for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {
+        if let Held::Text(text) = &body.held {
+            body.stub = text.clone();
+            body.held = Held::Stub;
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Json::Str(text.into()).to_source()
+}
+
+/// The members of an object but the named ones, as JSON.
+fn members(object: &Json<'_>, but: &[&str]) -> BTreeMap<String, String> {
+    let kept = object.members().iter().filter(|(name, _)| !but.contains(&&**name));
+    kept.map(|(name, value)| (name.to_string(), value.to_source())).collect()
+}

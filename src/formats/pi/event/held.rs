@@ -1,0 +1,80 @@
+//! What a stream tells again in a moment. Only the last telling of a reading is given out: earlier
+//! ones would be outdated before anybody sees them.
+
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Entry, Piece};
+use crate::model::tool::{ToolResult, ToolState};
+
+/// What is held back.
+#[derive(Default)]
+pub struct Held {
+    /// The entry that was told last; it stays while it is open.
+    entry: Option<Box<Entry>>,
+    is_due: bool,
+    states: Vec<(Key, ToolState)>,
+    results: Vec<(Key, Box<ToolResult>)>,
+    /// The entry that was given out with blocks.
+    filled: Option<Key>,
+}
+
+impl Held {
+    /// Holds an entry, in place of what was told of it before.
+    pub fn entry(&mut self, entry: Box<Entry>, out: &mut Batch) {
+        if self.entry.as_ref().is_some_and(|held| held.key != entry.key) {
+            self.give_out_entry(out);
+        }
+        self.entry = Some(entry);
+        self.is_due = true;
+    }
+
+    /// Holds how a call fares.
+    pub fn state(&mut self, call: Key, state: ToolState) {
+        self.states.retain(|(held, _)| *held != call);
+        self.states.push((call, state));
+    }
+
+    /// Holds a result.
+    pub fn result(&mut self, call: Key, result: Box<ToolResult>) {
+        self.forget(&call);
+        self.results.push((call, result));
+    }
+
+    /// Lets go of what was held of a call: it was told in full.
+    pub fn forget(&mut self, call: &Key) {
+        self.states.retain(|(held, _)| held != call);
+        self.results.retain(|(held, _)| held != call);
+    }
+
+    /// The entry will not go on.
+    pub fn close_entry(&mut self, out: &mut Batch) {
+        if let Some(entry) = self.entry.as_mut().filter(|entry| entry.marks.open) {
+            entry.marks.open = false;
+            self.is_due = true;
+        }
+        self.give_out_entry(out);
+    }
+
+    /// Gives out the entry.
+    pub fn give_out_entry(&mut self, out: &mut Batch) {
+        let Some(entry) = self.entry.take() else { return };
+        let kept = entry.marks.open.then(|| entry.clone());
+        if std::mem::take(&mut self.is_due) {
+            if !entry.blocks.is_empty() {
+                self.filled = Some(entry.key.clone());
+            } else if self.filled.as_ref() == Some(&entry.key) {
+                out.push(Edit::RetirePiece { of: entry.key.clone(), piece: Piece(0) });
+            }
+            out.push(Edit::Entry(entry));
+        }
+        self.entry = kept;
+    }
+
+    /// Gives out all.
+    pub fn give_out(&mut self, out: &mut Batch) {
+        self.give_out_entry(out);
+        out.edits.extend(self.states.drain(..).map(|(call, state)| Edit::State { call, state }));
+        let results = self.results.drain(..);
+        out.edits.extend(results.map(|(call, result)| Edit::Result { call, result, lane: None }));
+    }
+}

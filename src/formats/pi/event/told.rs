@@ -1,0 +1,133 @@
+//! Which messages a stream has told, so that the summaries at the end of turns and runs add nothing
+//! twice and lose nothing.
+//!
+//! Invariant: the n-th message of a summary with one identity is the n-th told with it. So two prompts
+//! of the same millisecond stay two.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::record::Origin;
+
+/// What tells messages apart: role and time, and the call of a result; without a time the content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Identity {
+    role: String,
+    call: String,
+    time: Option<i64>,
+    content: u64,
+}
+
+impl Identity {
+    /// Of a message, whole or in part.
+    pub fn of(message: &Json<'_>) -> Self {
+        let time = message.get("timestamp").moment().map(|at| at.0);
+        Self {
+            role: message.get("role").str_or_empty().to_owned(),
+            call: message.get("toolCallId").str_or_empty().to_owned(),
+            time,
+            content: if time.is_some() { 0 } else { hash(message) },
+        }
+    }
+
+    /// Whether a message that was begun with this identity may have the other one when it is complete.
+    pub fn may_be(&self, whole: &Self) -> bool {
+        let same_time = self.time == whole.time || self.time.is_none() || whole.time.is_none();
+        self.role.is_empty() || (self.role == whole.role && self.call == whole.call && same_time)
+    }
+}
+
+fn hash(message: &Json<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.get("content").to_source().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A message that was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its key.
+    pub key: Key,
+    /// The record that told of it first.
+    pub first: Origin,
+    /// Whether it was told to its end.
+    pub is_whole: bool,
+}
+
+/// All that were told.
+#[derive(Debug, Default)]
+pub struct Told {
+    messages: HashMap<Identity, Vec<Known>>,
+    /// Complete messages with a time, by their content too: an equal one is the same, told again.
+    contents: HashMap<(Identity, u64), Known>,
+    results: HashSet<Key>,
+}
+
+/// How often a summary has named each identity so far.
+#[derive(Debug, Default)]
+pub struct List(HashMap<Identity, usize>);
+
+impl List {
+    /// Counts a message, and says how many there were before it.
+    pub fn see(&mut self, identity: &Identity) -> usize {
+        let count = self.0.entry(identity.clone()).or_default();
+        *count += 1;
+        *count - 1
+    }
+}
+
+impl Told {
+    /// A new run: messages without a time are not those of the run before.
+    pub fn begin_run(&mut self) {
+        self.messages.retain(|identity, _| identity.time.is_some());
+    }
+
+    /// A message has another identity than before, or a first one.
+    pub fn rename(&mut self, before: &Identity, identity: Identity, known: &Known) {
+        if *before == identity && self.has(&identity, known) {
+            return;
+        }
+        if let Some(told) = self.messages.get_mut(before) {
+            told.retain(|other| other.key != known.key);
+        }
+        self.messages.entry(identity).or_default().push(known.clone());
+    }
+
+    /// Whether the message was told with this identity.
+    pub fn has(&self, identity: &Identity, known: &Known) -> bool {
+        self.messages.get(identity).is_some_and(|told| told.iter().any(|other| other.key == known.key))
+    }
+
+    /// A message is told to its end.
+    pub fn complete(&mut self, message: &Json<'_>, known: &Known) {
+        let identity = Identity::of(message);
+        let told = self.messages.get_mut(&identity).into_iter().flatten();
+        told.filter(|other| other.key == known.key).for_each(|other| other.is_whole = true);
+        if identity.time.is_some() {
+            self.contents.insert((identity, hash(message)), known.clone());
+        }
+    }
+
+    /// An equal message with a time that was told to its end.
+    pub fn same(&self, message: &Json<'_>) -> Option<Known> {
+        self.contents.get(&(Identity::of(message), hash(message))).cloned()
+    }
+
+    /// The next message of a summary, if it was told.
+    pub fn next_in(&self, list: &mut List, identity: &Identity) -> Option<Known> {
+        let place = list.see(identity);
+        self.messages.get(identity)?.get(place).cloned()
+    }
+
+    /// The result of a call was told by a message of its own.
+    pub fn result(&mut self, call: Key) {
+        self.results.insert(call);
+    }
+
+    /// Whether it was.
+    pub fn has_result(&self, call: &Key) -> bool {
+        self.results.contains(call)
+    }
+}

@@ -1,0 +1,38 @@
+//! Where pi keeps sessions: `<folder of the project>/<time>_<session>.jsonl`, or flat where a variable says so.
+
+use std::path::Path;
+
+use crate::formats::roots::{Holds, Named, Root};
+
+/// Where pi keeps sessions.
+pub const ROOTS: &[Root] = &[Root {
+    variables: &[("PI_CODING_AGENT_SESSION_DIR", ""), ("PI_CODING_AGENT_DIR", "sessions")],
+    home: ".pi/agent/sessions",
+    holds: &[Holds::Files("--*--/*.jsonl"), Holds::Files("*.jsonl")],
+}];
+
+/// The id stands behind the time.
+pub fn named(path: &Path) -> Option<Named<'_>> {
+    let named = Named::stem(path)?;
+    let is_time = |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
+    let id = named.id.split_once('_').filter(|(front, id)| is_time(front) && !id.is_empty());
+    Some(id.map_or(named, |(_, id)| Named::id(id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::named;
+
+    #[test]
+    fn the_id_stands_behind_the_time() {
+        for (name, expected) in [
+            ("2026-03-18T00-14-13-969Z_a5cd40eb-1111.jsonl", "a5cd40eb-1111"),
+            ("2026-03-18T00-14-13-969Z_my_own_id.jsonl", "my_own_id"),
+            ("my_own.jsonl", "my_own"),
+        ] {
+            assert_eq!(named(Path::new(name)).unwrap().id, expected);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Where agents keep their sessions: each format's data, and how the environment moves it. Also what the
+//! name of a file tells, which files lie beside a session, and what an index of sessions says.
+//!
+//! Invariant: paths are put together here, never looked at.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::model::text::Text;
+
+/// A folder under which an agent keeps sessions.
+#[derive(Debug)]
+pub struct Root {
+    /// Variables that move it, each with what lies below its value. The first one that is set wins.
+    pub variables: &'static [(&'static str, &'static str)],
+    /// Where it lies below the home directory otherwise; may hold wildcards. Empty: nowhere.
+    pub home: &'static str,
+    /// What lies below it.
+    pub holds: &'static [Holds],
+}
+
+/// What lies below a root, by patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Files of which each is a session, if its name says so.
+    Files(&'static str),
+    /// Databases of sessions. The empty pattern is the root itself.
+    Databases(&'static str),
+}
+
+/// What the environment says of roots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// The home directory.
+    pub home: Option<PathBuf>,
+    /// Variables that are set and not empty.
+    pub variables: BTreeMap<&'static str, PathBuf>,
+}
+
+impl Root {
+    /// Where it is.
+    pub fn place(&self, environment: &Environment) -> Option<PathBuf> {
+        let moved = self.variables.iter().find_map(|(name, below)| {
+            let value = environment.variables.get(name)?;
+            Some(below_of(&environment.absolute(value), below))
+        });
+        let at_home = || Some(environment.home.as_ref()?.join(self.home)).filter(|_| !self.home.is_empty());
+        moved.or_else(at_home)
+    }
+}
+
+impl Holds {
+    /// The pattern below a place.
+    pub fn pattern(self, place: &Path) -> PathBuf {
+        let (Self::Files(pattern) | Self::Databases(pattern)) = self;
+        below_of(place, pattern)
+    }
+}
+
+impl Environment {
+    /// A path with the home directory where `~` stands, as the agents read their variables.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => below_of(home, rest),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// A path for people: `~` instead of the home directory.
+    pub fn shortened(&self, path: &Path) -> String {
+        let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        below.map_or_else(
+            || path.display().to_string(),
+            |below| below_of(Path::new("~"), below).display().to_string(),
+        )
+    }
+}
+
+/// Joining with nothing would leave a slash at the end.
+fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
+    let below = below.as_ref();
+    if below.as_os_str().is_empty() { place.to_owned() } else { place.join(below) }
+}
+
+/// What the name of a session file tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named<'p> {
+    /// The session's id.
+    pub id: &'p str,
+    /// The agent that it belongs to, if the path names one.
+    pub agent: Option<&'p str>,
+    /// Whether it was put aside: a session with the same id may go on in another file.
+    pub is_archive: bool,
+}
+
+impl<'p> Named<'p> {
+    /// A session that goes on.
+    pub fn id(id: &'p str) -> Self {
+        Self { id, agent: None, is_archive: false }
+    }
+
+    /// By the file's name up to its first dot.
+    pub fn stem(path: &'p Path) -> Option<Self> {
+        let id = file_name(path).split('.').next().unwrap_or_default();
+        (!id.is_empty()).then(|| Self::id(id))
+    }
+}
+
+/// The name of a file; empty if it is no text.
+pub fn file_name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// The name of the folder that a file lies in.
+pub fn folder_name(path: &Path) -> &str {
+    path.parent().map(file_name).unwrap_or_default()
+}
+
+/// Small files beside a session that say more of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Facts that the decoder reads.
+    pub manifest: Option<PathBuf>,
+    /// `{"pid": …}` as long as a run is live.
+    pub lock: Option<PathBuf>,
+    /// An index of all sessions in the folder.
+    pub index: Option<PathBuf>,
+    /// Another form of the same session, which is listed in its place.
+    pub instead: Option<PathBuf>,
+}
+
+/// What an index says of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The session's id.
+    pub id: String,
+    /// The name of its file, if the index has one.
+    pub file: Option<String>,
+    /// Another name that its agent gives it.
+    pub key: String,
+    /// A title that is better than the first prompt.
+    pub title: Option<Text>,
+    /// Its model.
+    pub model: Option<Text>,
+    /// The session that started it.
+    pub parent: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    use super::{Environment, Holds, Root};
+
+    const ROOT: Root = Root {
+        variables: &[("SESSION_DIR", ""), ("AGENT_DIR", "sessions")],
+        home: ".agent/sessions",
+        holds: &[Holds::Files("*/*.jsonl"), Holds::Databases("")],
+    };
+
+    fn place(variables: &[(&'static str, &str)]) -> Option<PathBuf> {
+        let variables: BTreeMap<_, _> =
+            variables.iter().map(|(name, value)| (*name, PathBuf::from(value))).collect();
+        ROOT.place(&Environment { home: Some("/home/me".into()), variables })
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_moves_a_root() {
+        assert_eq!(place(&[]), Some("/home/me/.agent/sessions".into()));
+        assert_eq!(place(&[("AGENT_DIR", "/a")]), Some("/a/sessions".into()));
+        assert_eq!(place(&[("AGENT_DIR", "/a"), ("SESSION_DIR", "/s")]), Some("/s".into()));
+        assert_eq!(place(&[("AGENT_DIR", "~/a")]), Some("/home/me/a/sessions".into()));
+        assert_eq!(place(&[("OTHER", "/a")]), Some("/home/me/.agent/sessions".into()));
+        assert_eq!(ROOT.place(&Environment::default()), None);
+    }
+
+    #[test]
+    fn patterns_lie_below_their_place() {
+        let patterns: Vec<PathBuf> = ROOT.holds.iter().map(|holds| holds.pattern(Path::new("/s"))).collect();
+        assert_eq!(patterns, [Path::new("/s/*/*.jsonl"), Path::new("/s")]);
+    }
+
+    #[test]
+    fn paths_are_shortened_for_people() {
+        let environment = Environment { home: Some("/home/me".into()), variables: BTreeMap::new() };
+        for (path, expected) in [("/home/me/x", "~/x"), ("/home/me", "~"), ("/home/meg", "/home/meg")] {
+            assert_eq!(environment.shortened(Path::new(path)), expected);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a format knows of its databases: which tables tell it, and the SQL that reads sessions.
+//!
+//! Invariant: SQL names tables and columns that the database has, and only those that hold sessions;
+//! what differs between generations of a schema is settled while the queries are made, not while they run.
+
+/// The tables of a database with their columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables(pub Vec<Table>);
+
+/// A table with its columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// The names of its columns, in order.
+    pub columns: Vec<String>,
+}
+
+impl Tables {
+    /// Whether there is a table with this name.
+    pub fn has(&self, table: &str) -> bool {
+        self.0.iter().any(|known| known.name == table)
+    }
+
+    /// Whether a table has all of these columns.
+    pub fn has_columns(&self, table: &str, columns: &[&str]) -> bool {
+        let known = self.0.iter().find(|known| known.name == table);
+        known.is_some_and(|known| columns.iter().all(|name| known.columns.iter().any(|own| own == name)))
+    }
+
+    /// The column for an SQL expression, or `NULL` if the table lacks it.
+    pub fn column<'c>(&self, table: &str, column: &'c str) -> &'c str {
+        if self.has_columns(table, &[column]) { column } else { "NULL" }
+    }
+}
+
+/// How sessions are read from a database. `?1` is always the id of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queries {
+    /// Why the tables are the format's, in a sentence without a full stop.
+    pub reason: String,
+    /// All sessions: id, key, title, time of the last change in milliseconds, parent's id or key. Of those
+    /// with one id the first says most.
+    pub heads: String,
+    /// The ids of sessions that the name `?1` may mean: an id, or a key.
+    pub named: String,
+    /// How many messages a session has.
+    pub count: String,
+    /// The names of sessions that this one started.
+    pub children: Option<String>,
+    /// Title of a session and whether it runs (1, 0 or null), where no row of it tells that.
+    pub facts: Option<String>,
+    /// One value that changes when the rows of the session were rewritten.
+    pub generation: Option<String>,
+    /// The tables that hold the rows of a session.
+    pub tables: Vec<TableRows>,
+    /// How rows come.
+    pub growth: Growth,
+    /// The newest rows in reading order, for a first look: number of the table, place.
+    pub newest: String,
+    /// A whole session as JSON lines in one value, for sessions without rows.
+    pub archive: Option<String>,
+}
+
+/// A table that holds rows of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRows {
+    /// Its name.
+    pub name: &'static str,
+    /// The record of the session `?1` at the place `?2`.
+    pub one: String,
+    /// Whether a record is what a line of a file would be.
+    pub is_line: bool,
+}
+
+/// How the rows of a session come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// They are only added, all in one table, with a growing number as their place.
+    Appended {
+        /// Place and record of at most `?3` rows beyond the place `?2`, in order.
+        beyond: String,
+        /// How many rows there are up to the place `?2`.
+        count: String,
+        /// The places of rows that the agent has abandoned, in order.
+        abandoned: Option<String>,
+    },
+    /// They are added, edited and removed, in all tables.
+    Edited {
+        /// All rows in reading order: number of the table, place, time of the last change, bytes.
+        listing: String,
+    },
+}
+
+/// What a database is that no format reads, and what helps.
+pub fn describe(tables: &Tables) -> String {
+    let has = |names: &[&str]| names.iter().all(|name| tables.has(name));
+    if has(&["sessions", "messages", "files"]) {
+        let what = "a database of Crush or of its predecessor, the OpenCode written in Go";
+        return format!("{what}; neither is read yet");
+    }
+    if tables.has_columns("sessions", &["messages_path", "is_subagent"]) {
+        let what = "Cline's index of sessions";
+        return format!("{what}; open a *.messages.json file in the folders beside it");
+    }
+    if has(&["schema_meta", "cache_entries"]) {
+        let what = "a database of an OpenClaw agent without transcripts";
+        return format!("{what}; they are in agents/<agent>/sessions/*.jsonl");
+    }
+    if has(&["agent_databases"]) {
+        let what = "OpenClaw's list of agents";
+        return format!("{what}; transcripts are in agents/<agent>/agent/openclaw-agent.sqlite");
+    }
+    let names: Vec<&str> = tables.0.iter().map(|table| table.name.as_str()).take(NAMED).collect();
+    match names.as_slice() {
+        [] => "a SQLite database without tables".to_owned(),
+        names => format!("a SQLite database of another program (tables {}, …)", names.join(", ")),
+    }
+}
+
+/// Tables of another program that are named.
+const NAMED: usize = 4;

@@ -1,0 +1,155 @@
+//! The sessions of a database: which there are, and which one a name means.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::plan::Plan;
+use super::target::{OpenError, SessionHead, Target};
+use crate::formats::decoder::Format;
+use crate::formats::tables::{Queries, Table, Tables, describe};
+use crate::formats::{Detection, detect_database};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::source::rows::{Cell, Database, Trouble};
+
+/// Of how many sessions the messages are counted.
+const COUNTED: usize = 200;
+/// How many sessions an error names.
+const NAMED: usize = 4;
+
+/// Finds out which session of a database is meant.
+pub fn plan(target: &Target) -> Result<Plan, OpenError> {
+    let (database, detection, queries) = detect(&target.path)?;
+    let heads = heads(&database, &queries).map_err(|trouble| refusal(&target.path, &trouble.words()))?;
+    let head = match &target.session {
+        Some(name) => find(&heads, name).map_err(|what| refusal(&target.path, &what))?,
+        None => newest(&heads).ok_or_else(|| refusal(&target.path, "no session in this database"))?,
+    };
+    Ok(Plan::new(&target.path, head.id.clone(), detection))
+}
+
+/// The sessions of a database, newest first.
+pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
+    let (database, _, queries) = detect(path)?;
+    let mut heads = heads(&database, &queries).map_err(|trouble| refusal(path, &trouble.words()))?;
+    for head in heads.iter_mut().take(COUNTED) {
+        let count = database.value(&queries.count, &[Cell::from(head.id.as_str())]).ok().flatten();
+        head.messages = count.and_then(|cell| cell.int()).and_then(|count| u64::try_from(count).ok());
+    }
+    Ok(heads)
+}
+
+/// How a format reads these tables.
+pub fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Trouble> {
+    Ok(format.queries(&tables(database)?))
+}
+
+fn detect(path: &Path) -> Result<(Database, Detection, Queries), OpenError> {
+    let database = Database::open(path).map_err(|trouble| refusal(path, &trouble.words()))?;
+    let tables = tables(&database).map_err(|trouble| refusal(path, &trouble.words()))?;
+    let (detection, queries) = detect_database(&tables).ok_or_else(|| refusal(path, &describe(&tables)))?;
+    Ok((database, detection, queries))
+}
+
+fn tables(database: &Database) -> Result<Tables, Trouble> {
+    let tables = database.tables()?.into_iter().map(|(name, columns)| Table { name, columns });
+    Ok(Tables(tables.collect()))
+}
+
+/// All sessions, newest first, each once.
+fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Trouble> {
+    let mut heads: Vec<SessionHead> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    database.each(&queries.heads, &[], &mut |row| {
+        let mut cells = row.iter();
+        let mut text = || cells.next().and_then(Cell::text).filter(|text| !text.is_empty());
+        let (Some(id), key, title) = (text(), text(), text()) else { return };
+        let updated = row.get(3).and_then(Cell::int).filter(|ms| *ms > 0).map(Moment);
+        let parent = row.get(4).and_then(Cell::text).filter(|text| !text.is_empty());
+        let title = title.map(|title| Text::clean(&title));
+        let head = SessionHead { id, key, title, updated, parent, messages: None };
+        match places.get(&head.id).and_then(|place| heads.get_mut(*place)) {
+            Some(known) => complete(known, head),
+            None => {
+                places.insert(head.id.clone(), heads.len());
+                heads.push(head);
+            }
+        }
+    })?;
+    heads.sort_by_key(|head| std::cmp::Reverse(head.updated));
+    Ok(heads)
+}
+
+/// Of what is told twice the first counts.
+fn complete(known: &mut SessionHead, other: SessionHead) {
+    known.key = known.key.take().or(other.key);
+    known.title = known.title.take().or(other.title);
+    known.parent = known.parent.take().or(other.parent);
+    known.updated = known.updated.or(other.updated);
+}
+
+/// The newest session that no other one here started.
+fn newest(heads: &[SessionHead]) -> Option<&SessionHead> {
+    heads.iter().find(|head| is_main(head, heads)).or_else(|| heads.first())
+}
+
+/// Whether no other session here started this one.
+pub fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
+    let Some(parent) = &head.parent else { return true };
+    let is_parent = |other: &SessionHead| other.id == *parent || other.key.as_ref() == Some(parent);
+    !heads.iter().any(|other| other.id != head.id && is_parent(other))
+}
+
+/// The session with this id, with this key, or the only one whose id begins so.
+fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
+    let exact = heads.iter().find(|head| head.id == name);
+    if let Some(head) = exact.or_else(|| heads.iter().find(|head| head.key.as_deref() == Some(name))) {
+        return Ok(head);
+    }
+    let meant: Vec<&SessionHead> = heads.iter().filter(|head| head.id.starts_with(name)).collect();
+    match meant.as_slice() {
+        [only] => Ok(only),
+        [] => {
+            Err(format!("no session {name} among {} in it; tv on the database alone lists them", heads.len()))
+        }
+        [..] => {
+            let ids: Vec<&str> = meant.iter().map(|head| head.id.as_str()).take(NAMED).collect();
+            Err(format!("{name} may mean {} sessions: {}, …", meant.len(), ids.join(", ")))
+        }
+    }
+}
+
+fn refusal(path: &Path, what: &str) -> OpenError {
+    OpenError(format!("{}: {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, is_main, newest};
+    use crate::ingest::target::SessionHead;
+
+    fn head(id: &str, key: Option<&str>, parent: Option<&str>) -> SessionHead {
+        let own = |text: &str| text.to_owned();
+        SessionHead { key: key.map(own), parent: parent.map(own), ..SessionHead::named(own(id)) }
+    }
+
+    #[test]
+    fn a_session_is_named_by_its_id_its_beginning_or_its_key() {
+        let heads =
+            [head("abc1", Some("agent:main:main"), None), head("abc2", None, None), head("x", None, None)];
+        assert_eq!(find(&heads, "abc2").unwrap().id, "abc2");
+        assert_eq!(find(&heads, "agent:main:main").unwrap().id, "abc1");
+        assert_eq!(find(&heads, "abc1").unwrap().id, "abc1");
+        assert!(find(&heads, "abc").unwrap_err().contains("abc1, abc2"));
+        assert!(find(&heads, "y").unwrap_err().contains("no session y"));
+    }
+
+    #[test]
+    fn the_newest_session_is_one_that_nobody_here_started() {
+        let heads =
+            [head("c", None, Some("key")), head("p", Some("key"), None), head("o", None, Some("gone"))];
+        assert_eq!(newest(&heads).unwrap().id, "p");
+        assert!(is_main(&heads[2], &heads));
+        assert_eq!(newest(&heads[..1]).unwrap().id, "c");
+    }
+}

@@ -1,0 +1,87 @@
+//! Finding sessions: all that lie under the agents' roots, or where the reader says, newest first.
+//!
+//! Invariant: `candidates` come from walks that open no file; the facts of each are read only when it is
+//! asked for, from its beginning and its end.
+
+mod candidates;
+mod facts;
+mod glance;
+mod lookup;
+
+use std::vec;
+
+use crossbeam_channel::{Receiver, bounded};
+
+pub use self::candidates::Search;
+pub use self::facts::Found;
+pub use self::lookup::locate;
+
+use self::candidates::Candidate;
+use self::facts::Facts;
+use super::target::OpenError;
+use crate::formats::REGISTRY;
+pub use crate::formats::roots::Environment;
+use crate::model::moment::Moment;
+
+/// How many found sessions wait for whoever shows them.
+const WAITING: usize = 64;
+
+/// Sessions, newest first. Each is read when it is asked for.
+pub struct Sessions {
+    failures: vec::IntoIter<OpenError>,
+    candidates: vec::IntoIter<Candidate>,
+    format: Option<String>,
+    facts: Facts,
+}
+
+/// Finds sessions. Paths that are not there come first, as errors.
+pub fn sessions(search: &Search, now: Moment) -> Sessions {
+    let (candidates, failures) = candidates::collect(search);
+    Sessions {
+        failures: failures.into_iter(),
+        candidates: candidates.into_iter(),
+        format: search.format.clone(),
+        facts: Facts::new(now),
+    }
+}
+
+/// Finds sessions on a thread of its own, which reads a little ahead and ends when the receiver is gone.
+pub fn stream(search: Search, now: Moment) -> Receiver<Result<Found, OpenError>> {
+    let (sender, receiver) = bounded(WAITING);
+    std::thread::spawn(move || {
+        let mut sessions = sessions(&search, now);
+        while sessions.next().is_some_and(|found| sender.send(found).is_ok()) {}
+    });
+    receiver
+}
+
+impl Sessions {
+    /// How many files were opened so far.
+    pub fn files_opened(&self) -> usize {
+        self.facts.files_opened()
+    }
+}
+
+impl Iterator for Sessions {
+    type Item = Result<Found, OpenError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(failure) = self.failures.next() {
+            return Some(Err(failure));
+        }
+        let (facts, format) = (&mut self.facts, &self.format);
+        let is_wanted = |found: &Found| format.as_ref().is_none_or(|format| found.format == format);
+        self.candidates.find_map(|candidate| facts.read(candidate).filter(is_wanted)).map(Ok)
+    }
+}
+
+/// The variables of the environment that move roots.
+pub fn variables() -> Vec<&'static str> {
+    let roots = REGISTRY.iter().flat_map(|format| format.roots());
+    roots.flat_map(|root| root.variables.iter().map(|(name, _)| *name)).collect()
+}
+
+/// The names of all formats.
+pub fn formats() -> Vec<&'static str> {
+    REGISTRY.iter().map(|format| format.name()).collect()
+}

@@ -1,0 +1,217 @@
+//! What may be a session, by its place and its name alone.
+//!
+//! Invariant: opens no file but databases, whose rows are the sessions.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::formats::REGISTRY;
+use crate::formats::decoder::{Format, Pattern};
+use crate::formats::roots::{Environment, Holds, Named, Root};
+use crate::ingest::catalog;
+use crate::ingest::open;
+use crate::ingest::probe;
+use crate::ingest::target::{OpenError, SessionHead, Target};
+use crate::model::moment::Moment;
+use crate::source::discover::{Lying, below, named_by};
+
+/// How deep a folder that the reader names is searched.
+const DEEPEST: usize = 6;
+
+/// Where to look, and for what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// Where the agents' roots are.
+    pub environment: Environment,
+    /// Files, databases and folders to look at instead of all roots.
+    pub paths: Vec<PathBuf>,
+    /// Only sessions of the format with this name.
+    pub format: Option<String>,
+}
+
+/// What may be a session.
+#[derive(Clone)]
+pub struct Candidate {
+    /// The file or database.
+    pub path: PathBuf,
+    /// Who wrote it. `None`: its content must tell.
+    pub format: Option<&'static dyn Format>,
+    /// The id that its name or its row gives.
+    pub id: String,
+    /// The agent that its path names.
+    pub agent: Option<String>,
+    /// Whether it was put aside.
+    pub is_archive: bool,
+    /// When something was last written to it.
+    pub modified: Option<Moment>,
+    /// Length of the file; `None` for rows of a database.
+    pub size: Option<u64>,
+    /// What its database says of it.
+    pub row: Option<SessionHead>,
+    /// Whether another session of its database started it.
+    pub is_child: bool,
+    /// Whether the reader named this very file.
+    pub is_asked: bool,
+}
+
+/// Finds candidates, newest first.
+pub fn collect(search: &Search) -> (Vec<Candidate>, Vec<OpenError>) {
+    let mut failures = Vec::new();
+    let mut candidates = Vec::new();
+    if search.paths.is_empty() {
+        candidates = under_roots(&search.environment, search.format.as_deref(), None);
+    }
+    for path in &search.paths {
+        match at_path(path, search) {
+            Ok(found) => candidates.extend(found),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    let mut seen = HashSet::new();
+    candidates.retain(|candidate| seen.insert((candidate.path.clone(), candidate.id.clone())));
+    leave_out_copies(&mut candidates);
+    candidates
+        .sort_by(|a, b| Reverse(a.modified).cmp(&Reverse(b.modified)).then_with(|| a.path.cmp(&b.path)));
+    (candidates, failures)
+}
+
+/// What lies under the roots of the agents, or of one, within a folder if one is given.
+pub fn under_roots(environment: &Environment, format: Option<&str>, within: Option<&Path>) -> Vec<Candidate> {
+    let formats = REGISTRY.iter().filter(|known| format.is_none_or(|wanted| known.name() == wanted));
+    formats.flat_map(|format| of_format(*format, environment, within)).collect()
+}
+
+fn of_format(
+    format: &'static dyn Format,
+    environment: &Environment,
+    within: Option<&Path>,
+) -> Vec<Candidate> {
+    let place = |root: &'static Root| Some((root.place(environment)?, root.holds));
+    let mut found = Vec::new();
+    for (place, holds) in format.roots().iter().filter_map(place) {
+        for holds in holds {
+            let lying = named_by(&holds.pattern(&place)).into_iter();
+            let lying = lying.filter(|lying| within.is_none_or(|folder| lying.path.starts_with(folder)));
+            match holds {
+                Holds::Files(_) => found.extend(lying.filter_map(|lying| of_file(lying, Some(format)))),
+                // One that cannot be read now, or holds no sessions, has none to list.
+                Holds::Databases(_) => found
+                    .extend(lying.flat_map(|lying| of_database(&lying, Some(format)).unwrap_or_default())),
+            }
+        }
+    }
+    found
+}
+
+/// What a path that the reader names stands for.
+fn at_path(path: &Path, search: &Search) -> Result<Vec<Candidate>, OpenError> {
+    let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
+    let lying = Lying::at(path.to_owned());
+    if metadata.is_dir() {
+        return Ok(in_folder(path, search));
+    }
+    if open::is_database(path) {
+        return of_database(&lying, None);
+    }
+    let named = Named::stem(path);
+    Ok(vec![Candidate { is_asked: true, ..candidate(lying, None, named.unwrap_or(Named::id(""))) }])
+}
+
+/// A folder is searched by the agents' own patterns, which know hidden folders, and then file by file.
+fn in_folder(folder: &Path, search: &Search) -> Vec<Candidate> {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut found = under_roots(&search.environment, search.format.as_deref(), Some(&absolute));
+    let known: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
+    let mut stores: Vec<Candidate> = Vec::new();
+    let files = below(&absolute, DEEPEST, &mut |folder, names| {
+        let sessions = in_store(folder, names);
+        let is_store = sessions.is_some();
+        stores.extend(sessions.unwrap_or_default());
+        !is_store
+    });
+    for path in files.into_iter().filter(|path| !known.contains(path)) {
+        if may_be_a_database(&path) {
+            found.extend(of_database(&Lying::at(path), None).unwrap_or_default());
+        } else if probe::may_hold_a_session(&path) {
+            found.extend(of_file(Lying::at(path), None));
+        }
+    }
+    found.extend(stores.into_iter().filter(|candidate| !known.contains(&candidate.path)));
+    found
+}
+
+/// The sessions of a folder in which each has many files, if it is one.
+fn in_store(folder: &Path, names: &[String]) -> Option<Vec<Candidate>> {
+    let detection = probe::detect_folder(folder, names);
+    let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
+    let files = format.sessions(folder).into_iter().flat_map(|Pattern(pattern)| named_by(&pattern));
+    let mut sessions: Vec<Candidate> = files.filter_map(|lying| of_file(lying, Some(format))).collect();
+    for name in names.iter().filter(|name| may_be_a_database(Path::new(name))) {
+        sessions.extend(of_database(&Lying::at(folder.join(name)), None).unwrap_or_default());
+    }
+    Some(sessions)
+}
+
+fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {
+    let path = lying.path.clone();
+    let named = format.map_or_else(|| Named::stem(&path), |format| format.named(&path))?;
+    let instead = format.and_then(|format| format.beside(&path).instead);
+    instead.is_none_or(|other| !other.exists()).then(|| candidate(lying, format, named))
+}
+
+fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>) -> Candidate {
+    Candidate {
+        format,
+        id: named.id.to_owned(),
+        agent: named.agent.map(str::to_owned),
+        is_archive: named.is_archive,
+        modified: lying.stamp.map(|stamp| stamp.moment()),
+        size: lying.stamp.map(|stamp| stamp.len),
+        row: None,
+        is_child: false,
+        is_asked: false,
+        path: lying.path,
+    }
+}
+
+fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec<Candidate>, OpenError> {
+    let target = Target { path: lying.path.clone(), session: None };
+    let heads = open::sessions(&target)?;
+    let format = match format {
+        Some(format) => format,
+        None => open::plan(&target)?.format,
+    };
+    let agent = format.named(&lying.path).and_then(|named| named.agent).map(str::to_owned);
+    let row = |head: &SessionHead| Candidate {
+        path: lying.path.clone(),
+        format: Some(format),
+        id: head.id.clone(),
+        agent: agent.clone(),
+        is_archive: false,
+        modified: head.updated,
+        size: None,
+        is_child: !catalog::is_main(head, &heads),
+        row: Some(head.clone()),
+        is_asked: false,
+    };
+    Ok(heads.iter().map(row).collect())
+}
+
+/// What a database took over stays beside it: files of sessions that are rows now are old copies.
+fn leave_out_copies(candidates: &mut Vec<Candidate>) {
+    let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
+    let rows: HashSet<_> = candidates.iter().filter(|candidate| candidate.row.is_some()).map(name).collect();
+    candidates.retain(|candidate| {
+        candidate.row.is_some()
+            || candidate.is_archive
+            || candidate.is_asked
+            || !rows.contains(&name(candidate))
+    });
+}
+
+fn may_be_a_database(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| ["db", "sqlite", "sqlite3"].iter().any(|known| extension == *known))
+}

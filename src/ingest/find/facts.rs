@@ -1,0 +1,216 @@
+//! The facts of a found session: what a glance at it tells, and what lies beside it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::candidates::Candidate;
+use super::glance::{self, Glance};
+use crate::formats::decoder::{Format, Place};
+use crate::formats::json;
+use crate::formats::roots::{Listing, file_name};
+use crate::ingest::target::Target;
+use crate::model::moment::Moment;
+use crate::model::pairing::identifies;
+use crate::model::text::Text;
+use crate::source::process;
+use crate::source::stamp::{Stamp, read_range};
+
+/// How large a manifest or a lock may be.
+const SMALL: usize = 256 << 10;
+/// How large an index of sessions may be: real ones repeat prompts of the system for each session.
+const INDEX: usize = 16 << 20;
+/// A session that was written to so lately is taken for a running one.
+const FRESH_MS: u64 = 60_000;
+
+/// A session that was found. What is not known is `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The file or database that it lies in.
+    pub path: PathBuf,
+    /// Its name within a database.
+    pub session: Option<String>,
+    /// The name of its format.
+    pub format: &'static str,
+    /// Its id.
+    pub id: Text,
+    /// Another name that its agent gives it.
+    pub key: Option<Text>,
+    /// The name of the agent in it.
+    pub agent: Option<Text>,
+    /// Its title: the user's, the agent's, or the first prompt.
+    pub title: Option<Text>,
+    /// The working directory.
+    pub cwd: Option<Text>,
+    /// The model that answered last.
+    pub model: Option<Text>,
+    /// When its first entry was made.
+    pub started: Option<Moment>,
+    /// When something was last written to it.
+    pub modified: Option<Moment>,
+    /// Length of its file in bytes.
+    pub size: Option<u64>,
+    /// Whether it runs.
+    pub live: Option<bool>,
+}
+
+impl Found {
+    /// What to open.
+    pub fn target(&self) -> Target {
+        Target { path: self.path.clone(), session: self.session.clone() }
+    }
+}
+
+/// Reads facts, and keeps the indexes that it came by.
+pub struct Facts {
+    now: Moment,
+    opened: usize,
+    indexes: HashMap<PathBuf, Vec<Listing>>,
+}
+
+impl Facts {
+    /// At this time.
+    pub fn new(now: Moment) -> Self {
+        Self { now, opened: 0, indexes: HashMap::new() }
+    }
+
+    /// How many files were opened so far.
+    pub fn files_opened(&self) -> usize {
+        self.opened
+    }
+
+    /// The facts of a candidate. `None`: it is no session, or one that another one started.
+    pub fn read(&mut self, candidate: Candidate) -> Option<Found> {
+        if candidate.row.is_some() {
+            return self.of_row(candidate);
+        }
+        self.opened += 1;
+        let glance = match glance::at_file(&candidate) {
+            Ok(glance) => glance?,
+            // A file that cannot be read is there all the same.
+            Err(_) => Glance::nothing(candidate.format?, &candidate.path),
+        };
+        self.of_file(candidate, glance)
+    }
+
+    /// What the index beside a session says of it.
+    pub fn listing(&mut self, candidate: &Candidate, format: &dyn Format) -> Option<Listing> {
+        let index = format.beside(&candidate.path).index?;
+        if !self.indexes.contains_key(&index) {
+            self.opened += 1;
+            let read = listings(&index, format).unwrap_or_default();
+            self.indexes.insert(index.clone(), read);
+        }
+        let listings = self.indexes.get(&index)?;
+        let name = file_name(&candidate.path);
+        let by_file = || listings.iter().find(|listing| listing.file.as_deref() == Some(name));
+        // An id speaks of the session that goes on, not of what was put aside.
+        let is_its = |listing: &&Listing| {
+            listing.file.is_none() && !candidate.is_archive && listing.id == candidate.id
+        };
+        let by_id = || listings.iter().find(is_its);
+        by_file().or_else(by_id).cloned()
+    }
+
+    fn of_row(&mut self, candidate: Candidate) -> Option<Found> {
+        let format = candidate.format?;
+        let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
+        self.opened += 1;
+        // Rows that cannot be read just now are there all the same.
+        let glance =
+            glance::at_rows(&candidate, format).unwrap_or_else(|_| Glance::nothing(format, &candidate.path));
+        let transcript = glance.transcript();
+        let meta = transcript.meta();
+        let key = row.key.as_deref().map(Text::clean);
+        Some(Found {
+            session: Some(row.id.clone()),
+            format: format.name(),
+            id: Text::clean(&row.id),
+            agent: candidate.agent.as_deref().map(Text::clean).or_else(|| meta.agent.clone()),
+            title: row.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
+            key,
+            cwd: meta.cwd.clone(),
+            model: meta.model.clone(),
+            started: transcript.entries().find_map(|entry| entry.at),
+            modified: candidate.modified,
+            size: None,
+            live: self.fresh(&candidate),
+            path: candidate.path,
+        })
+    }
+
+    fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
+        let format = glance.format;
+        let beside = format.beside(&candidate.path);
+        let process = beside.manifest.and_then(|path| self.manifest(&path, &mut glance));
+        let listing = self.listing(&candidate, format).unwrap_or_default();
+        let is_other =
+            glance.is_child || listing.parent.is_some() || beside.instead.is_some_and(|path| path.exists());
+        if is_other && !candidate.is_asked {
+            return None;
+        }
+        let is_part = glance.is_part;
+        let transcript = glance.transcript();
+        let meta = transcript.meta();
+        let live = live(beside.lock.and_then(|path| self.lock(&path)), meta.live, process);
+        let own = meta.id.clone().filter(|id| candidate.format.is_none() && identifies(id));
+        let named = format.named(&candidate.path).map_or(candidate.id.as_str(), |named| named.id);
+        let key = Some(Text::clean(&listing.key)).filter(|key| !key.is_blank());
+        Some(Found {
+            session: None,
+            format: format.name(),
+            id: own.unwrap_or_else(|| Text::clean(named)),
+            agent: candidate.agent.as_deref().map(Text::clean).or_else(|| meta.agent.clone()),
+            title: listing.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
+            key,
+            cwd: meta.cwd.clone(),
+            model: meta.model.clone().or(listing.model),
+            started: transcript.entries().find_map(|entry| entry.at),
+            modified: candidate.modified,
+            size: candidate.size.filter(|_| !is_part),
+            live: live.or_else(|| self.fresh(&candidate)),
+            path: candidate.path,
+        })
+    }
+
+    /// What was written to lately is taken for running; what was put aside runs no more.
+    fn fresh(&self, candidate: &Candidate) -> Option<bool> {
+        let is_fresh = candidate.modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
+        if candidate.is_archive { Some(false) } else { is_fresh.then_some(true) }
+    }
+
+    /// Feeds the manifest to the decoder. Answers which process it names.
+    fn manifest(&mut self, path: &Path, glance: &mut Glance) -> Option<i64> {
+        let bytes = small(path, SMALL)?;
+        self.opened += 1;
+        glance.tell(1, 0, &bytes, Place::File(path));
+        json::parse(&String::from_utf8_lossy(&bytes)).ok()?.get("pid").int()
+    }
+
+    /// Whether the process that holds a lock runs; `None` if there is no lock.
+    fn lock(&mut self, path: &Path) -> Option<bool> {
+        let bytes = small(path, SMALL)?;
+        self.opened += 1;
+        let text = String::from_utf8_lossy(&bytes);
+        Some(json::parse(&text).ok()?.get("pid").int().is_some_and(process::is_running))
+    }
+}
+
+/// A lock tells best; who claims to run must name a process that does, or name none.
+fn live(lock: Option<bool>, told: Option<bool>, process: Option<i64>) -> Option<bool> {
+    let is_alive = process.is_none_or(process::is_running);
+    lock.or_else(|| told.map(|told| told && is_alive))
+}
+
+fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
+    let bytes = small(index, INDEX)?;
+    let text = String::from_utf8_lossy(&bytes);
+    json::parse(&text).ok().map(|index| format.listings(&index))
+}
+
+/// A file of at most `max` bytes.
+fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    let is_small = Stamp::of_file(&file).is_ok_and(|stamp| stamp.len <= max as u64);
+    read_range(&file, 0, max).ok().filter(|_| is_small)
+}

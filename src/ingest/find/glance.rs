@@ -1,0 +1,206 @@
+//! A glance at a session: its own decoder fed with the beginning and the end.
+//!
+//! Invariant: of no file more than [`HEAD`] and [`STEP`] bytes are read, of no database more than a few
+//! rows.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::candidates::Candidate;
+use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::json;
+use crate::formats::roots::file_name;
+use crate::formats::tables::Growth;
+use crate::ingest::catalog;
+use crate::ingest::plan::{Head, read_head};
+use crate::ingest::probe::{self, HEAD};
+use crate::ingest::rows::unpacked;
+use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
+use crate::model::record::{FileId, Origin, Record, Shape};
+use crate::model::transcript::Transcript;
+use crate::source::document::split;
+use crate::source::lines::{Line, LineBuffer};
+use crate::source::rows::{Cell, Database, Trouble};
+use crate::source::stamp::{Stamp, read_range};
+
+/// How much is read at a time: the beginning until a title is known, and once at the end.
+const STEP: usize = 32 << 10;
+/// How many rows are read at the beginning of a session, and at its end.
+const ROWS: i64 = 24;
+
+/// What was told.
+pub struct Glance {
+    /// Who wrote it.
+    pub format: &'static dyn Format,
+    /// Whether another session started it.
+    pub is_child: bool,
+    /// Whether the file is only one of many.
+    pub is_part: bool,
+    decoder: Box<dyn Decoder>,
+    out: Batch,
+}
+
+impl Glance {
+    /// Nothing yet of what lies at a path.
+    pub fn nothing(format: &'static dyn Format, path: &Path) -> Self {
+        let mut out = Batch::default();
+        out.stubs_only = true;
+        Self { format, is_child: false, is_part: false, decoder: format.decoder_of(path), out }
+    }
+
+    /// Feeds a record to the decoder.
+    pub fn tell(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
+        let origin = Origin { file: FileId(file), at, len: saturating_u32(bytes.len()), line: 0 };
+        feed(&mut *self.decoder, Record { origin, bytes }, place, &mut self.out);
+    }
+
+    /// Whether a title is known.
+    pub fn has_title(&self) -> bool {
+        self.out.edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
+    }
+
+    /// All that was told.
+    pub fn transcript(mut self) -> Transcript {
+        self.decoder.finish(&mut self.out);
+        let mut transcript = Transcript::new();
+        transcript.apply(self.out);
+        transcript
+    }
+}
+
+/// What the beginning and the end of a file tell. `None`: it is no session.
+pub fn at_file(candidate: &Candidate) -> io::Result<Option<Glance>> {
+    let path = &candidate.path;
+    let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
+    let is_lines = file_name(path).contains(".jsonl") && !is_packed;
+    if let Some(format) = candidate.format.filter(|_| is_lines) {
+        let mut glance = Glance::nothing(format, path);
+        at_lines(&File::open(path)?, &mut glance)?;
+        return Ok(Some(glance));
+    }
+    let Head { bytes: head, is_whole, packing } = read_head(path)?;
+    let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
+    let mut glance = Glance::nothing(format, path);
+    match shape {
+        _ if probe::foreign(&head).is_some() => {}
+        Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
+            LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
+        }
+        Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&File::open(path)?, &mut glance)?,
+        Shape::Document | Shape::Values => at_document(&head, &mut glance),
+        Shape::Folder => {
+            let text = String::from_utf8_lossy(&head);
+            glance.is_part = true;
+            glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
+            glance.tell(0, 0, &head, Place::File(path));
+        }
+    }
+    Ok(Some(glance))
+}
+
+/// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
+fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
+    if probe::foreign(head).is_some() {
+        // Of what cannot be looked into, its place and name say what it is.
+        return candidate.format.map(|format| (format, Shape::Lines));
+    }
+    let detection = probe::detect_file(&candidate.path, head, is_whole);
+    let told = Some((detection.format, detection.verdict.shape));
+    if candidate.is_asked {
+        return told.filter(|_| !probe::is_unclaimed(&detection));
+    }
+    if probe::is_certain_of_agent(&detection) {
+        return told.filter(|(format, _)| format.named(&candidate.path).is_some());
+    }
+    candidate.format.map(|format| (format, detection.verdict.shape))
+}
+
+fn at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
+    let len = Stamp::of_file(file)?.len;
+    let mut buffer = LineBuffer::new(FileId(0));
+    let mut at = 0;
+    while at < len && at < HEAD as u64 && (at == 0 || !glance.has_title()) {
+        let chunk = read_range(file, at, STEP)?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        at += chunk.len() as u64;
+        buffer.feed(&chunk, |line| tell_line(line, glance));
+    }
+    let end = at.max(len.saturating_sub(STEP as u64));
+    let mut chunk = read_range(file, end, STEP)?;
+    if end > at {
+        let first = memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |newline| newline + 1);
+        chunk.drain(..first);
+        buffer = LineBuffer::in_the_middle(FileId(0), end + first as u64);
+    }
+    buffer.feed(&chunk, |line| tell_line(line, glance));
+    let is_ended =
+        |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
+    if let Some(line) = buffer.unfinished().filter(is_ended) {
+        tell_line(line, glance);
+    }
+    Ok(())
+}
+
+fn tell_line(line: Line<'_>, glance: &mut Glance) {
+    if let Line::Whole(Record { origin, bytes }) = line {
+        glance.tell(0, origin.at, bytes, Place::Line);
+    }
+}
+
+/// The header and the messages that are complete in the beginning.
+fn at_document(head: &[u8], glance: &mut Glance) {
+    let Some(split) = split(head) else { return };
+    if let Some(header) = &split.header {
+        glance.tell(0, split.root.start as u64, header, Place::Header);
+    }
+    for element in split.elements {
+        let at = element.start as u64;
+        glance.tell(0, at, head.get(element).unwrap_or_default(), Place::Element);
+    }
+}
+
+/// What the first and the last rows of a session in a database tell.
+pub fn at_rows(candidate: &Candidate, format: &'static dyn Format) -> Result<Glance, Trouble> {
+    let mut glance = Glance::nothing(format, &candidate.path);
+    let database = Database::open(&candidate.path)?;
+    let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
+    let key = Cell::from(candidate.id.as_str());
+    let mut last = -1;
+    if let Growth::Appended { beyond, .. } = &queries.growth {
+        database.each(beyond, &[key.clone(), Cell::Int(last), Cell::Int(ROWS)], &mut |row| {
+            if let [Cell::Int(at), Cell::Bytes(bytes)] = row.as_slice() {
+                last = *at;
+                tell_row(*at, bytes, Place::Line, &mut glance);
+            }
+        })?;
+    }
+    let mut newest = Vec::new();
+    database.each(&queries.newest, std::slice::from_ref(&key), &mut |row| {
+        if let [Cell::Int(table), Cell::Int(at)] = row.as_slice() {
+            newest.extend(usize::try_from(*table).ok().map(|table| (table, *at)));
+        }
+    })?;
+    // The first of them are those of the session itself, where it has a row of its own.
+    let rows = usize::try_from(ROWS).unwrap_or_default();
+    let skipped = newest.len().saturating_sub(rows);
+    let own = newest.iter().take(1.min(skipped));
+    for (table, at) in own.chain(newest.iter().skip(skipped)) {
+        let Some(rows) = queries.tables.get(*table).filter(|rows| !rows.is_line || *at > last) else {
+            continue;
+        };
+        if let Some(Cell::Bytes(bytes)) = database.value(&rows.one, &[key.clone(), Cell::Int(*at)])? {
+            let place = if rows.is_line { Place::Line } else { Place::Row(rows.name) };
+            tell_row(*at, &bytes, place, &mut glance);
+        }
+    }
+    Ok(glance)
+}
+
+fn tell_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut Glance) {
+    if let Ok(bytes) = unpacked(bytes) {
+        glance.tell(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
+    }
+}

@@ -1,0 +1,114 @@
+//! One session by its id, the beginning of it, its file's name, or the key that its agent gives it.
+
+use std::path::PathBuf;
+
+use super::candidates::{Candidate, Search, collect};
+use super::facts::Facts;
+use crate::formats::REGISTRY;
+use crate::formats::roots::{Environment, file_name};
+use crate::ingest::target::{OpenError, Target};
+use crate::model::moment::Moment;
+
+/// How many sessions are named when several match.
+const NAMED: usize = 8;
+
+/// How well a session matches, best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Match {
+    Exact,
+    ExactArchive,
+    Beginning,
+    BeginningOfArchive,
+}
+
+/// The session that an argument names which is no path. `None`: it does not look like a name of a
+/// session, or nothing is known of where agents keep theirs.
+pub fn locate(argument: &str, environment: &Environment) -> Option<Result<Target, OpenError>> {
+    let roots = roots(environment);
+    if roots.is_empty() || !looks_like_a_name(argument) {
+        return None;
+    }
+    let search = Search { environment: environment.clone(), ..Search::default() };
+    let (candidates, _) = collect(&search);
+    let mut facts = Facts::new(Moment(0));
+    let mut matches: Vec<(Match, Candidate)> = candidates
+        .into_iter()
+        .filter_map(|candidate| Some((how(&candidate, argument, &mut facts)?, candidate)))
+        .collect();
+    let best = matches.iter().map(|(how, _)| *how).min();
+    matches.retain(|(how, _)| Some(*how) == best);
+    Some(match matches.as_slice() {
+        [] => Err(none(argument, &roots, environment)),
+        [(_, only)] => Ok(target(only)),
+        several => Err(ambiguous(argument, several, environment)),
+    })
+}
+
+/// Ids and keys are one word without slashes; what begins with a dot or a dash is none.
+fn looks_like_a_name(argument: &str) -> bool {
+    let is_of_a_name = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | '\\' | '*');
+    !argument.is_empty() && !argument.starts_with(['.', '-', '~']) && argument.chars().all(is_of_a_name)
+}
+
+fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
+    let file = if candidate.row.is_some() { "" } else { file_name(&candidate.path) };
+    // Only keys have colons, and to know those of files an index must be read.
+    let key = candidate.row.as_ref().and_then(|row| row.key.clone()).or_else(|| {
+        let format = candidate.format.filter(|_| name.contains(':') && candidate.row.is_none())?;
+        facts.listing(candidate, format).map(|listing| listing.key)
+    });
+    let names = [candidate.id.as_str(), file, key.as_deref().unwrap_or_default()];
+    if file == name {
+        return Some(Match::Exact);
+    }
+    match (names.contains(&name), names.iter().any(|known| known.starts_with(name)), candidate.is_archive) {
+        (true, _, false) => Some(Match::Exact),
+        (true, _, true) => Some(Match::ExactArchive),
+        (false, true, false) => Some(Match::Beginning),
+        (false, true, true) => Some(Match::BeginningOfArchive),
+        (false, false, _) => None,
+    }
+}
+
+fn target(candidate: &Candidate) -> Target {
+    let session = candidate.row.as_ref().map(|row| row.id.clone());
+    Target { path: candidate.path.clone(), session }
+}
+
+/// The roots that are there; all of them if none is.
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let known = REGISTRY.iter().flat_map(|format| format.roots());
+    let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
+    places.retain(|place| !place.to_string_lossy().contains('*'));
+    places.dedup();
+    if places.iter().any(|place| place.exists()) {
+        places.retain(|place| place.exists());
+    }
+    places
+}
+
+fn none(argument: &str, roots: &[PathBuf], environment: &Environment) -> OpenError {
+    let roots: Vec<String> = roots.iter().map(|root| environment.shortened(root)).collect();
+    OpenError(format!(
+        "{argument}: no such file or folder, and no session with an id that begins so under {}; \
+         `tv list` shows what is there",
+        roots.join(", ")
+    ))
+}
+
+fn ambiguous(argument: &str, several: &[(Match, Candidate)], environment: &Environment) -> OpenError {
+    let name = |(_, candidate): &(Match, Candidate)| {
+        let format = candidate.format.map_or("", |format| format.name());
+        let path = environment.shortened(&candidate.path);
+        format!("{} ({format}, {path})", candidate.id)
+    };
+    let mut named: Vec<String> = several.iter().take(NAMED).map(name).collect();
+    if several.len() > NAMED {
+        named.push(format!("and {} more", several.len() - NAMED));
+    }
+    OpenError(format!(
+        "{argument} names {} sessions, newest first: {}; give more of the id, or the path",
+        several.len(),
+        named.join(", ")
+    ))
+}

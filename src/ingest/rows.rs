@@ -1,0 +1,505 @@
+//! The rows of a session in a database through a decoder, and those of the sessions that it started.
+//!
+//! A look opens the database, asks what is new, and notes what is to be read; then rows are read one by
+//! one; then the database is let go.
+//!
+//! Invariant: rows that are only appended are told once, in order. Rows that are edited in place are told
+//! again when their time or size has changed, and counted once.
+
+mod newest;
+mod session;
+
+use std::borrow::Cow;
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use self::newest::show_newest_rows;
+
+use self::session::{News, SessionRows};
+use super::bodies::Bodies;
+use super::catalog;
+use super::files::{Files, Kind};
+use super::plan::Plan;
+use super::teller::Teller;
+use crate::formats::decoder::Format;
+use crate::formats::tables::{Growth, Queries};
+use crate::model::edit::{Feed, LinkState, MetaEdit, saturating_u32};
+use crate::model::record::{Origin, Record};
+use crate::model::text::Text;
+use crate::source::follow::is_absence;
+use crate::source::lines::{Line, LineBuffer};
+use crate::source::packed;
+use crate::source::rows::{Cell, Database, State, Trouble};
+
+/// A change may come within the same tick of the clock as the one before: then this finds it.
+const SETTLE: Duration = Duration::from_millis(100);
+/// Some file systems tell no changes of a log.
+const SAFETY: Duration = Duration::from_secs(2);
+/// Delays between tries while a database cannot be read.
+const FIRST_RETRY: Duration = Duration::from_millis(50);
+const LAST_RETRY: Duration = Duration::from_secs(2);
+/// How long a reading that does not follow waits for a writer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Rows beyond this sum leave their bodies in the database.
+const KEPT: u64 = 32 << 20;
+
+/// Reads the rows of one session.
+pub struct Rows {
+    path: PathBuf,
+    format: &'static dyn Format,
+    files: Files,
+    bodies: Bodies,
+    queries: Arc<Queries>,
+    schema: i64,
+    database: Option<Database>,
+    /// The state of the files when they were last looked at.
+    state: Option<State>,
+    /// The session, and those that it started.
+    sessions: Vec<SessionRows>,
+    asked: HashSet<String>,
+    /// Sessions that were asked for and are not there yet.
+    missing: Vec<String>,
+    queue: VecDeque<Todo>,
+    told: u64,
+    kept: u64,
+    next_look: Option<Instant>,
+    /// Looks that take long are taken seldom.
+    no_look_before: Option<Instant>,
+    is_settled: bool,
+    /// Whether this look compares the contents of rows.
+    is_settling: bool,
+    trouble: Option<(Trouble, Duration)>,
+}
+
+/// What is to be read.
+#[derive(Debug)]
+enum Todo {
+    /// Ask what there is.
+    Look,
+    /// Appended rows of the session with this number.
+    More(usize),
+    /// A row that was read already.
+    Have { session: usize, at: i64, bytes: Vec<u8> },
+    /// A row that is new or was edited.
+    Row { session: usize, table: usize, at: i64 },
+    /// A whole session in one value.
+    Archive(usize),
+}
+
+impl Rows {
+    /// Gets ready to read a session.
+    pub fn open(plan: &Plan, files: &Files, bodies: Bodies) -> Result<Self, Trouble> {
+        let database = open_patiently(&plan.path, bodies)?;
+        let other = || Trouble::Unreadable("these are the tables of another program".to_owned());
+        let queries = Arc::new(catalog::queries(&database, plan.format)?.ok_or_else(other)?);
+        let schema = database.schema()?;
+        files.set_queries(Arc::clone(&queries), schema);
+        let mut rows = Self {
+            path: plan.path.clone(),
+            format: plan.format,
+            files: files.clone(),
+            bodies,
+            queries,
+            schema,
+            database: Some(database),
+            state: None,
+            sessions: Vec::new(),
+            asked: HashSet::new(),
+            missing: Vec::new(),
+            queue: VecDeque::new(),
+            told: 0,
+            kept: 0,
+            next_look: None,
+            no_look_before: None,
+            is_settled: false,
+            is_settling: false,
+            trouble: None,
+        };
+        rows.begin(plan.session.clone());
+        Ok(rows)
+    }
+
+    /// Begins again with nothing told.
+    pub fn restart(&mut self) {
+        let main = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
+        self.begin(main);
+    }
+
+    fn begin(&mut self, main: String) {
+        self.sessions = vec![SessionRows::new(main, None)];
+        self.asked.clear();
+        self.missing.clear();
+        self.queue = VecDeque::from([Todo::Look]);
+        (self.told, self.kept) = (0, 0);
+    }
+
+    /// Whether something waits to be read.
+    pub fn has_more(&self) -> bool {
+        !self.queue.is_empty() && self.trouble.is_none()
+    }
+
+    /// Rows told, and rows known.
+    pub fn progress(&self) -> (u64, u64) {
+        let known: u64 = self.sessions.iter().map(|session| session.expected).sum();
+        (self.told, known.max(self.told))
+    }
+
+    /// When to look again without any event.
+    pub fn due(&self) -> Option<Instant> {
+        self.next_look
+    }
+
+    /// Lets the database go until the next look. One that nobody can notice may stay.
+    pub fn rest(&mut self) {
+        self.database = self.database.take().filter(Database::may_stay);
+    }
+
+    /// Looks for changes. Answers how the database fares and, if all must be read again, why.
+    pub fn poll(&mut self, teller: &mut Teller<'_>, now: Instant) -> (Vec<LinkState>, Option<String>) {
+        let state = match State::of(&self.path) {
+            Ok(state) => state,
+            Err(error) if is_absence(&error) => return (self.note(Trouble::Gone, now), None),
+            Err(error) => return (self.note(Trouble::Unreadable(error.to_string()), now), None),
+        };
+        let is_due = self.next_look.is_some_and(|at| at <= now);
+        let waits = self.trouble.is_some() && !is_due;
+        if waits || (self.state == Some(state) && !is_due) {
+            return (Vec::new(), None);
+        }
+        if let Some(not_before) = self.no_look_before.filter(|at| now < *at) {
+            self.next_look = Some(not_before);
+            return (Vec::new(), None);
+        }
+        match self.look(state, teller, now) {
+            Ok(anew) => (self.recover(), anew),
+            Err(trouble) => (self.note(trouble, now), None),
+        }
+    }
+
+    /// Reads a row. Answers whether there is more to read.
+    pub fn step(&mut self, teller: &mut Teller<'_>, now: Instant) -> bool {
+        if self.trouble.is_some() {
+            return false;
+        }
+        let Some(todo) = self.queue.pop_front() else { return false };
+        let done = match todo {
+            Todo::Look => self.first_look(teller, now),
+            Todo::More(session) => self.read_on(session),
+            Todo::Have { session, at, ref bytes } => {
+                self.tell(session, 0, at, bytes, teller);
+                Ok(())
+            }
+            Todo::Row { session, table, at } => self.read_row((session, table, at), teller),
+            Todo::Archive(session) => self.read_archive(session, teller),
+        };
+        let Err(trouble) = done else { return true };
+        if let (Trouble::Damaged(what), Todo::Row { session, table, at }) = (&trouble, &todo) {
+            self.fault((*session, *table, *at), what, teller);
+            return true;
+        }
+        self.queue.push_front(todo);
+        if !self.bodies.is_live() {
+            teller.send(Feed::Fault(Text::clean(&trouble.words())));
+            self.queue.clear();
+            return false;
+        }
+        for link in self.note(trouble, now) {
+            teller.send(Feed::Link(link));
+        }
+        false
+    }
+
+    /// Adds sessions that records asked for; they are read next.
+    pub fn want(&mut self, wanted: Vec<Text>, teller: &mut Teller<'_>) {
+        let mut todo = Vec::new();
+        for wanted in wanted {
+            let name = wanted.rsplit_once('/').map_or(wanted.as_str(), |(_, name)| name).to_owned();
+            let names_session = !name.is_empty() && !wanted.starts_with("part/");
+            if names_session && self.asked.insert(name.clone()) && !self.add_session(&name, &mut todo, teller)
+            {
+                self.missing.push(name);
+            }
+        }
+        self.read_next(todo);
+    }
+
+    /// Adds a session by a name that it goes by. Answers whether it is there.
+    fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, teller: &mut Teller<'_>) -> bool {
+        let queries = Arc::clone(&self.queries);
+        let Ok(Some(Cell::Bytes(id))) = self.value(&queries.named, name) else { return false };
+        let id = String::from_utf8_lossy(&id).into_owned();
+        if self.sessions.iter().all(|session| session.id != id) {
+            let number = self.sessions.len();
+            let lane = name.rsplit(':').next().unwrap_or(name);
+            self.sessions.push(SessionRows::new(id, Some(lane.to_owned())));
+            // What cannot be read now is found by the next look.
+            if let Ok(News::More(more)) = self.look_at(number, teller) {
+                todo.extend(more);
+            }
+        }
+        true
+    }
+
+    fn value(&mut self, sql: &str, name: &str) -> Result<Option<Cell>, Trouble> {
+        self.database()?.value(sql, &[Cell::from(name)])
+    }
+
+    fn database(&mut self) -> Result<&Database, Trouble> {
+        if self.database.is_none() {
+            self.database = Some(open_patiently(&self.path, self.bodies)?);
+        }
+        self.database.as_ref().ok_or(Trouble::Busy)
+    }
+
+    fn first_look(&mut self, teller: &mut Teller<'_>, now: Instant) -> Result<(), Trouble> {
+        let state = State::of(&self.path).map_err(|_| Trouble::Gone)?;
+        let anew = self.look(state, teller, now)?;
+        // Nothing is told yet that would have to be told anew.
+        if anew.is_some() { self.first_look(teller, now) } else { Ok(()) }
+    }
+
+    /// Asks what is new. Answers why all must be read again, if so.
+    fn look(
+        &mut self,
+        state: State,
+        teller: &mut Teller<'_>,
+        now: Instant,
+    ) -> Result<Option<String>, Trouble> {
+        let is_touched = self.state != Some(state);
+        if is_touched && self.state.is_some() {
+            self.database = None;
+        }
+        let schema = self.database()?.schema()?;
+        let is_other = self.state.is_some_and(|known| !known.base.is_same_file(&state.base));
+        if is_other || schema != self.schema {
+            self.learn_tables(schema)?;
+            self.state = Some(state);
+            let why = if is_other { "replaced by another database" } else { "its tables were changed" };
+            return Ok(Some(why.to_owned()));
+        }
+        self.is_settling = !is_touched && self.state.is_some() && !self.is_settled;
+        let start = Instant::now();
+        let mut todo = Vec::new();
+        for number in 0..self.sessions.len() {
+            match self.look_at(number, teller)? {
+                News::More(more) => todo.extend(more),
+                News::Anew(why) => {
+                    self.state = Some(state);
+                    return Ok(Some(why.to_owned()));
+                }
+            }
+        }
+        for name in std::mem::take(&mut self.missing) {
+            if !self.add_session(&name, &mut todo, teller) {
+                self.missing.push(name);
+            }
+        }
+        self.queue.extend(todo);
+        self.state = Some(state);
+        let cost = start.elapsed();
+        self.is_settled = !is_touched;
+        self.next_look = Some(now + if is_touched { SETTLE.max(cost * 10) } else { SAFETY.max(cost * 100) });
+        self.no_look_before = Some(now + cost * 4);
+        Ok(None)
+    }
+
+    fn learn_tables(&mut self, schema: i64) -> Result<(), Trouble> {
+        let format = self.format;
+        let queries = catalog::queries(self.database()?, format)?;
+        let other = || Trouble::Unreadable("these are the tables of another program".to_owned());
+        self.queries = Arc::new(queries.ok_or_else(other)?);
+        self.schema = schema;
+        self.files.set_queries(Arc::clone(&self.queries), schema);
+        Ok(())
+    }
+
+    fn look_at(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<News, Trouble> {
+        let (queries, is_settling) = (Arc::clone(&self.queries), self.is_settling);
+        self.database()?;
+        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
+            return Ok(News::More(Vec::new()));
+        };
+        let news = session.look(number, database, &queries, is_settling)?;
+        if session.lane.is_none()
+            && let Some(sql) = &queries.facts
+        {
+            let facts = session.facts(database, sql)?;
+            facts.into_iter().for_each(|fact: MetaEdit| teller.tell_fact(fact));
+        }
+        let children = session.children(database, &queries)?;
+        let News::More(mut todo) = news else { return Ok(news) };
+        for name in children {
+            if self.asked.insert(name.clone()) {
+                self.add_session(&name, &mut todo, teller);
+            }
+        }
+        Ok(News::More(todo))
+    }
+
+    fn read_next(&mut self, todo: Vec<Todo>) {
+        for todo in todo.into_iter().rev() {
+            self.queue.push_front(todo);
+        }
+    }
+
+    fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        let Growth::Appended { beyond, .. } = &queries.growth else { return Ok(()) };
+        self.database()?;
+        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
+            return Ok(());
+        };
+        let rows = session.read_on(database, beyond)?;
+        let is_more = !rows.is_empty();
+        let mut todo: Vec<Todo> =
+            rows.into_iter().map(|(at, bytes)| Todo::Have { session: number, at, bytes }).collect();
+        todo.extend(is_more.then_some(Todo::More(number)));
+        self.read_next(todo);
+        Ok(())
+    }
+
+    fn read_row(
+        &mut self,
+        (session, table, at): (usize, usize, i64),
+        teller: &mut Teller<'_>,
+    ) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        let Some(one) = queries.tables.get(table) else { return Ok(()) };
+        let Some(id) = self.sessions.get(session).map(|session| Cell::from(session.id.as_str())) else {
+            return Ok(());
+        };
+        match self.database()?.value(&one.one, &[id, Cell::Int(at)])? {
+            Some(Cell::Bytes(bytes)) => self.tell(session, table, at, &bytes, teller),
+            Some(Cell::Null | Cell::Int(_) | Cell::Real(_)) => self.tell(session, table, at, b"", teller),
+            // It is gone since the look; the next one says so.
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Tells a row, in place of what it was before.
+    fn tell(&mut self, session: usize, table: usize, at: i64, bytes: &[u8], teller: &mut Teller<'_>) {
+        let Some((origin, kind, path)) = self.origin((session, table, at), teller) else { return };
+        let Some(rows) = self.sessions.get_mut(session) else { return };
+        let hash = session::hash(bytes);
+        if rows.is_told_so(table, at, hash) {
+            return;
+        }
+        if let Some(tally) = rows.told_before(table, at) {
+            teller.take_back(&tally, origin);
+        }
+        self.kept += bytes.len() as u64;
+        let is_full = self.bodies == Bodies::Recent && self.kept > KEPT;
+        teller.leave_bodies(self.bodies == Bodies::Away || is_full);
+        let tally = match unpacked(bytes) {
+            Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
+            Ok(text) if text.is_empty() => {
+                teller.fault_apart(Record { origin, bytes: b"" }, "a row without content")
+            }
+            Ok(text) => {
+                let origin = Origin { len: saturating_u32(text.len()), ..origin };
+                let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
+                if rows.is_abandoned(at) {
+                    teller.tell_abandoned(record, place)
+                } else {
+                    teller.tell_apart(record, place)
+                }
+            }
+        };
+        rows.note(table, at, hash, &tally);
+        self.told += 1;
+    }
+
+    fn fault(&mut self, (session, table, at): (usize, usize, i64), what: &str, teller: &mut Teller<'_>) {
+        let Some((origin, ..)) = self.origin((session, table, at), teller) else { return };
+        let Some(rows) = self.sessions.get_mut(session) else { return };
+        if !rows.is_told_so(table, at, 0) {
+            let what = format!("a row cannot be read: {what}");
+            let tally = teller.fault_apart(Record { origin, bytes: b"" }, &what);
+            rows.note(table, at, 0, &tally);
+        }
+    }
+
+    fn read_archive(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        self.database()?;
+        let (Some(sql), Some(session), Some(database)) =
+            (&queries.archive, self.sessions.get(number), &self.database)
+        else {
+            return Ok(());
+        };
+        let Some(Cell::Bytes(packed)) = database.value(sql, &[Cell::from(session.id.as_str())])? else {
+            return Ok(());
+        };
+        let kind =
+            Kind::Archive { session: self.files.session(&session.id), is_lane: session.lane.is_some() };
+        let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", teller);
+        let text = match unpacked(&packed) {
+            Ok(text) => text,
+            Err(what) => {
+                teller.notice(file, &format!("the archive of this session cannot be read: {what}"));
+                return Ok(());
+            }
+        };
+        teller.leave_bodies(self.bodies == Bodies::Away);
+        let mut buffer = LineBuffer::new(file);
+        let mut tell = |line: Line<'_>| {
+            let (Line::Whole(record) | Line::TooLong(record)) = line;
+            teller.tell(record, kind.place(&path, record.origin.line));
+        };
+        buffer.feed(&text, &mut tell);
+        buffer.unfinished().into_iter().for_each(tell);
+        Ok(())
+    }
+
+    /// Where a row is, what it is, and what its file is called.
+    fn origin(
+        &mut self,
+        (session, table, at): (usize, usize, i64),
+        teller: &mut Teller<'_>,
+    ) -> Option<(Origin, Kind, PathBuf)> {
+        let rows = self.sessions.get_mut(session)?;
+        let (file, kind, path) = rows.file((&self.files, &self.path), table, &self.queries, teller)?;
+        let line = u32::try_from(at).unwrap_or(0);
+        Some((Origin { file, at: at.cast_unsigned(), len: 0, line }, kind, path))
+    }
+
+    fn note(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
+        self.database = None;
+        let (is_news, delay) = match &self.trouble {
+            Some((known, delay)) => (*known != trouble, (*delay * 2).min(LAST_RETRY)),
+            None => (true, FIRST_RETRY),
+        };
+        let link = match &trouble {
+            Trouble::Gone => LinkState::Gone,
+            other => LinkState::Unreadable(Text::clean(&other.words())),
+        };
+        self.next_look = Some(now + delay);
+        self.trouble = Some((trouble, delay));
+        if is_news { vec![link] } else { Vec::new() }
+    }
+
+    fn recover(&mut self) -> Vec<LinkState> {
+        self.trouble.take().map(|_| LinkState::Live).into_iter().collect()
+    }
+}
+
+/// A record as text: long ones may be compressed.
+pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+    packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
+}
+
+/// A reading that does not follow has no later to try again.
+fn open_patiently(path: &Path, bodies: Bodies) -> Result<Database, Trouble> {
+    let start = Instant::now();
+    loop {
+        match Database::open(path) {
+            Err(Trouble::Busy) if !bodies.is_live() && start.elapsed() < PATIENCE => {
+                std::thread::sleep(FIRST_RETRY);
+            }
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Branches with numbers: what a session left, in the order in which it left it.
+//!
+//! Invariant: what is appended gives no branch another number and moves no entry from one to another.
+//! Whether a branch is active again is another matter: a session may go back to what it left.
+
+use std::collections::{HashMap, HashSet};
+
+use super::body::Key;
+use super::entry::EntryId;
+use super::forest::{Forest, Links};
+
+/// A branch that the session left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// From 1, in the order in which they were left.
+    pub number: usize,
+    /// Why the session went on elsewhere.
+    pub why: Why,
+    /// Its entries in file order, without those of branches that were left before.
+    pub entries: Vec<EntryId>,
+    /// The entry that it goes on from; none if it begins the session.
+    pub point: Option<EntryId>,
+    /// The branch that this entry lies on, if that was left too.
+    pub parent: Option<usize>,
+    /// The entry with which the session went on.
+    pub next: Option<EntryId>,
+    /// Whether the session went back to it: all its entries are active.
+    pub is_active: bool,
+    reach: Reach,
+}
+
+/// Why a session left a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Another prompt took the place of the one that began it.
+    Prompt,
+    /// The session went on from an earlier record.
+    Left,
+    /// The agent says that it was undone.
+    Undone,
+}
+
+impl Why {
+    /// The word used in JSON outputs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Left => "left",
+            Self::Undone => "undone",
+        }
+    }
+}
+
+/// What was there when a branch was left.
+#[derive(Clone, Debug, PartialEq)]
+struct Reach {
+    /// The last record of its path; none where the order of the file is the path.
+    tip: Option<Key>,
+    /// Entries of all lanes before this place.
+    place: usize,
+}
+
+/// Something that was left. Entries are told by their places among those of the main lane.
+pub struct Leaving {
+    /// What was left, in file order; also what an earlier leaving left.
+    pub entries: Vec<usize>,
+    /// The last record, if its links lead to the root.
+    pub tip: Option<Key>,
+    /// The record with which the session went on.
+    pub next: Option<Key>,
+    /// Entries of all lanes that were there.
+    pub place: usize,
+    /// Why.
+    pub why: Why,
+}
+
+/// Gives numbers to what was left. What an earlier leaving named belongs to that.
+pub fn number(
+    mut leavings: Vec<Leaving>,
+    links: &Links<'_>,
+    forest: &Forest<'_>,
+    abandoned: &HashSet<EntryId>,
+) -> Vec<Branch> {
+    leavings.sort_by_key(|leaving| leaving.place);
+    let mut claimed: HashMap<usize, usize> = HashMap::new();
+    let mut branches = Vec::new();
+    let mut points = Vec::new();
+    let by_key: HashMap<&Key, EntryId> = links.entries.iter().map(|one| (&one.entry.key, one.id)).collect();
+    for leaving in leavings {
+        let own: Vec<usize> = leaving.entries.into_iter().filter(|at| !claimed.contains_key(at)).collect();
+        let Some(first) = own.first().copied() else { continue };
+        let number = branches.len() + 1;
+        let root = links.entries.get(first);
+        let point = match &leaving.tip {
+            Some(_) => root.and_then(|root| forest.entry_above(&root.entry.key)),
+            None => (0..first).rev().find(|at| !claimed.contains_key(at)),
+        };
+        points.push(point);
+        claimed.extend(own.iter().map(|at| (*at, number)));
+        let entries: Vec<EntryId> =
+            own.iter().filter_map(|at| links.entries.get(*at)).map(|one| one.id).collect();
+        branches.push(Branch {
+            number,
+            why: leaving.why,
+            is_active: !entries.iter().any(|id| abandoned.contains(id)),
+            entries,
+            point: point.and_then(|at| links.entries.get(at)).map(|one| one.id),
+            parent: None,
+            next: leaving.next.and_then(|key| by_key.get(&key).copied()),
+            reach: Reach { tip: leaving.tip, place: leaving.place },
+        });
+    }
+    for (branch, point) in branches.iter_mut().zip(points) {
+        let is_left = branch.point.is_some_and(|id| abandoned.contains(&id));
+        branch.parent = point.filter(|_| is_left).and_then(|at| claimed.get(&at).copied());
+    }
+    branches
+}
+
+/// Entries of the main lane as they were when the branch was left: what the model saw at its end, with
+/// the copies and damaged lines that stand beside.
+pub fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
+    let there = links.entries.iter().enumerate().filter(|(_, one)| one.place < branch.reach.place);
+    let Some(tip) = &branch.reach.tip else {
+        let before = branches.iter().take_while(|other| other.number < branch.number);
+        let gone: HashSet<EntryId> = before.flat_map(|other| other.entries.iter().copied()).collect();
+        return there.map(|(_, one)| one.id).filter(|id| !gone.contains(id)).collect();
+    };
+    let forest = Forest::of(links);
+    let path: HashSet<usize> = forest.path(tip).0.into_iter().collect();
+    there
+        .filter(|(at, one)| path.contains(at) || forest.is_beside(one.entry))
+        .map(|(_, one)| one.id)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

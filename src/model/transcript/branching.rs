@@ -1,0 +1,109 @@
+//! What is derived from the order and the links of the entries: turns and branches.
+
+use super::Transcript;
+use super::retelling::Retelling;
+use crate::model::body::Key;
+use crate::model::branch::{self, Branch};
+use crate::model::entry::EntryId;
+use crate::model::forest::{Departure, Links, Placed};
+use crate::model::moment::Moment;
+use crate::model::tree::{Branches, Growth};
+use crate::model::turn::Turn;
+
+impl Transcript {
+    /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
+    /// on top costs no more in a long session than in a short one.
+    pub fn settle(&mut self) {
+        let new = self.order.get(self.turns_known..).unwrap_or_default();
+        let opens = |(place, id): (usize, &EntryId)| {
+            let entry = self.entries.get(id.index())?;
+            let opens = entry.marks.prompt && entry.lane.is_none();
+            opens.then_some(Turn { prompt: *id, first: self.turns_known + place })
+        };
+        self.turns.extend(new.iter().enumerate().filter_map(opens));
+        self.turns_known = self.order.len();
+        // In the middle of a new telling the links are those of its beginning.
+        if self.retelling.is_none() && std::mem::take(&mut self.branches_are_stale) {
+            self.branches = Branches::derive(&self.linked());
+        }
+    }
+
+    /// What the session left behind; see [`Transcript::settle`].
+    pub fn branches(&self) -> &Branches {
+        &self.branches
+    }
+
+    /// Entries of the main lane as they were when the session left a branch: what the model saw at its
+    /// end. Nothing if there is no branch of this number.
+    pub fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
+        let list = &self.branches.list;
+        let left = list.get(number.checked_sub(1)?)?;
+        Some(branch::seen_at_end(left, list, &self.linked()))
+    }
+
+    /// When the session left a branch: the time of the entry with which it went on, else of the last
+    /// one on the branch.
+    pub fn left_at(&self, branch: &Branch) -> Option<Moment> {
+        let at = |id: EntryId| self.get(id)?.at;
+        branch.next.and_then(at).or_else(|| branch.entries.iter().rev().copied().find_map(at))
+    }
+
+    /// Whether the format says that all records are linked.
+    pub fn is_linked_tree(&self) -> bool {
+        self.is_linked_tree
+    }
+
+    /// Whether a record of this key is known, as an entry or as a link, and its parent.
+    pub fn parent_of(&self, key: &Key) -> Option<Option<&Key>> {
+        let entry = self.find(key).and_then(|id| self.get(id));
+        entry.map(|entry| entry.parent.as_ref()).or_else(|| self.links.get(key).map(Option::as_ref))
+    }
+
+    pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
+        self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, false);
+        self.lead(&key, parent.as_ref());
+        self.links.insert(key, parent);
+    }
+
+    /// A record is the last one now. If it does not go on from the one before, that was left.
+    pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>) {
+        let told = self.retelling.as_ref().map_or(self.order.len(), Retelling::len);
+        if let Some(tip) = self.leaf.replace(key.clone()).filter(|tip| tip != key && Some(tip) != parent) {
+            self.departures.push(Departure { tip, next: key.clone(), place: told });
+        }
+    }
+
+    /// A new telling tells all links again.
+    pub(super) fn forget_links(&mut self) {
+        self.links.clear();
+        self.leaf = None;
+        self.departures.clear();
+    }
+
+    /// Notes a new record of the main lane, before it takes its place.
+    pub(super) fn grow_branches(&mut self, key: &Key, parent: Option<&Key>, leads: bool, is_prompt: bool) {
+        let is_there = |parent: &Key| self.links.contains_key(parent) || self.index.contains_key(parent);
+        let new = Growth {
+            key,
+            parent,
+            resolves: parent.is_some_and(is_there),
+            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
+            leads,
+            is_prompt,
+        };
+        // A key that was told before as a link or as an entry changes what is known of the tree.
+        let is_retold = is_there(key);
+        self.branches_are_stale = self.branches_are_stale || is_retold || !self.branches.grow(&new);
+    }
+
+    fn linked(&self) -> Links<'_> {
+        let placed = |(place, id): (usize, &EntryId)| Some(Placed { id: *id, place, entry: self.get(*id)? });
+        let entries = self.order.iter().enumerate().filter_map(placed);
+        Links {
+            entries: entries.filter(|one| one.entry.lane.is_none()).collect(),
+            others: &self.links,
+            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
+            departures: &self.departures,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The doctor's report as text: what was found first, what is odd below, the verdicts of the others last.
+
+use std::io::{self, Write};
+
+use super::{FileLine, OddityLine, PlaceLine, Report, VersionLine};
+use crate::model::figures::{bytes, count};
+
+/// So many files are told by name.
+const FILES: usize = 12;
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Report { path, format, confidence, reason, .. } = report;
+    writeln!(out, "{path}: {format} ({confidence}): {reason}")?;
+    if let Some(versions) = versions(&report.version_list) {
+        writeln!(out, "  written by {versions}")?;
+    }
+    if let (Some(first), Some(last)) = (&report.times.first, &report.times.last) {
+        writeln!(out, "  from {first} to {last}")?;
+    }
+    for (name, value) in &report.facts {
+        writeln!(out, "  {name}: {value}")?;
+    }
+    if !report.omits.is_empty() {
+        writeln!(out, "  not recorded by this agent: {}", report.omits)?;
+    }
+    write_records(report, out)?;
+    write_files(report, out)?;
+    section("unknown types and fields, shown raw", report.unknown.iter(), out, |line| {
+        format!("{:>6}  {} (first: {})", line.count, line.what, shown(&line.first))
+    })?;
+    let faults = report.records.faults.iter();
+    section("faulty records, shown as they are", faults, out, |fault| {
+        let file = fault.file.as_deref().unwrap_or(path);
+        format!("{file}:{}: byte {}: {}", fault.line, fault.byte, fault.what)
+    })?;
+    write_oddities(report, out)?;
+    section("notices", report.notices.iter(), out, |line| {
+        format!("{:>6}  {}: {} (first: {})", line.count, line.severity, line.what, shown(&line.first))
+    })?;
+    section("what each format says", report.formats.iter(), out, |line| {
+        format!("{:<20} {:<10} {}", line.format, line.confidence, line.reason)
+    })
+}
+
+/// `version 2.1.98 (line 3)`, `versions 2.0.64 (line 3) to 2.1.185 (line 900), 4 in all`.
+fn versions(list: &[VersionLine]) -> Option<String> {
+    let told = |line: &VersionLine| format!("{} (first: {})", line.version, shown(&line.first));
+    Some(match list {
+        [] => return None,
+        [one] => format!("version {}", told(one)),
+        [first, last] => format!("versions {} and {}", told(first), told(last)),
+        [first, .., last] => {
+            format!("versions {} to {}, {} in all", told(first), told(last), list.len())
+        }
+    })
+}
+
+fn write_records(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let records = &report.records;
+    let total = count(records.total, "record");
+    let share = match (report.shown_percent, report.shown_bytes_percent) {
+        (Some(records), Some(bytes)) => format!(": {records}% of them and {bytes}% of their bytes are shown"),
+        _ => String::new(),
+    };
+    writeln!(out, "  {total} of {}{share}", bytes(records.bytes.total))?;
+    let fates = [
+        (records.shown, records.bytes.shown, "shown as entries"),
+        (records.merged, records.bytes.merged, "part of other entries"),
+        (records.passed, records.bytes.passed, "passed over"),
+    ];
+    for (number, size, what) in fates {
+        writeln!(out, "  {number:>8} {:>8}  {what}", bytes(size))?;
+    }
+    for (reason, number) in &records.passed_reasons {
+        let size = records.bytes.passed_reasons.get(reason).copied().unwrap_or(0);
+        writeln!(out, "    {number:>8} {:>8}  {reason}", bytes(size))?;
+    }
+    writeln!(out, "  {:>8} {:>8}  faulty", records.faulty, bytes(records.bytes.faulty))?;
+    match &report.fault {
+        Some(fault) => writeln!(out, "  reading stopped: {fault}"),
+        None => Ok(()),
+    }
+}
+
+fn write_files(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let files = &report.file_list;
+    if files.len() < 2 {
+        return Ok(());
+    }
+    let line = |file: &FileLine| {
+        let size = file.bytes.map_or_else(|| "?".to_owned(), bytes);
+        format!("{:<9} {size:>8} {:>14}  {}", file.role, count(file.records, "record"), file.path)
+    };
+    section(&format!("{} files", files.len()), files.iter().take(FILES), out, line)?;
+    let more: Vec<&FileLine> = files.iter().skip(FILES).collect();
+    if more.is_empty() {
+        return Ok(());
+    }
+    let size = more.iter().filter_map(|file| file.bytes).sum();
+    let records = more.iter().map(|file| file.records).sum();
+    writeln!(out, "  and {} more: {}, {}", more.len(), bytes(size), count(records, "record"))
+}
+
+fn write_oddities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let line = |oddity: &OddityLine| {
+        let note = oddity.note.as_deref().map(|note| format!(", {note}")).unwrap_or_default();
+        format!("{:>6}  {}{note} (first: {})", oddity.count, oddity.what, shown(&oddity.first))
+    };
+    if let Some(links) = &report.links {
+        let title = format!("links: {} with a parent, {}", links.linked, count(links.roots, "root"));
+        titled(&title, links.oddities.iter(), out, line)?;
+    }
+    let pairing = &report.pairing;
+    if pairing.calls > 0 || !pairing.oddities.is_empty() {
+        let title = format!(
+            "calls: {}, {} with their result, {} failed",
+            pairing.calls, pairing.paired, pairing.failed
+        );
+        titled(&title, pairing.oddities.iter(), out, line)?;
+    }
+    section("times", report.times.oddities.iter(), out, line)
+}
+
+fn titled<T>(
+    title: &str,
+    lines: impl ExactSizeIterator<Item = T>,
+    out: &mut dyn Write,
+    line: impl Fn(T) -> String,
+) -> io::Result<()> {
+    writeln!(out, "\n{title}")?;
+    for item in lines {
+        writeln!(out, "  {}", line(item))?;
+    }
+    Ok(())
+}
+
+/// As [`titled`], if there are lines.
+fn section<T>(
+    title: &str,
+    lines: impl ExactSizeIterator<Item = T>,
+    out: &mut dyn Write,
+    line: impl Fn(T) -> String,
+) -> io::Result<()> {
+    if lines.len() == 0 { Ok(()) } else { titled(title, lines, out, line) }
+}
+
+/// The name of the file is enough: the paths are told above.
+fn shown(place: &PlaceLine) -> String {
+    let name = place.file.rsplit('/').next().unwrap_or(&place.file);
+    let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+    format!("{name}{line}, byte {}", place.byte)
+}

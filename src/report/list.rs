@@ -1,0 +1,218 @@
+//! `tv list`: the sessions that are there, newest first, as a table for people or as JSON an object a
+//! line. Schema `tv.list/1`, only ever added to.
+//!
+//! Invariant: a row is written as soon as it is known, so columns have their widths from the paper, not
+//! from the rows.
+
+use std::io::{self, Write};
+
+use ratatui::style::{Color, Style};
+use ratatui::text::Span;
+use serde::Serialize;
+
+use super::outcome::{Outcome, Trouble};
+use super::rows::Paper;
+use crate::ingest::find::{self, Environment, Found, Search};
+use crate::model::figures;
+use crate::model::moment::Moment;
+use crate::render::wrap;
+
+/// After so many rows what was written is handed on: readers see the newest at once.
+const FLUSHED: usize = 16;
+/// What stands between columns.
+const GAP: usize = 2;
+
+/// What to list, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where to look.
+    pub search: Search,
+    /// At most so many.
+    pub limit: Option<usize>,
+    /// One JSON object a line instead of a table.
+    pub json: bool,
+    /// Columns and colours.
+    pub paper: Paper,
+}
+
+/// A session as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    path: String,
+    session: Option<&'a str>,
+    format: &'static str,
+    agent: Option<&'a str>,
+    id: &'a str,
+    key: Option<&'a str>,
+    title: Option<&'a str>,
+    cwd: Option<&'a str>,
+    model: Option<&'a str>,
+    started: Option<String>,
+    modified: Option<String>,
+    size_bytes: Option<u64>,
+    live: Option<bool>,
+}
+
+/// Writes the sessions that are found.
+pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    let mut failures = Vec::new();
+    let table = Table::new(options, now);
+    let mut listed = 0;
+    let mut sessions = find::sessions(&options.search, now);
+    while options.limit.is_none_or(|limit| listed < limit) {
+        match sessions.next() {
+            None => break,
+            Some(Err(failure)) => failures.push(failure),
+            Some(Ok(found)) => {
+                if options.json {
+                    write_json(&found, out)?;
+                } else {
+                    writeln!(out, "{}", table.line(&found))?;
+                }
+                listed += 1;
+                if listed % FLUSHED == 0 {
+                    out.flush()?;
+                }
+            }
+        }
+    }
+    if listed == 0 && failures.is_empty() && !options.json {
+        writeln!(out, "no sessions")?;
+    }
+    Ok(Outcome::of(failures))
+}
+
+fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), Trouble> {
+    let line = Line {
+        schema: "tv.list/1",
+        path: found.path.to_string_lossy().into_owned(),
+        session: found.session.as_deref(),
+        format: found.format,
+        agent: found.agent.as_deref(),
+        id: &found.id,
+        key: found.key.as_deref(),
+        title: found.title.as_deref(),
+        cwd: found.cwd.as_deref(),
+        model: found.model.as_deref(),
+        started: found.started.map(Moment::to_rfc3339),
+        modified: found.modified.map(Moment::to_rfc3339),
+        size_bytes: found.size,
+        live: found.live,
+    };
+    serde_json::to_writer(&mut *out, &line)?;
+    writeln!(out).map_err(io::Error::into)
+}
+
+/// Columns of the table, in the order of the page. The title has what the others leave.
+struct Table<'a> {
+    environment: &'a Environment,
+    paper: Paper,
+    now: Moment,
+    title: usize,
+    format: usize,
+    id: usize,
+    cwd: usize,
+    model: usize,
+}
+
+const AGE: usize = 4;
+const SIZE: usize = 7;
+
+impl<'a> Table<'a> {
+    /// Narrow pages have fewer columns; what opens a session, its id, stays longest.
+    fn new(options: &'a Options, now: Moment) -> Self {
+        let width = usize::from(options.paper.width);
+        let [format, id, cwd, model] = match width {
+            0..60 => [0, 8, 0, 0],
+            60..90 => [11, 13, 0, 0],
+            90..130 => [11, 13, 20, 0],
+            _ => [11, 18, 28, 20],
+        };
+        let columns = [AGE, SIZE, format, id, cwd, model];
+        let taken: usize = columns.iter().filter(|column| **column > 0).map(|column| column + GAP).sum();
+        // The dot in front and the gap behind it.
+        let title = width.saturating_sub(taken + 2).max(8);
+        Self {
+            environment: &options.search.environment,
+            paper: options.paper,
+            now,
+            title,
+            format,
+            id,
+            cwd,
+            model,
+        }
+    }
+
+    fn line(&self, found: &Found) -> String {
+        let dot = if found.live == Some(true) { if self.paper.ascii { "*" } else { "●" } } else { " " };
+        let size = found.size.map(figures::bytes).unwrap_or_default();
+        let cwd = found.cwd.as_ref().map(|cwd| self.environment.shortened(cwd.as_str().as_ref()));
+        let dim = Style::new().fg(Color::DarkGray);
+        let title = found.title.as_deref().unwrap_or("(no title)");
+        let cells = [
+            (format!("{:>AGE$}", age(found.modified, self.now)), dim),
+            (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
+            (self.fit(title, self.title), Style::new()),
+            (self.fit_end(&cwd.unwrap_or_default(), self.cwd), dim),
+            (self.fit(found.model.as_deref().unwrap_or_default(), self.model), dim),
+            (format!("{size:>SIZE$}"), dim),
+            (self.fit(&found.id, self.id), Style::new()),
+        ];
+        let mut spans = vec![Span::styled(dot, Style::new().fg(Color::Green))];
+        for (at, (cell, style)) in cells.into_iter().filter(|(cell, _)| !cell.is_empty()).enumerate() {
+            spans.push(Span::raw(if at == 0 { " " } else { "  " }));
+            spans.push(Span::styled(cell, style));
+        }
+        self.paper.bare_line(&spans)
+    }
+
+    /// A text in a column of this width: its beginning, and blanks.
+    fn fit(&self, text: &str, width: usize) -> String {
+        let spans = wrap::fit(&[Span::raw(one_line(text))], width, self.cut());
+        let mut cell: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        cell.push_str(&" ".repeat(width.saturating_sub(wrap::width(&cell))));
+        cell
+    }
+
+    /// A path in a column: its end says most.
+    fn fit_end(&self, path: &str, width: usize) -> String {
+        let mut rest = path;
+        while width > 0 && wrap::width(rest) > width.saturating_sub(1) && wrap::width(path) > width {
+            let mut chars = rest.chars();
+            chars.next();
+            rest = chars.as_str();
+        }
+        if rest.len() < path.len() {
+            self.fit(&format!("{}{rest}", self.cut()), width)
+        } else {
+            self.fit(path, width)
+        }
+    }
+
+    fn cut(&self) -> &'static str {
+        if self.paper.ascii { "~" } else { "…" }
+    }
+}
+
+/// Titles of several lines stand on one.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How long ago, in at most four columns.
+fn age(at: Option<Moment>, now: Moment) -> String {
+    let Some(at) = at else { return String::new() };
+    let minutes = now.since(at) / 60_000;
+    match minutes {
+        0 => "now".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1_440 => format!("{}h", minutes / 60),
+        1_440..525_600 => format!("{}d", minutes / 1_440),
+        _ => format!("{}y", minutes / 525_600),
+    }
+}
+
+#[cfg(test)]
+mod tests;

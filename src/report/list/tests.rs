@@ -1,0 +1,75 @@
+use std::fs;
+use std::path::Path;
+
+use super::{Options, age, write};
+use crate::ingest::find::{Environment, Search};
+use crate::model::moment::Moment;
+use crate::render::wrap;
+use crate::report::rows::Paper;
+
+fn options(folder: &Path, width: u16) -> Options {
+    let environment = Environment { home: Some(folder.to_owned()), ..Environment::default() };
+    Options {
+        search: Search { environment, ..Search::default() },
+        limit: None,
+        json: false,
+        paper: Paper { width, colour: false, ascii: false },
+    }
+}
+
+fn written(options: &Options) -> String {
+    let mut out = Vec::new();
+    // Far in the future, so that what the test wrote counts as old.
+    write(options, Moment(4_000_000_000_000), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn rows_fit_the_page_whatever_stands_in_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join(".claude/projects/-work");
+    fs::create_dir_all(&project).unwrap();
+    let line = |cwd: &str, prompt: &str| {
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"{prompt}"}},"uuid":"u1","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"{cwd}","version":"2.1.0"}}"#
+        )
+    };
+    let wide = line(
+        "/work/山の上の家の中の猫の本",
+        "山の上の家の中の猫の本を読む\\nand more\\u001b[2J of it 山の上の家",
+    );
+    fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), wide).unwrap();
+    fs::write(project.join("a.jsonl"), line("/w", "short")).unwrap();
+    fs::write(project.join("empty.jsonl"), "").unwrap();
+    for width in [20, 50, 80, 100, 160] {
+        let table = written(&options(folder.path(), width));
+        assert_eq!(table.lines().count(), 3, "{table}");
+        assert!(!table.contains('\u{1b}'), "{table}");
+        for row in table.lines().filter(|_| width > 40) {
+            assert!(wrap::width(row) <= usize::from(width), "{width}: {row}");
+        }
+    }
+    let table = written(&options(folder.path(), 100));
+    assert!(table.contains("5d0c1c52-7f4…") && table.contains("(no title)"), "{table}");
+    let starts: Vec<usize> =
+        table.lines().map(|row| wrap::width(row.split("claude-code").next().unwrap())).collect();
+    assert_eq!(starts, [8, 8, 8], "{table}");
+}
+
+#[test]
+fn nothing_found_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), 100);
+    assert_eq!(written(&options), "no sessions\n");
+    options.json = true;
+    assert_eq!(written(&options), "");
+}
+
+#[test]
+fn ages_stay_short() {
+    let now = Moment(1_800_000_000_000);
+    let ago = |minutes: i64| age(Some(Moment(now.0 - minutes * 60_000)), now);
+    let ages = [0, 1, 59, 60, 1_439, 1_440, 525_599, 525_600].map(ago);
+    assert_eq!(ages, ["now", "1m", "59m", "1h", "23h", "1d", "364d", "1y"]);
+    assert_eq!(age(None, now), "");
+}

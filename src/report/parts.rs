@@ -1,0 +1,218 @@
+//! Branches and sub-agents with figures of their own, which add up to those of the session: the lists
+//! of schema `tv.stats/1`.
+//!
+//! Invariant: an entry counts as its own in one place only: on the active path, on the branch that left
+//! it, or in its lane.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use super::spent::{CostFigures, UsageFigures};
+use crate::analysis::{cost, phrases};
+use crate::model::branch::Branch;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
+use crate::model::text::{Name, Text};
+use crate::model::tool::ToolState;
+use crate::model::totals::Totals;
+use crate::model::transcript::Transcript;
+
+/// What happened in a part of a session.
+#[derive(Debug, Serialize)]
+pub struct PartFigures {
+    /// Messages.
+    pub entries: u64,
+    /// Prompts.
+    pub turns: u64,
+    /// Tool calls.
+    pub calls: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// What was spent.
+    pub usage: UsageFigures,
+    /// What that cost.
+    pub cost: CostFigures,
+}
+
+/// A branch that the session left.
+#[derive(Debug, Serialize)]
+pub struct BranchFigures {
+    /// From 1, in the order in which they were left; appends change no number.
+    pub number: usize,
+    /// `prompt`, `left` or `undone`.
+    pub why: &'static str,
+    /// The same in words.
+    #[serde(skip)]
+    pub reason: &'static str,
+    /// Whether the session went back to all of it.
+    pub active: bool,
+    /// The branch that it goes on from; `null` for the active path.
+    pub parent: Option<usize>,
+    /// The key of the entry that it goes on from.
+    pub point: Option<String>,
+    /// The key of its first entry.
+    pub root: Option<String>,
+    /// When the session went on elsewhere.
+    pub left: Option<String>,
+    /// Its entries that are not active, without those of branches that were left before.
+    #[serde(flatten)]
+    pub own: PartFigures,
+    /// With the sub-agents that it started.
+    pub total: PartFigures,
+}
+
+/// A sub-agent.
+#[derive(Debug, Serialize)]
+pub struct LaneFigures {
+    /// The name that its entries carry.
+    pub name: String,
+    /// What to call it.
+    pub label: String,
+    /// The call that started it.
+    pub call_id: Option<String>,
+    /// The sub-agent that started it; `null` for the main agent.
+    pub parent: Option<String>,
+    /// The branch that it was started on, if the session left that.
+    pub branch: Option<usize>,
+    /// First time seen.
+    pub started: Option<String>,
+    /// Last time seen.
+    pub ended: Option<String>,
+    /// Its own entries.
+    #[serde(flatten)]
+    pub own: PartFigures,
+    /// With all that it started.
+    pub total: PartFigures,
+}
+
+/// Running figures of a part.
+#[derive(Clone, Default)]
+struct Part {
+    entries: u64,
+    turns: u64,
+    calls: u64,
+    failed: u64,
+    totals: Totals,
+}
+
+/// Whether an entry counts as a message; results that stand alone do not.
+pub fn is_message(entry: &Entry) -> bool {
+    entry.blocks.is_empty() || entry.blocks.iter().any(|block| !matches!(block.kind, BlockKind::Result(_)))
+}
+
+/// The branches by number.
+pub fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
+    let mut started: HashMap<usize, Part> = HashMap::new();
+    for lane in transcript.lanes() {
+        if let Some(branch) = branch_of(lane, transcript) {
+            started.entry(branch.number).or_default().count_all(&lane.entries, transcript);
+        }
+    }
+    let figures = |branch: &Branch| {
+        let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string());
+        let mut part = Part::default();
+        let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(id));
+        part.count_all(left, transcript);
+        let own = PartFigures::from(&part);
+        if let Some(lanes) = started.get(&branch.number) {
+            part.join(lanes);
+        }
+        BranchFigures {
+            number: branch.number,
+            why: branch.why.word(),
+            reason: phrases::why(branch.why),
+            active: branch.is_active,
+            parent: branch.parent,
+            point: branch.point.and_then(key),
+            root: branch.entries.first().copied().and_then(key),
+            left: transcript.left_at(branch).map(Moment::to_rfc3339),
+            own,
+            total: PartFigures::from(&part),
+        }
+    };
+    transcript.branches().list.iter().map(figures).collect()
+}
+
+/// The sub-agents in the order in which they were seen.
+pub fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
+    let parts: BTreeMap<&Name, Part> = transcript
+        .lanes()
+        .iter()
+        .map(|lane| {
+            let mut part = Part::default();
+            part.count_all(&lane.entries, transcript);
+            (&lane.name, part)
+        })
+        .collect();
+    let figures = |lane: &LaneFacts| {
+        let mut total = Part::default();
+        for part in transcript.with_nested(lane).iter().filter_map(|lane| parts.get(&lane.name)) {
+            total.join(part);
+        }
+        let times = || lane.entries.iter().filter_map(|id| transcript.get(*id)?.at);
+        LaneFigures {
+            name: lane.name.to_string(),
+            label: lane.label.to_string(),
+            call_id: lane.call.as_ref().map(Text::to_string),
+            parent: transcript.parent_lane(lane).map(|parent| parent.name.to_string()),
+            branch: branch_of(lane, transcript).map(|branch| branch.number),
+            started: times().min().map(Moment::to_rfc3339),
+            ended: times().max().map(Moment::to_rfc3339),
+            own: PartFigures::from(parts.get(&lane.name).unwrap_or(&Part::default())),
+            total: PartFigures::from(&total),
+        }
+    };
+    transcript.lanes().iter().map(figures).collect()
+}
+
+/// The abandoned branch that a sub-agent goes back to.
+fn branch_of<'a>(lane: &LaneFacts, transcript: &'a Transcript) -> Option<&'a Branch> {
+    transcript.branches().of(transcript.root_caller(lane)?)
+}
+
+impl Part {
+    fn count_all<'a>(&mut self, ids: impl IntoIterator<Item = &'a EntryId>, transcript: &Transcript) {
+        for entry in ids.into_iter().filter_map(|id| transcript.get(*id)) {
+            self.count(entry);
+        }
+    }
+
+    fn count(&mut self, entry: &Entry) {
+        self.entries += u64::from(is_message(entry));
+        self.turns += u64::from(entry.marks.prompt);
+        for call in calls_of(entry) {
+            self.calls += 1;
+            self.failed += u64::from(matches!(call.state, ToolState::Failed(_)));
+        }
+        if let Some(usage) = &entry.usage {
+            self.totals.add(usage, entry.model.as_ref());
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.turns += other.turns;
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.totals.join(&other.totals);
+    }
+}
+
+impl From<&Part> for PartFigures {
+    fn from(part: &Part) -> Self {
+        Self {
+            entries: part.entries,
+            turns: part.turns,
+            calls: part.calls,
+            failed: part.failed,
+            usage: (&part.totals.sum()).into(),
+            cost: (&cost::of(&part.totals)).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

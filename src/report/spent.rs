@@ -1,0 +1,59 @@
+//! Tokens and money as the reports write them. CONTRACT: unknown is `null`, never 0.
+
+use serde::Serialize;
+
+use crate::analysis::cost::Cost;
+use crate::model::text::Text;
+use crate::model::totals::Spent;
+
+/// Tokens.
+#[derive(Debug, Serialize)]
+pub struct UsageFigures {
+    /// Uncached input.
+    pub input: Option<u64>,
+    /// Output, reasoning included.
+    pub output: Option<u64>,
+    /// Cache reads.
+    pub cache_read: Option<u64>,
+    /// Cache writes.
+    pub cache_write: Option<u64>,
+    /// How many of the output were reasoning.
+    pub reasoning: Option<u64>,
+    /// Requests that recorded usage.
+    pub requests: u64,
+}
+
+/// Money.
+#[derive(Debug, Serialize)]
+pub struct CostFigures {
+    /// USD.
+    pub usd: Option<f64>,
+    /// `recorded`, `estimated`, `mixed`, `unpriced`.
+    pub source: &'static str,
+    /// Models that spent tokens and have no price; `unknown` if no model is recorded.
+    pub unpriced_models: Vec<String>,
+}
+
+impl From<&Spent> for UsageFigures {
+    fn from(spent: &Spent) -> Self {
+        Self {
+            input: spent.input.known(),
+            output: spent.output.known(),
+            cache_read: spent.cache_read.known(),
+            cache_write: spent.cache_write.known(),
+            reasoning: spent.reasoning.known(),
+            requests: spent.requests,
+        }
+    }
+}
+
+impl From<&Cost> for CostFigures {
+    fn from(cost: &Cost) -> Self {
+        let named = |model: &Text| if model.is_empty() { "unknown".to_owned() } else { model.to_string() };
+        Self {
+            usd: cost.usd.map(|usd| (usd * 1e6).round() / 1e6),
+            source: cost.source.word(),
+            unpriced_models: cost.unpriced_models.iter().map(named).collect(),
+        }
+    }
+}

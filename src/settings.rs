@@ -1,0 +1,197 @@
+//! The reader's settings: `config.toml` to values, with a complaint for each thing in it that could not
+//! be understood.
+//!
+//! Invariant: never fails. What is understood counts, whatever stands beside it.
+
+mod table;
+pub mod themes;
+
+use std::borrow::Cow;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use self::table::{in_order, place_of};
+use crate::app::action::Action;
+use crate::app::keymap::Preset;
+use crate::app::keys::{Press, parse_keys};
+
+/// What the file says; `None` where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Name of the colours.
+    pub theme: Option<String>,
+    /// Level of detail to start with, 1 to 5.
+    pub level: Option<u8>,
+    /// Only ASCII glyphs.
+    pub ascii: Option<bool>,
+    /// Thinking shown.
+    pub thinking: Option<bool>,
+    /// Outline shown.
+    pub outline: Option<bool>,
+    /// Line of hints shown.
+    pub hints: Option<bool>,
+    /// Whose keys.
+    pub preset: Preset,
+    /// Keys of single actions.
+    pub keys: Vec<(Action, Vec<Vec<Press>>)>,
+    /// What could not be understood: `line:column: what`.
+    pub complaints: Vec<String>,
+}
+
+/// Reads the text of a settings file.
+pub fn parse(text: &str) -> Settings {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut reading = Reading { text, settings: Settings::default(), complaints: Vec::new() };
+    for error in errors {
+        reading.complain(error.span().map_or(0, |span| span.start), error.message());
+    }
+    for (key, value) in in_order(table.get_ref()) {
+        reading.take(key, value);
+    }
+    reading.finish()
+}
+
+const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
+
+struct Reading<'t> {
+    text: &'t str,
+    settings: Settings,
+    /// By their places.
+    complaints: Vec<(usize, String)>,
+}
+
+impl Reading<'_> {
+    fn take(&mut self, key: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+        match key.get_ref().as_ref() {
+            "theme" => self.settings.theme = self.string(value),
+            "level" => self.settings.level = self.level(value),
+            "ascii" => self.settings.ascii = self.switch(value),
+            "thinking" => self.settings.thinking = self.switch(value),
+            "outline" => self.settings.outline = self.switch(value),
+            "hints" => self.settings.hints = self.switch(value),
+            "keys" => match value.get_ref().as_table() {
+                Some(keys) => self.take_keys(keys),
+                None => self.complain(value.span().start, "keys is a table: [keys]"),
+            },
+            other => self.complain(key.span().start, &format!("nothing is called {other}")),
+        }
+    }
+
+    fn take_keys(&mut self, keys: &DeTable<'_>) {
+        for (name, value) in in_order(keys) {
+            if name.get_ref() == "preset" {
+                match value.get_ref().as_str().and_then(Preset::named) {
+                    Some(preset) => self.settings.preset = preset,
+                    None => self.complain(value.span().start, "a preset is default, less or vim"),
+                }
+                continue;
+            }
+            match name.get_ref().parse::<Action>() {
+                Ok(action) => {
+                    let sequences = self.sequences(value);
+                    self.settings.keys.push((action, sequences));
+                }
+                Err(why) => self.complain(name.span().start, &why),
+            }
+        }
+    }
+
+    /// One sequence of keys, or an array of them; an empty array takes an action its keys.
+    fn sequences(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Vec<Press>> {
+        let names: Vec<&Spanned<DeValue<'_>>> = match value.get_ref() {
+            DeValue::Array(names) => names.iter().collect(),
+            _ => vec![value],
+        };
+        let mut sequences = Vec::new();
+        for name in names {
+            match name.get_ref().as_str().and_then(parse_keys) {
+                Some(keys) => sequences.push(keys),
+                None => self.complain(name.span().start, KEYS_WANTED),
+            }
+        }
+        sequences
+    }
+
+    fn string(&mut self, value: &Spanned<DeValue<'_>>) -> Option<String> {
+        let string = value.get_ref().as_str().map(str::to_owned);
+        self.wanted(string, value, "a string is wanted here")
+    }
+
+    fn switch(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
+        self.wanted(value.get_ref().as_bool(), value, "true or false is wanted here")
+    }
+
+    fn level(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u8> {
+        let level = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+        self.wanted(level.filter(|level| (1..=5).contains(level)), value, "a level is 1 to 5")
+    }
+
+    fn finish(mut self) -> Settings {
+        self.complaints.sort();
+        let told = self.complaints.iter().map(|(at, what)| format!("{}: {what}", place_of(self.text, *at)));
+        self.settings.complaints = told.collect();
+        self.settings
+    }
+
+    fn wanted<T>(&mut self, found: Option<T>, value: &Spanned<DeValue<'_>>, what: &str) -> Option<T> {
+        if found.is_none() {
+            self.complain(value.span().start, what);
+        }
+        found
+    }
+
+    fn complain(&mut self, at: usize, what: &str) {
+        self.complaints.push((at, what.to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::app::action::{Action, Kind, Way};
+    use crate::app::keymap::Preset;
+
+    #[test]
+    fn settings_are_read() {
+        let settings = parse(
+            "theme = \"nord\"\nlevel = 4\nhints = false\n[keys]\npreset = \"vim\"\n\
+             next-error = \"x\"\nhelp = [\"F1\", \"g h\"]\n",
+        );
+        assert_eq!(settings.complaints, Vec::<String>::new());
+        assert_eq!(settings.theme.as_deref(), Some("nord"));
+        assert_eq!((settings.level, settings.hints, settings.preset), (Some(4), Some(false), Preset::Vim));
+        assert_eq!(
+            settings.keys.first().map(|(action, _)| *action),
+            Some(Action::Seek(Kind::Error, Way::Next))
+        );
+        assert_eq!(settings.keys.last().map(|(_, keys)| keys.len()), Some(2));
+    }
+
+    #[test]
+    fn the_example_of_the_readme_is_right() {
+        let readme = include_str!("../README.md");
+        let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let settings = parse(example);
+        assert_eq!(settings.complaints, Vec::<String>::new());
+        assert!(settings.theme.is_some() && settings.keys.len() >= 2, "{settings:?}");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_with_its_place_and_the_rest_counts() {
+        let settings = parse("level = 9\nwarp = 1\nascii = true\n[keys]\nfly = \"x\"\nnext = \"nokey!\"\n");
+        assert_eq!(settings.ascii, Some(true));
+        assert_eq!(
+            settings.complaints,
+            [
+                "1:9: a level is 1 to 5",
+                "2:1: nothing is called warp",
+                "5:1: no action is called fly",
+                "6:8: keys are written like \"x\", \"ctrl-n\" or \"g g\"",
+            ]
+        );
+        let broken = parse("level = 2\nascii = \n");
+        assert_eq!(broken.level, Some(2));
+        assert!(broken.complaints.first().is_some_and(|what| what.starts_with("2:")), "{broken:?}");
+    }
+}

@@ -1,0 +1,165 @@
+//! Theme files: the ones in the program, and the reader's own.
+//!
+//! ```toml
+//! light = false              # what is not named is as in the dark theme, else as in the light one
+//! background = "#1e1e2e"     # of the terminal it is made for
+//! [roles]
+//! user = "bold #89b4fa"
+//! hit = "#1e1e2e on #f9e2af"
+//! ```
+
+use std::borrow::Cow;
+
+use ratatui::style::{Color, Modifier, Style};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::table::{in_order, place_of};
+use crate::render::colour::{self, Rgb};
+use crate::render::theme::Theme;
+
+/// The files in the program.
+pub const EMBEDDED: [(&str, &str); 7] = [
+    ("catppuccin", include_str!("../../assets/themes/catppuccin.toml")),
+    ("catppuccin-latte", include_str!("../../assets/themes/catppuccin-latte.toml")),
+    ("gruvbox", include_str!("../../assets/themes/gruvbox.toml")),
+    ("gruvbox-light", include_str!("../../assets/themes/gruvbox-light.toml")),
+    ("nord", include_str!("../../assets/themes/nord.toml")),
+    ("solarized", include_str!("../../assets/themes/solarized.toml")),
+    ("solarized-light", include_str!("../../assets/themes/solarized-light.toml")),
+];
+
+/// A theme file, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThemeFile {
+    /// The theme.
+    pub theme: Theme,
+    /// The background it is made for.
+    pub background: Option<Rgb>,
+    /// What could not be understood: `line:column: what`.
+    pub complaints: Vec<String>,
+}
+
+/// The theme of this name that comes with the program.
+pub fn known(name: &str) -> Option<Theme> {
+    let embedded = || EMBEDDED.iter().find(|(known, _)| *known == name);
+    Theme::named(name).or_else(|| embedded().map(|(name, text)| parse(name, text).theme))
+}
+
+/// Reads a theme file. Never fails: what is not understood stays as in the theme beneath.
+pub fn parse(name: &str, text: &str) -> ThemeFile {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut complaints: Vec<String> = Vec::new();
+    let mut complain = |at: usize, what: &str| complaints.push(format!("{}: {what}", place_of(text, at)));
+    for error in errors {
+        complain(error.span().map_or(0, |span| span.start), error.message());
+    }
+    let table = table.get_ref();
+    let is_light = table.get("light").and_then(|value| value.get_ref().as_bool()).unwrap_or(false);
+    let mut theme = if is_light { Theme::light() } else { Theme::dark() };
+    name.clone_into(&mut theme.name);
+    let background = table.get("background").and_then(|value| value.get_ref().as_str());
+    for (key, value) in in_order(table) {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("light", DeValue::Boolean(_)) => {}
+            ("background", _) if background.and_then(colour::parse).is_some() => {}
+            ("roles", DeValue::Table(roles)) => take_roles(roles, &mut theme, &mut complain),
+            (other, _) => complain(key.span().start, &format!("{other} is not understood")),
+        }
+    }
+    let background = background.and_then(colour::parse).and_then(colour::rgb);
+    ThemeFile { theme, background, complaints }
+}
+
+fn take_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(usize, &str)) {
+    for (role, value) in in_order(roles) {
+        let (role, at): (&Cow<'_, str>, usize) = (role.get_ref(), role.span().start);
+        let Some(slot) = theme.role_mut(role) else {
+            complain(at, &format!("no role is called {role}"));
+            continue;
+        };
+        match style(value) {
+            Some(style) => *slot = style,
+            None => complain(value.span().start, "a style is written like \"bold #89b4fa on #313244\""),
+        }
+    }
+}
+
+/// Reads `bold italic #89b4fa on #313244`.
+fn style(value: &Spanned<DeValue<'_>>) -> Option<Style> {
+    let mut style = Style::new();
+    let mut is_ground = false;
+    for word in value.get_ref().as_str()?.split_whitespace() {
+        match word {
+            "on" => is_ground = true,
+            "bold" => style = style.add_modifier(Modifier::BOLD),
+            "dim" => style = style.add_modifier(Modifier::DIM),
+            "italic" => style = style.add_modifier(Modifier::ITALIC),
+            "underlined" => style = style.add_modifier(Modifier::UNDERLINED),
+            "reversed" => style = style.add_modifier(Modifier::REVERSED),
+            colour => {
+                let colour: Color = colour::parse(colour)?;
+                style = if is_ground { style.bg(colour) } else { style.fg(colour) };
+            }
+        }
+    }
+    Some(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Modifier;
+
+    use super::{EMBEDDED, known, parse};
+    use crate::render::colour::{Rgb, contrast, rgb};
+    use crate::render::theme::{ROLES, Theme};
+
+    /// Text must be easy to read, everything else must be readable.
+    fn check(theme: &mut Theme, background: Rgb) {
+        let name = theme.name.clone();
+        let mut text = None;
+        for role in ROLES {
+            let style = *theme.role_mut(role).unwrap();
+            if style.add_modifier.contains(Modifier::REVERSED) {
+                continue;
+            }
+            let ground = style.bg.and_then(rgb).unwrap_or(background);
+            let Some(colour) = style.fg.and_then(rgb) else { continue };
+            let found = contrast(colour, ground);
+            let wanted = if role == "text" { 4.5 } else { 3.0 };
+            assert!(found >= wanted, "{name}: {role} has a contrast of {found:.2}, not {wanted}");
+            text = text.or(Some(colour));
+        }
+        assert!(text.is_some(), "{name} has no colour");
+    }
+
+    #[test]
+    fn all_themes_can_be_read() {
+        for (name, text) in EMBEDDED {
+            let mut file = parse(name, text);
+            assert_eq!(file.complaints, Vec::<String>::new(), "{name}");
+            for role in ROLES {
+                assert!(text.contains(&format!("\n{role} = ")), "{name} leaves {role} open");
+            }
+            check(&mut file.theme, file.background.unwrap());
+            assert!(known(name).is_some());
+        }
+        check(&mut Theme::dark(), (0, 0, 0));
+        check(&mut Theme::light(), (255, 255, 255));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told() {
+        let file =
+            parse("mine", "light = true\nglow = 1\n[roles]\nuser = \"bold\"\nbot = \"red\"\ndim = \"#1\"\n");
+        assert_eq!(
+            file.complaints,
+            [
+                "2:1: glow is not understood",
+                "5:1: no role is called bot",
+                "6:7: a style is written like \"bold #89b4fa on #313244\"",
+            ]
+        );
+        assert!(file.theme.is_light && file.theme.name == "mine");
+    }
+}

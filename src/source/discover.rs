@@ -1,0 +1,114 @@
+//! Walks through folders: which files a pattern names, which files lie below a folder, and what the
+//! system says of them. Knows no agent.
+//!
+//! Invariant: opens no file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::pattern::expand;
+use super::stamp::Stamp;
+
+/// A file that a walk came by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lying {
+    /// Where.
+    pub path: PathBuf,
+    /// Its length and when it was written. `None`: the system does not say.
+    pub stamp: Option<Stamp>,
+}
+
+impl Lying {
+    /// The file at a path.
+    pub fn at(path: PathBuf) -> Self {
+        let stamp = Stamp::of(&path).ok();
+        Self { path, stamp }
+    }
+}
+
+/// The files that a pattern names.
+pub fn named_by(pattern: &Path) -> Vec<Lying> {
+    expand(pattern).files.into_iter().map(Lying::at).collect()
+}
+
+/// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked
+/// for each folder, with the names in it, whether to look at what it holds.
+pub fn below(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> bool) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    walk(folder, depth, enter, &mut files);
+    files
+}
+
+fn walk(
+    folder: &Path,
+    depth: usize,
+    enter: &mut dyn FnMut(&Path, &[String]) -> bool,
+    files: &mut Vec<PathBuf>,
+) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let entries: Vec<fs::DirEntry> = entries.flatten().collect();
+    let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let names: Vec<String> = entries.iter().map(name).collect();
+    if !enter(folder, &names) {
+        return;
+    }
+    for (entry, name) in entries.iter().zip(names) {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 0 && !name.starts_with('.') {
+            walk(&entry.path(), depth - 1, enter, files);
+        } else if kind.is_file() {
+            files.push(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::{below, named_by};
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "12345").unwrap();
+        }
+        folder
+    }
+
+    fn names(folder: &Path, paths: impl IntoIterator<Item = std::path::PathBuf>) -> Vec<String> {
+        let name = |path: std::path::PathBuf| path.strip_prefix(folder).unwrap().display().to_string();
+        let mut names: Vec<String> = paths.into_iter().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn folders_are_entered_when_wanted() {
+        let tree = tree(&["a", "b/c", "b/d/e", "b/d/f/g", ".hidden/h", "store/i"]);
+        std::os::unix::fs::symlink(tree.path(), tree.path().join("b/loop")).unwrap();
+        let mut asked = 0;
+        let mut enter = |folder: &Path, names: &[String]| {
+            asked += 1;
+            !(folder.ends_with("store") && names == ["i"])
+        };
+        let found = below(tree.path(), 2, &mut enter);
+        assert_eq!(names(tree.path(), found), ["a", "b/c", "b/d/e"]);
+        assert_eq!(asked, 4);
+        assert!(below(&tree.path().join("missing"), 2, &mut |_, _| true).is_empty());
+    }
+
+    #[test]
+    fn patterns_name_files_with_their_stamps() {
+        let tree = tree(&["p/one.jsonl", "q/two.jsonl", "q/three.txt"]);
+        let found = named_by(&tree.path().join("*/*.jsonl"));
+        assert!(found.iter().all(|lying| lying.stamp.is_some_and(|stamp| stamp.len == 5)));
+        assert_eq!(
+            names(tree.path(), found.into_iter().map(|lying| lying.path)),
+            ["p/one.jsonl", "q/two.jsonl"]
+        );
+    }
+}

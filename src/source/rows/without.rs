@@ -1,0 +1,44 @@
+//! What stands in for databases in a program that was built without them.
+
+use std::path::Path;
+
+use super::{Cell, Trouble};
+
+const ADVICE: &str = "a SQLite database, which this tv was built without. \
+     `opencode export ID > session.json` writes a file that can be opened, and OpenClaw keeps JSONL \
+     archives beside its database";
+
+/// A database that cannot be opened.
+pub struct Database;
+
+impl Database {
+    /// Says what helps.
+    pub fn open(_: &Path) -> Result<Self, Trouble> {
+        Err(Trouble::Unreadable(ADVICE.to_owned()))
+    }
+
+    /// Nothing.
+    pub fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
+        Ok(Vec::new())
+    }
+
+    /// Nothing.
+    pub fn schema(&self) -> Result<i64, Trouble> {
+        Ok(0)
+    }
+
+    /// Nothing.
+    pub fn each(&self, _: &str, _: &[Cell], _: &mut dyn FnMut(Vec<Cell>)) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    /// Nothing.
+    pub fn value(&self, _: &str, _: &[Cell]) -> Result<Option<Cell>, Trouble> {
+        Ok(None)
+    }
+
+    /// Never.
+    pub fn may_stay(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,82 @@
+//! Panels that grow upwards from the foot of the screen: what an unfinished chord can become, and what
+//! a typed command can mean.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+use unicode_width::UnicodeWidthStr;
+
+use super::chrome::hint;
+use crate::app::palette::{Choice, Palette};
+use crate::app::state::State;
+
+/// Choices shown at once.
+const CHOICES: usize = 12;
+
+/// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
+/// screen and goes away with the next key.
+pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
+    let count = state.count.map(|count| count.to_string()).unwrap_or_default();
+    let pressed: String = state.pressed.iter().map(ToString::to_string).collect();
+    if count.is_empty() && pressed.is_empty() {
+        return;
+    }
+    let next = if state.pressed.is_empty() { Vec::new() } else { state.keymap.continuations(&state.pressed) };
+    let cell = next.iter().map(|(keys, binding)| keys.width() + binding.doc.width() + 4).max().unwrap_or(1);
+    let across = (usize::from(screen.width.saturating_sub(1)) / cell).clamp(1, 3);
+    let lines = next.len().div_ceil(across);
+    let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(screen.height);
+    let panel = Rect { y: screen.bottom() - rows, height: rows, ..screen };
+    Clear.render(panel, buffer);
+    let title = format!(" {count}{pressed}{} ", state.theme.glyphs().cut);
+    let rule = state.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+    let title =
+        Line::from(vec![Span::styled(title, state.theme.accent), Span::styled(rule, state.theme.dim)]);
+    buffer.set_line(panel.x, panel.y, &title, panel.width);
+    for (place, (keys, binding)) in next.iter().enumerate() {
+        let (column, line) = (place / lines.max(1), place % lines.max(1));
+        let x = panel.x + u16::try_from(1 + column * cell).unwrap_or(u16::MAX).min(panel.width);
+        let y = panel.y + 1 + u16::try_from(line).unwrap_or(u16::MAX).min(panel.height);
+        if y < panel.bottom() && x < panel.right() {
+            let line = Line::from(hint(state, keys, binding.doc).to_vec());
+            buffer.set_line(x, y, &line, panel.right() - x);
+        }
+    }
+}
+
+/// What the typed command can mean, above the line in which it is typed.
+pub fn paint_choices(state: &State, palette: &Palette, above: Rect, buffer: &mut Buffer) {
+    let lines = palette.choices.len().min(CHOICES).min(usize::from(above.height.saturating_sub(1)));
+    let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(above.height);
+    let panel = Rect { y: above.bottom() - rows, height: rows, ..above };
+    Clear.render(panel, buffer);
+    let count = palette.choices.len();
+    let title = if count == 0 { " no such command ".to_owned() } else { format!(" {count} commands ") };
+    let rule = state.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+    let title = Line::from(vec![Span::styled(title, state.theme.dim), Span::styled(rule, state.theme.dim)]);
+    buffer.set_line(panel.x, panel.y, &title, panel.width);
+    let first = palette.selected.saturating_sub(lines.saturating_sub(1));
+    for ((place, choice), y) in
+        palette.choices.iter().enumerate().skip(first).zip(panel.y + 1..panel.bottom())
+    {
+        let is_selected = place == palette.selected;
+        buffer.set_line(panel.x, y, &choice_line(state, choice, is_selected), panel.width);
+    }
+}
+
+fn choice_line(state: &State, choice: &Choice, is_selected: bool) -> Line<'static> {
+    let theme = &state.theme;
+    let mark = if is_selected { theme.glyphs().closed } else { " " };
+    let name = match choice.argument {
+        "" => choice.name.clone(),
+        argument => format!("{} {argument}", choice.name),
+    };
+    let style = if is_selected { theme.focus } else { theme.text };
+    Line::from(vec![
+        Span::styled(format!("{mark} "), theme.focus),
+        Span::styled(format!("{name:<26} "), style),
+        Span::styled(format!("{:<9} ", choice.keys), theme.accent),
+        Span::styled(choice.doc, theme.dim),
+    ])
+}

@@ -1,0 +1,148 @@
+//! The command line of the viewer, the help that finds keys, and keys of the reader's own.
+
+use tv::app::action::Action;
+use tv::app::bindings::BINDINGS;
+use tv::app::keymap::{Keymap, Preset};
+use tv::app::keys::parse_keys;
+use tv::app::state::{Effect, Mode};
+use tv::model::entry::EntryId;
+use tv::render::row::Level;
+use tv::render::theme::Theme;
+
+use crate::stage::{Stage, demo};
+
+fn session() -> Stage {
+    Stage::open(&demo(), (100, 30), Theme::dark())
+}
+
+/// Types a line and ends it.
+fn command(stage: &mut Stage, line: &str) {
+    stage.press(":");
+    stage.type_in(line);
+    stage.press("enter");
+}
+
+fn focused(stage: &Stage) -> Option<EntryId> {
+    stage.state.view.focus.map(|focus| focus.entry)
+}
+
+#[test]
+fn every_action_can_be_typed() {
+    for binding in BINDINGS {
+        let mut stage = session();
+        command(&mut stage, &binding.action.to_string());
+        let status = stage.status();
+        assert!(!status.contains("no command"), "{}: {status}", binding.action);
+    }
+}
+
+#[test]
+fn letters_are_enough_to_find_a_command() {
+    let mut stage = session();
+    stage.press(":");
+    stage.type_in("lev2");
+    assert!(stage.picture().contains("level-2"), "{}", stage.picture());
+    stage.press("enter");
+    assert_eq!(stage.state.level, Level::of(2));
+    stage.press(":");
+    stage.type_in("copy");
+    let picture = stage.picture();
+    assert!(picture.contains("copy-json") && picture.contains("yj"), "the key stands beside it: {picture}");
+    stage.press("down enter");
+    assert!(!stage.asked.is_empty() || stage.status().contains("copied"), "{}", stage.status());
+    stage.press(":");
+    stage.type_in("flyaway");
+    assert!(stage.picture().contains("no such command"));
+    stage.press("enter");
+    assert!(stage.status().contains("no command is called flyaway"), "{}", stage.status());
+    assert!(matches!(stage.state.mode, Mode::Normal));
+}
+
+#[test]
+fn an_argument_is_asked_for() {
+    let mut stage = session();
+    stage.press(":");
+    stage.type_in("got");
+    stage.press("enter");
+    assert!(matches!(&stage.state.mode, Mode::Palette(palette) if palette.input.value() == "goto "));
+    stage.type_in("#1");
+    stage.press("enter");
+    assert_eq!(focused(&stage), stage.state.transcript.order().first().copied());
+    stage.press(": esc");
+    assert!(matches!(stage.state.mode, Mode::Normal));
+}
+
+#[test]
+fn places_are_gone_to() {
+    let mut stage = session();
+    let order = stage.state.transcript.order().to_vec();
+    command(&mut stage, "goto #5");
+    assert_eq!(focused(&stage), order.get(4).copied());
+    let fifth = stage.state.transcript.get(order[4]).cloned().unwrap();
+    command(&mut stage, "0%");
+    assert_ne!(focused(&stage), order.get(4).copied());
+    command(&mut stage, &fifth.origin.line.to_string());
+    assert_eq!(focused(&stage), order.get(4).copied());
+    command(&mut stage, "100%");
+    let at_end = focused(&stage);
+    command(&mut stage, &fifth.at.unwrap().clock());
+    assert_eq!(focused(&stage), order.get(4).copied());
+    command(&mut stage, &fifth.at.unwrap().date_and_clock());
+    assert!(focused(&stage) <= order.get(4).copied());
+    stage.press("' '");
+    command(&mut stage, "goto #99999");
+    assert!(stage.status().contains("nothing is at #99999"), "{}", stage.status());
+    assert_ne!(at_end, order.get(4).copied());
+}
+
+#[test]
+fn the_look_can_be_set() {
+    let mut stage = session();
+    assert!(stage.picture().contains("? all keys"));
+    command(&mut stage, "set nohints");
+    assert!(!stage.picture().contains("? all keys"));
+    command(&mut stage, "set hints");
+    assert!(stage.picture().contains("? all keys"));
+    command(&mut stage, "set nothinking");
+    assert!(stage.status().contains("thinking hidden"));
+    command(&mut stage, "set theme=light");
+    assert!(matches!(stage.asked.last(), Some(Effect::Theme(name)) if name == "light"));
+    command(&mut stage, "set warp");
+    assert!(stage.status().contains("nothing to set is called warp"), "{}", stage.status());
+}
+
+#[test]
+fn the_help_finds_keys() {
+    let mut stage = Stage::open(&demo(), (100, 40), Theme::dark());
+    stage.press("? /");
+    stage.type_in("previous error");
+    let picture = stage.picture();
+    assert!(picture.contains("previous-error") && !picture.contains("copy-json"), "{picture}");
+    stage.press("enter esc");
+    assert!(
+        stage.picture().contains("copy-json") || stage.picture().contains("next item"),
+        "all of it again"
+    );
+    stage.press("q");
+    assert!(matches!(stage.state.mode, Mode::Normal));
+    assert!(stage.asked.is_empty(), "q closed the help only");
+}
+
+#[test]
+fn keys_of_the_readers_own_are_used_and_shown() {
+    let mut stage = session();
+    let own = [(Action::Help, vec![parse_keys("x h").unwrap()])];
+    stage.state.keymap = Keymap::new(Preset::Vim, &own).0;
+    stage.press("?");
+    assert!(matches!(stage.state.mode, Mode::Normal), "? was taken from the help");
+    stage.press("x");
+    assert!(stage.picture().contains("this help"), "the panel of the chord tells: {}", stage.picture());
+    stage.press("h");
+    assert!(matches!(stage.state.mode, Mode::Help { .. }));
+    stage.resize(100, 120);
+    assert!(stage.picture().contains("xh"), "{}", stage.picture());
+    stage.press("q g");
+    let here = focused(&stage);
+    stage.press("g");
+    assert_ne!(focused(&stage), here, "g g is the beginning in vim");
+}

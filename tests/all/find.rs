@@ -1,0 +1,400 @@
+//! Finding sessions: a home directory with every agent's tree, `tv list` and `tv ID`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use tv::ingest::find::{self, Environment, Found, Search};
+use tv::model::moment::Moment;
+
+/// Long after everything that these tests write.
+const LATER: Moment = Moment(4_000_000_000_000);
+
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file that is `age` seconds old.
+    fn file(&self, path: &str, age: u64, content: &str) -> PathBuf {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "the age of a file is counted from now")]
+        let at = SystemTime::now() - Duration::from_secs(age);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(at).unwrap();
+        path
+    }
+
+    fn search(&self) -> Search {
+        let environment = Environment { home: Some(self.path().to_owned()), ..Environment::default() };
+        Search { environment, ..Search::default() }
+    }
+
+    fn tv(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        for name in find::variables() {
+            command.env_remove(name);
+        }
+        let command = command.args(arguments).env("HOME", self.path()).env("LC_ALL", "C.UTF-8");
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn listed(&self, arguments: &[&str]) -> Vec<Value> {
+        let (code, out, error) = self.tv(&[&["list", "--json"], arguments].concat());
+        assert_eq!((code, error.as_str()), (0, ""));
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn lines(records: &[Value]) -> String {
+    records.iter().map(|record| record.to_string() + "\n").collect()
+}
+
+fn claude(session: &str, prompt: &str) -> String {
+    let prompt = json!({"parentUuid": null, "isSidechain": false, "type": "user",
+        "message": {"role": "user", "content": prompt}, "uuid": "u1", "timestamp": "2026-01-31T10:41:07.000Z",
+        "sessionId": session, "cwd": "/work", "version": "2.1.0"});
+    let answer = json!({"parentUuid": "u1", "isSidechain": false, "type": "assistant", "requestId": "r1",
+        "message": {"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+            "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 1, "output_tokens": 2}},
+        "uuid": "a1", "timestamp": "2026-01-31T10:41:09.000Z", "sessionId": session});
+    lines(&[prompt, answer])
+}
+
+fn pi(session: &str, prompt: &str) -> String {
+    lines(&[
+        json!({"type": "session", "version": 3, "id": session, "timestamp": "2026-03-01T08:00:00.000Z", "cwd": "/work"}),
+        json!({"type": "message", "id": "e1", "parentId": null, "timestamp": "2026-03-01T08:00:01.000Z",
+            "message": {"role": "user", "content": [{"type": "text", "text": prompt}], "timestamp": 1}}),
+        json!({"type": "message", "id": "e2", "parentId": "e1", "timestamp": "2026-03-01T08:00:02.000Z",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "Yes."}], "provider": "p",
+                "model": "some-model", "stopReason": "stop", "timestamp": 2}}),
+    ])
+}
+
+/// Every agent's tree, each session older than the one before.
+fn full_home() -> Home {
+    let home = Home::new();
+    home.file(".claude/projects/-work/5d0c1c52-0001.jsonl", 100, &claude("5d0c1c52-0001", "Count the cans"));
+    let sub_agent =
+        r#"{"isSidechain":true,"agentId":"1","uuid":"s1","type":"user","sessionId":"5d0c1c52-0001"}"#;
+    home.file(".claude/projects/-work/5d0c1c52-0001/subagents/agent-1.jsonl", 1, sub_agent);
+    let titled =
+        claude("77aa", "First words") + r#"{"type":"custom-title","customTitle":"Mine","sessionId":"77aa"}"#;
+    home.file(".config/claude/projects/-old/77aa.jsonl", 200, &titled);
+    home.file(
+        ".pi/agent/sessions/--work--/2026-03-01T08-00-00-000Z_a5cd40eb.jsonl",
+        300,
+        &pi("a5cd40eb", "Oil it"),
+    );
+    let claw = ".openclaw/agents/main/sessions";
+    home.file(&format!("{claw}/11aa.jsonl"), 400, &pi("11aa", "Hello bot"));
+    home.file(&format!("{claw}/22bb.jsonl"), 500, &pi("22bb", "Find it"));
+    home.file(&format!("{claw}/33cc.jsonl.reset.2026-06-27T03-21-20.768Z"), 600, &pi("33cc", "Before"));
+    home.file(&format!("{claw}/11aa.jsonl.deleted.1782530279"), 650, &pi("11aa", "Long ago"));
+    home.file(&format!("{claw}/11aa.checkpoint.5f.jsonl"), 1, &pi("11aa", "copy"));
+    home.file(&format!("{claw}/11aa.trajectory.jsonl"), 1, "{}\n");
+    home.file(
+        &format!("{claw}/11aa.jsonl.lock"),
+        1,
+        &json!({"pid": std::process::id(), "createdAt": "x"}).to_string(),
+    );
+    let index = json!({"agent:main:main": {"sessionId": "11aa", "updatedAt": 1, "displayName": "Ann"},
+        "agent:main:subagent:x": {"sessionId": "22bb", "updatedAt": 1, "spawnedBy": "agent:main:main"}});
+    home.file(&format!("{claw}/sessions.json"), 1, &index.to_string());
+    home.file(".openclaw-work/agents/ops/sessions/44dd.jsonl", 700, &pi("44dd", "At work"));
+    let sid = "1784094124598_rruoq";
+    let messages = json!({"version": 1, "agent": "lead", "sessionId": sid, "messages": [
+        {"id": "m1", "role": "user", "content": [{"type": "text", "text": "Paint it"}], "ts": 1_784_094_124_600_u64}]});
+    let folder = format!(".cline/data/sessions/{sid}");
+    home.file(&format!("{folder}/{sid}.messages.json"), 800, &format!("{messages:#}"));
+    home.file(&format!("{folder}/scout.messages.json"), 1, &format!("{messages:#}"));
+    let manifest = json!({"session_id": sid, "messages_path": format!("{sid}.messages.json"), "cwd": "/paint",
+        "status": "running", "pid": i32::MAX, "metadata": {"title": "Painting"}});
+    home.file(&format!("{folder}/{sid}.json"), 1, &manifest.to_string());
+    let task = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1740000000000";
+    home.file(
+        &format!("{task}/ui_messages.json"),
+        900,
+        r#"[{"ts":1740000000000,"type":"say","say":"task","text":"Sweep"}]"#,
+    );
+    home.file(&format!("{task}/api_conversation_history.json"), 1, "[]");
+    let store = ".local/share/opencode/storage";
+    let session = |id: &str, parent: Value| {
+        json!({"id": id, "projectID": "p", "directory": "/gears", "parentID": parent, "title": format!("Title of {id}"),
+            "version": "1.0", "time": {"created": 1, "updated": 2}}).to_string()
+    };
+    home.file(&format!("{store}/session/p/ses_one.json"), 1000, &session("ses_one", Value::Null));
+    home.file(&format!("{store}/session/p/ses_two.json"), 1, &session("ses_two", json!("ses_one")));
+    home
+}
+
+fn ids(found: &[Value]) -> Vec<&str> {
+    found.iter().map(|found| found["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_agents_sessions_are_listed_newest_first() {
+    let home = full_home();
+    let found = home.listed(&[]);
+    let told: Vec<(&str, &str, &str)> = found
+        .iter()
+        .map(|found| ["format", "id", "title"].map(|name| found[name].as_str().unwrap()))
+        .map(|[format, id, title]| (format, id, title))
+        .collect();
+    let expected = [
+        ("claude-code", "5d0c1c52-0001", "Count the cans"),
+        ("claude-code", "77aa", "Mine"),
+        ("pi", "a5cd40eb", "Oil it"),
+        ("openclaw", "11aa", "Ann"),
+        ("openclaw", "33cc", "Before"),
+        ("openclaw", "11aa", "Long ago"),
+        ("openclaw", "44dd", "At work"),
+        ("cline", "1784094124598_rruoq", "Painting"),
+        ("cline", "1740000000000", "Sweep"),
+        ("opencode", "ses_one", "Title of ses_one"),
+    ];
+    assert_eq!(told, expected);
+    assert!(found.iter().all(|found| found["schema"] == "tv.list/1"));
+    let first = &found[0];
+    assert_eq!((&first["model"], &first["cwd"]), (&json!("claude-opus-4-6"), &json!("/work")));
+    assert_eq!(first["started"], "2026-01-31T10:41:07.000Z");
+    assert!(first["size_bytes"].as_u64().unwrap() > 100 && first["modified"].is_string());
+    let live: Vec<&Value> = found.iter().map(|found| &found["live"]).collect();
+    let unknown = &Value::Null;
+    let (yes, no) = (&json!(true), &json!(false));
+    assert_eq!(live, [unknown, unknown, unknown, yes, no, no, unknown, no, unknown, unknown]);
+    assert_eq!((&found[3]["key"], &found[6]["agent"]), (&json!("agent:main:main"), &json!("ops")));
+    let opencode = &found[9];
+    assert_eq!((&opencode["cwd"], &opencode["size_bytes"]), (&json!("/gears"), unknown));
+}
+
+#[test]
+fn lists_are_narrowed_by_agent_path_and_number() {
+    let home = full_home();
+    assert_eq!(ids(&home.listed(&["--agent", "pi"])), ["a5cd40eb"]);
+    assert_eq!(ids(&home.listed(&["--limit", "2"])), ["5d0c1c52-0001", "77aa"]);
+    let path = |path: &str| home.path().join(path).display().to_string();
+    assert_eq!(ids(&home.listed(&[&path(".claude")])), ["5d0c1c52-0001"]);
+    assert_eq!(ids(&home.listed(&[&path(".local"), "--limit", "5"])), ["ses_one"]);
+    assert_eq!(ids(&home.listed(&[&path(".openclaw-work/agents/ops/sessions/44dd.jsonl")])), ["44dd"]);
+    let (code, out, error) = home.tv(&["list", &path("missing"), &path(".pi")]);
+    assert_eq!((code, out.lines().count()), (2, 1));
+    assert!(error.contains("no such file"), "{error}");
+    assert_eq!(home.tv(&["list", "--agent", "nobody"]).0, 2);
+}
+
+#[test]
+fn a_folder_outside_of_all_roots_is_searched_by_content() {
+    let home = Home::new();
+    home.file("copies/one/a.jsonl", 10, &claude("s-one", "Copied"));
+    home.file("copies/one/a/subagents/agent-1.jsonl", 1, &claude("s-one", "no"));
+    home.file("copies/two/package.json", 1, r#"{"name":"no session"}"#);
+    home.file("copies/two/b.jsonl", 20, &pi("s-two", "Copied too"));
+    home.file("copies/notes.txt", 1, "nothing");
+    let folder = home.path().join("copies").display().to_string();
+    assert_eq!(ids(&home.listed(&[&folder])), ["s-one", "s-two"]);
+}
+
+#[test]
+fn variables_move_roots() {
+    let home = full_home();
+    home.file("elsewhere/projects/-moved/99ff.jsonl", 1, &claude("99ff", "Moved"));
+    let mut search = home.search();
+    search.environment.variables.insert("CLAUDE_CONFIG_DIR", home.path().join("elsewhere"));
+    search.format = Some("claude-code".to_owned());
+    let found: Vec<Found> = find::sessions(&search, LATER).map(Result::unwrap).collect();
+    let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
+    assert_eq!(ids, ["99ff", "77aa"]);
+}
+
+#[test]
+fn a_session_is_opened_by_its_id_its_beginning_or_its_key() {
+    let home = full_home();
+    for (name, words) in [
+        ("5d0c1c52-0001", "Count the cans"),
+        ("5d0c", "Count the cans"),
+        ("a5cd", "Oil it"),
+        ("agent:main:main", "Hello bot"),
+        ("agent:main:subagent:x", "Find it"),
+        ("11aa", "Hello bot"),
+        ("11aa.jsonl.deleted.1782530279", "Long ago"),
+        ("33cc", "Before"),
+        ("1784094124598_rruoq", "Paint it"),
+        ("17400", "Sweep"),
+    ] {
+        let (code, out, error) = home.tv(&["show", name]);
+        assert_eq!((code, error.as_str()), (0, ""), "{name}");
+        assert!(out.contains(words), "{name}: {out}");
+        let (code, again, _) = home.tv(&[name]);
+        assert_eq!((code, again), (0, out), "{name}");
+    }
+    let (code, out, _) = home.tv(&["stats", "--json", "77aa", "ses_one"]);
+    let formats: Vec<Value> =
+        out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["format"].clone()).collect();
+    assert_eq!((code, formats), (0, vec![json!("claude-code"), json!("opencode")]));
+    assert!(home.tv(&["doctor", "a5cd"]).1.contains("pi"));
+}
+
+#[test]
+fn several_and_none_are_told_in_one_sentence() {
+    let home = full_home();
+    home.file(".claude/projects/-other/5d0c9999.jsonl", 5, &claude("5d0c9999", "Other"));
+    for command in [&["show"][..], &["stats"], &["doctor"], &[]] {
+        let tell = |name: &str| {
+            let (code, out, error) = home.tv(&[command, &[name]].concat());
+            assert_eq!((code, out.as_str(), error.lines().count()), (2, "", 1), "{command:?}");
+            error
+        };
+        let several = tell("5d0c");
+        assert!(
+            several.contains("2 sessions") && several.contains("5d0c9999 (claude-code, ~/.claude"),
+            "{several}"
+        );
+        let none = tell("zzzz");
+        assert!(none.contains("~/.claude/projects, ~/.config/claude/projects"), "{none}");
+        assert!(none.contains("no session") && !none.contains(".clawdbot"), "{none}");
+    }
+}
+
+#[test]
+fn the_first_of_many_are_listed_without_reading_the_others() {
+    let home = Home::new();
+    for n in 0..5_000 {
+        let folder = home.path().join(format!(".claude/projects/-p{}", n % 50));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{n:04}.jsonl")), claude("s", "Prompt")).unwrap();
+    }
+    let mut sessions = find::sessions(&home.search(), LATER);
+    assert_eq!(sessions.files_opened(), 0);
+    assert_eq!(sessions.by_ref().take(20).count(), 20);
+    assert_eq!(sessions.files_opened(), 20);
+    assert_eq!(sessions.count(), 4_980);
+}
+
+#[test]
+fn of_a_long_session_only_the_ends_are_read() {
+    let home = Home::new();
+    let filler = json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
+    let middle = r#"{"type":"custom-title","customTitle":"Renamed once","sessionId":"s"}"#.to_owned() + "\n";
+    let last = r#"{"type":"ai-title","aiTitle":"Said at the end","sessionId":"s"}"#;
+    let long = claude("s", "First words") + &filler.repeat(500) + &middle + &filler.repeat(500) + last;
+    home.file(".claude/projects/-p/long.jsonl", 1, &long);
+    // The first prompt comes behind a long note, and breaks off.
+    let late = filler.repeat(60) + &claude("s", "Late words") + r#"{"type":"ai-ti"#;
+    home.file(".claude/projects/-p/late.jsonl", 2, &late);
+    let found: Vec<Found> = find::sessions(&home.search(), LATER).map(Result::unwrap).collect();
+    let titles: Vec<&str> = found.iter().map(|found| found.title.as_deref().unwrap()).collect();
+    assert_eq!(titles, ["Said at the end", "Late words"]);
+}
+
+#[test]
+fn a_stream_ends_with_its_receiver() {
+    let home = full_home();
+    let stream = find::stream(home.search(), LATER);
+    assert_eq!(stream.iter().map(Result::unwrap).next().unwrap().id.as_str(), "5d0c1c52-0001");
+    assert_eq!(stream.iter().count(), 9);
+    drop(find::stream(home.search(), LATER));
+}
+
+/// OpenClaw's and OpenCode's databases of now, beside what they took over.
+#[cfg(feature = "sqlite")]
+fn home_with_databases() -> Home {
+    let home = Home::new();
+    let database = |path: &str, sql: &str| {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    };
+    let events: Vec<String> = pi("11aa", "Hello bot")
+        .lines()
+        .enumerate()
+        .map(|(seq, line)| {
+            format!("INSERT INTO transcript_events VALUES('11aa', {seq}, '{line}', 1700000000000);")
+        })
+        .collect();
+    database(
+        ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+        &format!(
+            "CREATE TABLE transcript_events(session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER,
+             PRIMARY KEY(session_id, seq)); {}",
+            events.concat()
+        ),
+    );
+    home.file(".openclaw/agents/main/sessions/11aa.jsonl", 1, &pi("11aa", "Imported"));
+    home.file(
+        ".openclaw/agents/main/sessions/22bb.jsonl.reset.2026-06-27T03-21-20.768Z",
+        50,
+        &pi("22bb", "Reset"),
+    );
+    database(
+        ".local/share/opencode/opencode.db",
+        r#"CREATE TABLE session(id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,
+             version TEXT, time_created INTEGER, time_updated INTEGER);
+           CREATE TABLE message(id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
+           CREATE TABLE part(id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER,
+             time_updated INTEGER, data TEXT);
+           INSERT INTO session VALUES('ses_one', 'p', NULL, '/gears', 'Oil the gears', '1.2', 1600000000000, 1600000000000);
+           INSERT INTO session VALUES('ses_two', 'p', 'ses_one', '/gears', 'A helper', '1.2', 1600000000001, 1600000000001);
+           INSERT INTO message VALUES('msg_1', 'ses_one', 1600000000000, 1600000000000, '{"role":"assistant",
+             "modelID":"some-model","providerID":"p","time":{"created":1600000000000,"completed":1600000000001}}');
+           INSERT INTO part VALUES('prt_1', 'msg_1', 'ses_one', 1600000000000, 1600000000000,
+             '{"type":"text","text":"All oiled."}');"#,
+    );
+    let left = r#"{"id":"ses_one","title":"Left behind","directory":"/gears"}"#;
+    home.file(".local/share/opencode/storage/session/p/ses_one.json", 1, left);
+    let only_there = r#"{"id":"ses_old","title":"Only there","directory":"/gears"}"#;
+    home.file(".local/share/opencode/storage/session/p/ses_old.json", 60, only_there);
+    home
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
+    let home = home_with_databases();
+    let found = home.listed(&[]);
+    let told: Vec<[&str; 3]> = found
+        .iter()
+        .map(|found| ["id", "title", "format"].map(|name| found[name].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["22bb", "Reset", "openclaw"],
+        ["ses_old", "Only there", "opencode"],
+        ["11aa", "Hello bot", "openclaw"],
+        ["ses_one", "Oil the gears", "opencode"],
+    ];
+    assert_eq!(told, expected);
+    let (claw, opencode) = (&found[2], &found[3]);
+    assert_eq!(
+        (&claw["session"], &claw["agent"], &claw["cwd"]),
+        (&json!("11aa"), &json!("main"), &json!("/work"))
+    );
+    assert_eq!(
+        (&claw["model"], &claw["started"]),
+        (&json!("some-model"), &json!("2026-03-01T08:00:01.000Z"))
+    );
+    assert_eq!((&opencode["model"], &opencode["cwd"]), (&json!("some-model"), &json!("/gears")));
+    for (name, words) in [("11aa", "Hello bot"), ("ses_one", "All oiled"), ("22b", "Reset")] {
+        let (code, out, error) = home.tv(&["show", name]);
+        assert_eq!((code, error.as_str()), (0, ""), "{name}");
+        assert!(out.contains(words), "{name}: {out}");
+    }
+    let database = home.path().join(".local/share/opencode/opencode.db");
+    assert_eq!(ids(&home.listed(&[database.to_str().unwrap()])), ["ses_one"]);
+    let folder = home.path().join(".local/share/opencode");
+    assert_eq!(ids(&home.listed(&[folder.to_str().unwrap()])), ["ses_old", "ses_one"]);
+    assert!(!folder.join("opencode.db-wal").exists() && !folder.join("opencode.db-shm").exists());
+    // A session that another one started is no row of the list, yet it has a name.
+    assert_eq!(home.tv(&["stats", "ses_two"]).0, 0);
+}

@@ -1,0 +1,602 @@
+//! Sessions in databases, read and followed while their agents write.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tv::formats::REGISTRY;
+use tv::formats::tables::{Growth, Queries, Table, Tables};
+use tv::ingest::{Target, WatchMode, open, sessions};
+use tv::model::edit::LinkState;
+use tv::model::entry::{BlockKind, Entry};
+use tv::model::transcript::Transcript;
+
+use crate::databases::{Writer, event, listing, tables_of, write};
+use crate::fixtures::{self, read, root};
+use crate::follow::Followed;
+
+fn openclaw() -> PathBuf {
+    root().join("openclaw/openclaw-agent.sql")
+}
+
+fn opencode() -> PathBuf {
+    root().join("opencode/opencode.sql")
+}
+
+/// A folder with one database.
+struct Home {
+    dir: TempDir,
+    path: PathBuf,
+}
+
+impl Home {
+    /// With the tables of a fixture, and nothing in them.
+    fn with_tables_of(sql: &Path) -> (Self, Writer) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agent.db");
+        let writer = Writer::open(&path);
+        writer.run(&tables_of(sql));
+        (Self { dir, path }, writer)
+    }
+
+    /// With all of a fixture, as its agent left it.
+    fn of(sql: &Path) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agent.db");
+        write(sql, &path);
+        Self { dir, path }
+    }
+
+    fn files(&self) -> Vec<String> {
+        listing(self.dir.path())
+    }
+
+    fn session(&self, name: &str) -> Target {
+        Target { path: self.path.clone(), session: Some(name.to_owned()) }
+    }
+}
+
+/// What the texts of entries begin with, in order.
+fn said(transcript: &Transcript) -> Vec<String> {
+    let text = |entry: &Entry| {
+        let stubs = entry.blocks.iter().filter_map(|block| match &block.kind {
+            BlockKind::Text(body) => Some(body.stub.to_string()),
+            _ => None,
+        });
+        stubs.collect::<Vec<_>>().join("|")
+    };
+    transcript.entries().map(text).collect()
+}
+
+fn messages(numbers: std::ops::Range<i64>) -> Vec<String> {
+    numbers.map(|number| format!("message {number}")).collect()
+}
+
+const SESSION: &str = "s";
+
+/// An OpenClaw session of three messages, followed in both ways.
+fn following(case: impl Fn(&Home, &Writer, &mut Followed)) {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let (home, writer) = Home::with_tables_of(&openclaw());
+        writer.events(SESSION, 0..4);
+        let mut followed = Followed::start(&home.path, mode);
+        followed.until("three messages", |f| said(&f.whole) == messages(1..4));
+        case(&home, &writer, &mut followed);
+        followed.end();
+    }
+}
+
+#[test]
+fn each_of_5000_appended_rows_comes_once_in_order_and_soon() {
+    following(|_, writer, followed| {
+        let mut lags = Vec::new();
+        let mut next = 4;
+        for count in [1, 1, 700, 3, 1500, 1, 250, 1, 2500, 40] {
+            writer.events(SESSION, next..next + count);
+            next += count;
+            let written = Instant::now();
+            followed.until("the last row", |f| f.whole.tally().records() == next.unsigned_abs());
+            lags.push(written.elapsed());
+        }
+        assert!(next > 5000);
+        assert_eq!(said(&followed.whole), messages(1..next));
+        assert_eq!(followed.whole.tally().faulty, 0);
+        lags.sort_unstable();
+        assert!(lags[lags.len() / 2] < Duration::from_secs(1), "{lags:?}");
+    });
+}
+
+#[test]
+fn edited_rows_come_in_their_place_and_count_once() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let (home, writer) = Home::with_tables_of(&opencode());
+        writer.run("INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
+                    VALUES ('ses_1', 'p', 's', '/', 'A title', '1.16.0', 0, 0)");
+        writer.message("ses_1", 1, "user");
+        writer.part("ses_1", 1, 1, "part 1", 1);
+        let mut followed = Followed::start(&home.path, mode);
+        followed.until("the first part", |f| said(&f.whole) == ["part 1"]);
+        // In a burst, as an agent that runs many tools.
+        for number in 2..2500 {
+            writer.message("ses_1", number, "user");
+            writer.part("ses_1", number, number, &format!("part {number}"), number);
+        }
+        let mut expected: Vec<String> = (1..2500).map(|number| format!("part {number}")).collect();
+        followed.until("all parts", |f| said(&f.whole) == expected);
+        for edit in 0..200 {
+            let number = 1 + (edit * 37) % 2499;
+            let text = format!("edit {edit} of {number}");
+            expected[usize::try_from(number - 1).unwrap()].clone_from(&text);
+            writer.part("ses_1", number, number, &text, 10_000 + edit);
+        }
+        followed.until("all edits", |f| said(&f.whole) == expected);
+        assert_eq!(followed.whole.tally().records(), 1 + 2 * 2499);
+        assert_eq!(followed.whole.tally().faulty, 0);
+        // Neither its time nor its size tells of this one.
+        writer.run(r#"UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'"#);
+        expected[6] = expected[6].replace("part 7", "trap 7");
+        followed.until("the silent edit", |f| said(&f.whole) == expected);
+        writer.run("DELETE FROM part WHERE message_id = 'msg_00002499'; DELETE FROM message WHERE id = 'msg_00002499'");
+        expected.pop();
+        followed.until("the removed row", |f| said(&f.whole) == expected);
+        assert!(
+            followed
+                .links
+                .iter()
+                .any(|link| matches!(link, LinkState::Reread(why) if why.contains("removed")))
+        );
+        followed.end();
+    }
+}
+
+#[test]
+fn a_rewritten_session_is_read_again() {
+    following(|_, writer, followed| {
+        writer.run(
+            "BEGIN; DELETE FROM transcript_events; \
+             INSERT INTO transcript_rewrite_watermarks VALUES ('s', 'second', 1); COMMIT",
+        );
+        writer.events(SESSION, 0..2);
+        followed.until("the rewritten session", |f| said(&f.whole) == messages(1..2));
+        writer.run(
+            "UPDATE transcript_events SET event_json = replace(event_json, 'message 1', 'message X'); \
+                    UPDATE transcript_rewrite_watermarks SET generation = 'third'",
+        );
+        followed.until("the new generation", |f| said(&f.whole) == ["message X"]);
+        assert!(
+            followed
+                .links
+                .iter()
+                .any(|link| matches!(link, LinkState::Reread(why) if why.contains("rewritten")))
+        );
+    });
+}
+
+#[test]
+fn a_replaced_database_is_read_again_and_a_lost_one_stays_on_the_screen() {
+    following(|home, writer, followed| {
+        writer.run("PRAGMA wal_checkpoint(truncate)");
+        for name in ["agent.db", "agent.db-wal", "agent.db-shm"] {
+            let _ = fs::remove_file(home.dir.path().join(name));
+        }
+        followed.until("gone", |f| f.links.contains(&LinkState::Gone));
+        assert_eq!(said(&followed.whole), messages(1..4));
+        let other = home.dir.path().join("other.db");
+        let second = Writer::open(&other);
+        second.run(&tables_of(&openclaw()));
+        second.events(SESSION, 0..6);
+        drop(second);
+        fs::rename(&other, &home.path).unwrap();
+        followed.until("the other database", |f| said(&f.whole) == messages(1..6));
+    });
+}
+
+#[test]
+fn an_agent_that_ends_and_begins_again_is_followed() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let (home, writer) = Home::with_tables_of(&openclaw());
+        writer.events(SESSION, 0..2);
+        drop(writer);
+        assert_eq!(home.files(), ["agent.db"]);
+        let mut followed = Followed::start(&home.path, mode);
+        let mut next = 2;
+        for _ in 0..3 {
+            let writer = Writer::open(&home.path);
+            writer.events(SESSION, next..next + 5);
+            next += 5;
+            followed.until("the new rows", |f| said(&f.whole) == messages(1..next));
+            drop(writer);
+            // Nobody reads now, so its own last connection could put the log away.
+            assert_eq!(home.files(), ["agent.db"]);
+        }
+        followed.end();
+        assert_eq!(home.files(), ["agent.db"]);
+    }
+}
+
+#[test]
+fn a_locked_database_is_waited_for() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agent.db");
+        let writer = Writer { connection: Connection::open(&path).unwrap() };
+        writer.run(&tables_of(&openclaw()).replace("journal_mode = wal", "journal_mode = delete"));
+        writer.events(SESSION, 0..3);
+        let mut followed = Followed::start(&path, mode);
+        followed.until("two messages", |f| said(&f.whole) == messages(1..3));
+        writer.run("BEGIN EXCLUSIVE; UPDATE transcript_events SET created_at = 1");
+        // A look has to come across the lock; the poll of a quiet database takes its time.
+        followed.until("busy", |f| {
+            let busy = |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains("busy"));
+            f.links.iter().any(busy)
+        });
+        assert_eq!(said(&followed.whole), messages(1..3));
+        writer.run("COMMIT");
+        writer.events(SESSION, 3..5);
+        followed.until("the rows behind the lock", |f| said(&f.whole) == messages(1..5));
+        followed.until("live", |f| f.links.last() == Some(&LinkState::Live));
+        followed.end();
+        assert_eq!(listing(dir.path()), ["agent.db"]);
+    }
+}
+
+#[test]
+fn rows_in_a_log_are_seen_and_nothing_is_left_beside_it() {
+    let (home, writer) = Home::with_tables_of(&openclaw());
+    writer.events(SESSION, 0..4);
+    let copies = |with_index: bool| {
+        let copy = Home { dir: tempfile::tempdir().unwrap(), path: PathBuf::new() };
+        let path = copy.dir.path().join("copy.db");
+        let endings: &[&str] = if with_index { &["", "-wal", "-shm"] } else { &["", "-wal"] };
+        for ending in endings {
+            fs::copy(format!("{}{ending}", home.path.display()), format!("{}{ending}", path.display()))
+                .unwrap();
+        }
+        Home { path, ..copy }
+    };
+    for (copy, is_writable) in
+        [(copies(true), true), (copies(false), true), (copies(true), false), (copies(false), false)]
+    {
+        let before: Vec<_> =
+            copy.files().iter().map(|name| fs::read(copy.dir.path().join(name)).unwrap()).collect();
+        let names = copy.files();
+        let mode = if is_writable { 0o755 } else { 0o555 };
+        fs::set_permissions(copy.dir.path(), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(said(&read(&copy.session(SESSION)).transcript), messages(1..4));
+        let mut followed = Followed::start(&copy.path, WatchMode::Native);
+        followed.until("three messages", |f| said(&f.whole) == messages(1..4));
+        followed.end();
+        fs::set_permissions(copy.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(copy.files(), names);
+        let after: Vec<_> = names.iter().map(|name| fs::read(copy.dir.path().join(name)).unwrap()).collect();
+        assert!(before == after, "nothing is written");
+    }
+}
+
+#[test]
+fn a_damaged_page_costs_only_its_rows() {
+    let (home, writer) = Home::with_tables_of(&openclaw());
+    writer.run("PRAGMA page_size");
+    writer.events(SESSION, 0..400);
+    drop(writer);
+    let mut bytes = fs::read(&home.path).unwrap();
+    let at = bytes.windows(11).position(|window| window == b"message 200").unwrap();
+    let page = at / 4096 * 4096;
+    bytes[page..page + 64].fill(0xff);
+    fs::write(&home.path, bytes).unwrap();
+    let session = open(&home.session(SESSION)).unwrap();
+    let mut faults = Vec::new();
+    session.read_whole(false, &mut |feed| {
+        if let tv::model::edit::Feed::Fault(what) = feed {
+            faults.push(what.to_string());
+        }
+    });
+    assert!(faults.iter().any(|what| what.contains("damaged")), "{faults:?}");
+}
+
+#[test]
+fn a_session_is_the_same_in_a_folder_and_in_a_database() {
+    let storage = root().join("opencode/storage");
+    let (home, writer) = Home::with_tables_of(&opencode());
+    for (table, columns) in [("session", ""), ("message", "session_id"), ("part", "message_id")] {
+        for file in files_below(&storage.join(table)) {
+            let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+            let fields = json.as_object_mut().unwrap();
+            let mut take = |name: &str| match fields.remove(name) {
+                Some(serde_json::Value::String(text)) => Some(text),
+                Some(value) => Some(value.to_string()),
+                None => None,
+            };
+            let (id, session) = (take("id"), take("sessionID"));
+            if columns.is_empty() {
+                let (title, parent, revert) = (take("title"), take("parentID"), take("revert"));
+                let (directory, version) = (take("directory"), take("version"));
+                let sql = "INSERT INTO session (id, project_id, parent_id, slug, directory, title, version, revert, \
+                           time_created, time_updated) VALUES (?1, 'p', ?2, '', ?3, ?4, ?5, ?6, 0, 0)";
+                writer.connection.execute(sql, (id, parent, directory, title, version, revert)).unwrap();
+                continue;
+            }
+            let owner = if columns == "message_id" { take("messageID") } else { session.clone() };
+            let created = json["time"]["created"].as_i64().unwrap_or(0);
+            let session = if columns == "message_id" { session } else { None };
+            let names = if session.is_some() { "id, message_id, session_id" } else { "id, session_id" };
+            let values = if session.is_some() { "?1, ?2, ?3" } else { "?1, coalesce(?3, ?2)" };
+            let sql = format!(
+                "INSERT INTO {table} ({names}, time_created, time_updated, data) VALUES ({values}, ?4, 0, ?5)"
+            );
+            writer.connection.execute(&sql, (id, owner, session, created, json.to_string())).unwrap();
+        }
+    }
+    let told = |path: &Path| {
+        let target = Target { path: path.to_owned(), session: Some("ses_0fixtmain01".to_owned()) };
+        let transcript = read(&target).transcript;
+        let mut entries: Vec<String> = transcript
+            .entries()
+            .map(|entry| {
+                let texts: Vec<String> = entry
+                    .blocks
+                    .iter()
+                    .flat_map(|block| block.kind.bodies())
+                    .map(|body| body.stub.to_string())
+                    .collect();
+                format!(
+                    "{} {:?} {:?} {:?} {:?} {texts:?}",
+                    entry.key, entry.role, entry.lane, entry.usage, entry.marks
+                )
+            })
+            .collect();
+        entries.sort();
+        (entries, transcript.tally().records())
+    };
+    let (folder, database) = (told(&storage), told(&home.path));
+    assert!(folder.0.len() > 5);
+    assert_eq!(folder, database);
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files.extend(files_below(&path)) } else { files.push(path) }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn sessions_are_listed_and_named() {
+    let home = Home::of(&openclaw());
+    let heads = sessions(&Target { path: home.path.clone(), session: None }).unwrap();
+    let told: Vec<_> = heads
+        .iter()
+        .map(|head| (head.id.as_str(), head.key.as_deref(), head.title.as_deref(), head.messages))
+        .map(|(id, key, title, messages)| format!("{} {key:?} {title:?} {messages:?}", &id[..4]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            r#"1111 Some("agent:main:main") Some("Water the ferns") Some(9)"#,
+            r#"2222 Some("agent:main:subagent:5a5a0000-0000-4000-8000-00000000005a") Some("Count pots") Some(5)"#,
+            r#"3333 Some("agent:main:main") None Some(4)"#,
+            r#"4444 Some("agent:main:cron:check") None Some(0)"#,
+        ]
+    );
+    for name in ["agent:main:main", "11110000-aaaa-4bbb-8ccc-000000000001", "1111"] {
+        let transcript = read(&home.session(name)).transcript;
+        assert_eq!(transcript.meta().id.as_deref(), Some("11110000-aaaa-4bbb-8ccc-000000000001"), "{name}");
+    }
+    let error = open(&home.session("nobody")).err().unwrap().0;
+    assert!(error.contains("no session nobody"), "{error}");
+}
+
+#[test]
+fn only_what_the_store_has_judged_counts_as_abandoned() {
+    let home = Home::of(&openclaw());
+    let undone = |transcript: &Transcript| {
+        let undone = transcript.entries().filter(|entry| entry.marks.undone);
+        undone.map(|entry| entry.key.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(undone(&read(&home.session("1111")).transcript), ["a5"]);
+    let session = open(&home.session("1111")).unwrap();
+    let mut followed = Followed::of(session, WatchMode::Native);
+    followed.until("caught up", |f| f.is_caught_up);
+    let records = followed.whole.tally().records();
+    let writer = Writer::open(&home.path);
+    writer.run("DELETE FROM session_transcript_active_events WHERE event_seq = 6; \
+                INSERT INTO session_transcript_active_events VALUES ('11110000-aaaa-4bbb-8ccc-000000000001', 9, 5, 5, 1)");
+    followed.until("the other answer", |f| undone(&f.whole) == ["a6"]);
+    assert_eq!(followed.whole.tally().records(), records);
+    followed.end();
+}
+
+#[test]
+fn children_become_lanes_and_bodies_come_again() {
+    let home = Home::of(&openclaw());
+    let session = open(&home.session("1111")).unwrap();
+    let mut pager = session.pager();
+    let mut telling = Transcript::new();
+    session.read_whole(true, &mut |feed| {
+        if let tv::model::edit::Feed::Batch { batch, .. } = feed {
+            telling.apply(*batch);
+        }
+    });
+    telling.settle();
+    assert_eq!(telling.tally().records(), 9 + 5);
+    assert_eq!(telling.lanes().len(), 1);
+    let lanes = telling.entries().filter(|entry| entry.lane.is_some()).count();
+    assert_eq!(lanes, 3);
+    let whole = read(&home.session("1111")).transcript;
+    let mut away = 0;
+    for (stub, held) in telling.entries().zip(whole.entries()) {
+        let bodies = stub.blocks.iter().flat_map(|b| b.kind.bodies());
+        for (body, held) in bodies.zip(held.blocks.iter().flat_map(|b| b.kind.bodies())) {
+            if body.is_away() {
+                away += 1;
+                assert_eq!(pager.read(body.from)[usize::from(body.slot)], held.held);
+            }
+        }
+    }
+    assert!(away > 2, "{away}");
+    let archived = read(&home.session("4444"));
+    assert_eq!(said(&archived.transcript), ["Is anybody there?", "Yes."]);
+    let mut pager = archived.pager;
+    let last = archived.transcript.entries().last().unwrap().origin;
+    assert!(String::from_utf8(pager.bytes(last).unwrap()).unwrap().contains("Yes."));
+    drop(fixtures::all());
+}
+
+#[test]
+fn a_large_database_shows_its_newest_rows_first() {
+    let (home, writer) = Home::with_tables_of(&openclaw());
+    writer.events(SESSION, 0..3);
+    let filler = "x".repeat(100_000);
+    for seq in 3..80 {
+        let event = event(seq).replace("message ", &format!("message {filler} "));
+        let sql =
+            "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s', ?1, ?2, 0)";
+        writer.connection.execute(sql, (seq, event)).unwrap();
+    }
+    writer.events(SESSION, 80..100);
+    drop(writer);
+    let mut followed = Followed::start(&home.path, WatchMode::Poll);
+    followed.until("all", |f| f.whole.tally().records() == 100);
+    let preview = said(&followed.preview);
+    assert_eq!(preview.len(), 60);
+    assert_eq!(preview[40..], messages(80..100));
+    assert_eq!(followed.whole.order().len(), 99);
+    followed.end();
+}
+
+// === what the formats ask for ===
+
+fn tables_in(sql: &Path) -> Tables {
+    let connection = Connection::open_in_memory().unwrap();
+    connection.execute_batch(&fs::read_to_string(sql).unwrap()).unwrap();
+    let query =
+        "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    let mut statement = connection.prepare(query).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut tables: Vec<Table> = Vec::new();
+    for (name, column) in rows.map(Result::unwrap) {
+        let (name, column): (String, String) = (name, column);
+        match tables.last_mut() {
+            Some(last) if last.name == name => last.columns.push(column),
+            _ => tables.push(Table { name, columns: vec![column] }),
+        }
+    }
+    Tables(tables)
+}
+
+fn all_sql(queries: &Queries) -> Vec<String> {
+    let mut sql =
+        vec![queries.heads.clone(), queries.named.clone(), queries.count.clone(), queries.newest.clone()];
+    sql.extend(
+        [&queries.children, &queries.facts, &queries.generation, &queries.archive]
+            .into_iter()
+            .flatten()
+            .cloned(),
+    );
+    sql.extend(queries.tables.iter().map(|table| table.one.clone()));
+    match &queries.growth {
+        Growth::Appended { beyond, count, abandoned } => {
+            sql.extend([beyond, count].into_iter().chain(abandoned).cloned());
+        }
+        Growth::Edited { listing } => sql.push(listing.clone()),
+    }
+    sql
+}
+
+#[test]
+fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
+    let mut seen = 0;
+    for sql in [openclaw(), opencode(), root().join("opencode/early.sql")] {
+        let tables = tables_in(&sql);
+        // Whatever is missing, the queries name only what is there.
+        for left_out in 0..=tables.0.len() {
+            let mut some = tables.clone();
+            if left_out > 0 {
+                some.0.remove(left_out - 1);
+            }
+            for queries in REGISTRY.iter().filter_map(|format| format.queries(&some)) {
+                let connection = Connection::open_in_memory().unwrap();
+                for table in &some.0 {
+                    let columns = table.columns.join(", ");
+                    connection.execute_batch(&format!("CREATE TABLE {} ({columns})", table.name)).unwrap();
+                }
+                for query in all_sql(&queries) {
+                    connection.prepare(&query).unwrap_or_else(|error| panic!("{error}: {query}"));
+                    for secret in ["auth", "account", "credential", "session_share", "secret", "token"] {
+                        assert!(!query.contains(secret), "{query}");
+                    }
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 50);
+}
+
+/// `strace` of the program while an agent writes: it writes nothing, and takes no lock for itself.
+#[test]
+fn following_a_database_touches_nothing() {
+    if std::process::Command::new("strace").arg("-V").output().is_err() {
+        println!("strace is not installed, so what the program does to files is not looked at");
+        return;
+    }
+    let (home, writer) = Home::with_tables_of(&openclaw());
+    writer.events(SESSION, 0..10);
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let mut child = std::process::Command::new("strace")
+        .args(["-f", "-o", &trace.path().display().to_string()])
+        .args(["-e", "trace=%file,%desc,fcntl,flock,ftruncate,fchmod,fchown,fallocate"])
+        .arg(env!("CARGO_BIN_EXE_tv"))
+        .args(["show", "--follow", "--json", &home.path.display().to_string()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut seen = 0;
+    for next in 10..40 {
+        writer.events(SESSION, next..next + 1);
+        while seen < next {
+            assert!(lines.next().unwrap().is_ok());
+            seen += 1;
+        }
+    }
+    assert_eq!(home.files(), ["agent.db", "agent.db-shm", "agent.db-wal"]);
+    // It ends when nobody reads on.
+    drop(lines);
+    let mut next = 40;
+    while child.try_wait().unwrap().is_none() {
+        writer.events(SESSION, next..next + 1);
+        next += 1;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let text = fs::read_to_string(trace.path()).unwrap();
+    let name = home.dir.path().display().to_string();
+    assert!(text.lines().any(|line| line.contains(&name)), "the trace is of the right program");
+    let mut ours: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let is_ours = line.contains(&name);
+        let call = line.split_whitespace().nth(1).unwrap_or_default().split('(').next().unwrap_or_default();
+        if is_ours
+            && call.starts_with("open")
+            && let Some((_, fd)) = line.rsplit_once("= ")
+        {
+            ours.push(fd.to_owned());
+        }
+        let changes = [
+            "creat", "mkdir", "rename", "unlink", "rmdir", "chmod", "chown", "truncate", "link", "utime",
+            "mknod",
+        ];
+        assert!(!(is_ours && changes.iter().any(|change| call.starts_with(change))), "{line}");
+        let locks = line.contains("F_WRLCK") && !line.contains("EBADF");
+        assert!(!locks, "{line}");
+    }
+    assert!(!ours.is_empty());
+    drop(writer);
+    assert_eq!(home.files(), ["agent.db"]);
+}
