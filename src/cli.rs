@@ -38,6 +38,8 @@ pub enum Config {
     View(Box<ViewConfig>),
     /// Write a transcript.
     Show(show::Options),
+    /// Write a transcript because there is no screen to view it on.
+    Print(show::Options),
     /// Write figures.
     Stats(stats::Options),
     /// Write how a file was understood.
@@ -211,7 +213,7 @@ impl Config {
             (None, Some(session)) => Ok(match target(&session, &surroundings.environment) {
                 Err(refusal) => Self::Refuse(refusal),
                 Ok(target) if surroundings.can_view() => view(target, &args.look, None, surroundings),
-                Ok(target) => Self::Show(show_instead(target, &args.look, &surroundings)),
+                Ok(target) => Self::Print(show_instead(target, &args.look, &surroundings)),
             }),
             (None, None) => {
                 let what = "name a session to view, see which there are with `tv list`, or try `tv demo`";

@@ -48,7 +48,8 @@
 //! # Decisions
 //!
 //! * **The driver counts, not the decoders.** [`formats::decoder::feed`] parses a record, mends what can
-//!   be mended, splits lines that hold several values, and calls the decoder once for each value. The
+//!   be mended, splits lines that hold several values, and calls the decoder once for each value; records
+//!   and their bytes are counted alike. The
 //!   decoder answers with a [`model::tally::Fate`], so a record that nobody counts cannot be written.
 //!   Records of a document are its messages; what surrounds them is read, but is no record.
 //! * **Entries are told in pieces.** Agents spread a message over several records. An edit names the
@@ -63,6 +64,10 @@
 //!   complete.
 //! * **File order is the reading order.** Parent links are evidence: a branch is drawn where all links of
 //!   a tree resolve, where two prompts share a parent, or where the agent says that something was undone.
+//! * **Branches are numbered as they are left.** Whenever the last record moves to another path, another
+//!   prompt takes a prompt's place or the agent undoes something, what was left gets the next number; so
+//!   appends change no number, and a branch is the session as it stood at that moment. What the session
+//!   goes back to keeps its number, and is active. [`model::branch`] holds the rule.
 //! * **A result stands under its call.** One that finds no call, or a call that has its result already, is
 //!   shown in its own place as a stray.
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the

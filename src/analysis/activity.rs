@@ -75,6 +75,8 @@ const ASKING: &[&str] = &[
     "requestuserinput",
     "exitplanmode",
     "planmoderespond",
+    "askquestion",
+    "attemptcompletion",
 ];
 
 /// Judges from the end of the transcript. `last_write` is when the file last changed.

@@ -2,6 +2,7 @@
 
 use super::activity;
 use crate::model::entry::{BlockKind, Entry};
+use crate::model::pairing::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
@@ -24,6 +25,9 @@ pub struct PairingCounts {
     pub orphan_results: u64,
     /// Further results of a call that has one.
     pub duplicate_results: u64,
+    /// Calls that the model wrote into its text. They have no ids, so whether they pair is not known,
+    /// and they are not among the other counts.
+    pub textual_calls: u64,
 }
 
 /// Counts all lanes and branches.
@@ -44,6 +48,7 @@ pub fn count(transcript: &Transcript) -> PairingCounts {
 fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: &mut PairingCounts) {
     for block in &entry.blocks {
         match &block.kind {
+            BlockKind::Call(call) if is_textual(&call.key) => counts.textual_calls += 1,
             BlockKind::Call(call) => {
                 counts.calls += 1;
                 match &call.state {
@@ -88,6 +93,7 @@ mod tests {
     use crate::model::body::Tree;
     use crate::model::edit::{Batch, Edit, MetaEdit};
     use crate::model::entry::{BlockKind, Marks, Piece, Role};
+    use crate::model::pairing::textual_key;
     use crate::model::text::Text;
     use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
     use crate::model::transcript::Transcript;
@@ -149,6 +155,7 @@ mod tests {
             prompt(out, "p2");
             call(out, "c", ToolState::Running);
             call(out, "d", ToolState::Lost);
+            call(out, &textual_key(&Text::clean("p2"), 0), ToolState::Pending);
         });
         let expected = PairingCounts {
             calls: 4,
@@ -159,6 +166,7 @@ mod tests {
             orphan_calls: 2,
             orphan_results: 1,
             duplicate_results: 1,
+            textual_calls: 1,
         };
         assert_eq!(counts, expected);
     }

@@ -1,7 +1,7 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
 use super::cost::{self, Cost, CostSource};
-use crate::model::branch::Why;
+use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
 use crate::model::meta::LaneFacts;
@@ -80,6 +80,29 @@ pub fn why(why: Why) -> &'static str {
         Why::Left => "the session went on elsewhere",
         Why::Undone => "undone by the agent",
     }
+}
+
+/// A branch, for what is abandoned of it: `branch 2: 14 entries, 3 turns, $0.31, left at 10:41`.
+pub fn branch(branch: &Branch, transcript: &Transcript) -> String {
+    let abandoned = &transcript.branches().abandoned;
+    let ids = || branch.entries.iter().filter(|id| abandoned.contains(id));
+    let entries = || ids().filter_map(|id| transcript.get(*id));
+    let number = entries().count();
+    let turns = entries().filter(|entry| entry.marks.prompt).count() as u64;
+    let at = transcript.left_at(branch).map(|at| format!(" at {}", at.minute())).unwrap_or_default();
+    let parts = [
+        Some(if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }),
+        (turns > 0).then(|| count(turns, "turn")),
+        cost(&cost::of(&TurnFacts::of(entries()).totals)),
+        Some(match branch.why {
+            Why::Prompt => format!("prompted anew{at}"),
+            Why::Left => format!("left{at}"),
+            Why::Undone => "undone".to_owned(),
+        }),
+        branch.parent.map(|parent| format!("within branch {parent}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("branch {}: {}", branch.number, parts.join(", "))
 }
 
 fn last_sign(entry: &Entry) -> Option<String> {

@@ -30,6 +30,8 @@ pub enum Action {
     ToggleFollow,
     /// To another item of a kind.
     Seek(Kind, Way),
+    /// To the branch of this number.
+    Branch,
     /// From a call to its result or back.
     Pair,
     /// Collapse the item, or go to what holds it.
@@ -38,6 +40,8 @@ pub enum Action {
     Expand,
     /// Toggle the fold of the item.
     ToggleFold,
+    /// Fold the branch of the item into one row, or unfold it.
+    FoldBranch,
     /// Open all folds.
     OpenAll,
     /// Close all folds.
@@ -170,10 +174,12 @@ const NAMES: &[(&str, Action)] = &[
     ("previous-image", Action::Seek(Kind::Image, Way::Previous)),
     ("next-open-call", Action::Seek(Kind::Open, Way::Next)),
     ("previous-open-call", Action::Seek(Kind::Open, Way::Previous)),
+    ("branch", Action::Branch),
     ("pair", Action::Pair),
     ("collapse", Action::Collapse),
     ("expand", Action::Expand),
     ("toggle-fold", Action::ToggleFold),
+    ("fold-branch", Action::FoldBranch),
     ("open-all", Action::OpenAll),
     ("close-all", Action::CloseAll),
     ("level-up", Action::LevelUp),

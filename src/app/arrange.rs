@@ -4,6 +4,8 @@
 
 use std::collections::HashSet;
 
+use super::branch_folds;
+use super::branches;
 use super::items::Layouts;
 use super::seek;
 use super::sequence::Sequence;
@@ -69,6 +71,7 @@ pub fn divide(state: &State) -> Frame {
 /// Fills the window, and says which bodies must be read for it.
 pub fn arrange(state: &mut State) -> Vec<Effect> {
     state.transcript.settle();
+    branch_folds::notice(state);
     refresh_facts(state);
     refresh_sequence(state);
     let seen = state.colours.generation();
@@ -152,7 +155,8 @@ pub fn refresh_sequence(state: &mut State) {
     state.stale.sequence = false;
     state.stale.spine = true;
     let before = std::mem::take(&mut state.sequence);
-    state.sequence.rebuild(&state.transcript, &state.open_lanes, state.level);
+    let hidden = branches::hidden(&state.transcript, &state.folds);
+    state.sequence.rebuild(&state.transcript, &state.open_lanes, state.level, &hidden);
     keep_place(state, &before);
     let rows = state
         .sequence
@@ -203,7 +207,9 @@ pub fn estimate(entry: &Entry, level: Level) -> u32 {
 fn arrange_sides(state: &mut State, frame: Frame) {
     if frame.outline > 0 {
         let current = state.focused_turn();
-        state.outline.arrange(&state.transcript, current, usize::from(frame.lines.saturating_sub(1)));
+        let focused = state.view.focus.map(|focus| focus.entry);
+        let height = usize::from(frame.lines.saturating_sub(1));
+        state.outline.arrange(&state.transcript, focused, current, height);
     }
     if state.stale.spine {
         state.stale.spine = false;

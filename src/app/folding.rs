@@ -1,6 +1,7 @@
 //! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
 
 use super::action::{Kind, Way};
+use super::branch_folds;
 use super::moving::{jump, seek_on};
 use super::seek;
 use super::state::{Effect, State};
@@ -23,6 +24,7 @@ pub fn set_level(state: &mut State, number: u8) {
 /// Another level for everything.
 pub fn fold_all(state: &mut State, level: Level) {
     state.folds.clear();
+    state.stale.sequence = true;
     set_level(state, level.number());
     state.look_changed();
 }
@@ -40,6 +42,9 @@ fn fold_of(state: &State, focus: Focus) -> Fold {
 /// The next state of the focused item's fold.
 pub fn toggle_fold(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    if branch_folds::unfold(state, focus) {
+        return;
+    }
     let next = match fold_of(state, focus) {
         Fold::Open => Fold::Closed,
         Fold::Closed => Fold::ByLevel,
@@ -72,6 +77,9 @@ pub fn collapse(state: &mut State) {
 /// Opens the fold of the focused item, or the sub-agent under it.
 pub fn expand(state: &mut State) -> Vec<Effect> {
     let Some(focus) = state.view.focus else { return Vec::new() };
+    if branch_folds::unfold(state, focus) {
+        return Vec::new();
+    }
     let fold = fold_of(state, focus);
     let lane = lane_under(state, focus);
     if let Some(lane) = lane.filter(|lane| fold != Fold::Closed && !state.open_lanes.contains(lane)) {

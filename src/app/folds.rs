@@ -1,7 +1,7 @@
 //! Which blocks the reader folded or opened by hand. Keyed by the entry's key, so that folds survive
 //! a new telling of the session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::body::Key;
 use crate::render::row::Fold;
@@ -10,6 +10,8 @@ use crate::render::row::Fold;
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
     by_hand: HashMap<Key, Vec<Fold>>,
+    /// Numbers of branches of which only one row is shown.
+    branches: HashSet<usize>,
 }
 
 impl Folds {
@@ -34,8 +36,23 @@ impl Folds {
         }
     }
 
+    /// The branches that are folded.
+    pub fn branches(&self) -> &HashSet<usize> {
+        &self.branches
+    }
+
+    /// Folds a branch, or unfolds it.
+    pub fn set_branch(&mut self, number: usize, is_folded: bool) {
+        if is_folded {
+            self.branches.insert(number);
+        } else {
+            self.branches.remove(&number);
+        }
+    }
+
     /// Forgets all folds.
     pub fn clear(&mut self) {
         self.by_hand.clear();
+        self.branches.clear();
     }
 }

@@ -3,10 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use ratatui::text::Span;
+
 use super::folds::Folds;
 use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
 use crate::analysis::{cost, phrases};
+use crate::model::branch::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
@@ -14,7 +17,8 @@ use crate::model::text::Name;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::render;
-use crate::render::row::{Item, LaneLine, Look, Row};
+use crate::render::row::{Item, LaneLine, Look, Row, RowKind};
+use crate::render::wrap;
 
 /// More entries than this are not kept; what is in the window always is.
 const KEPT: usize = 600;
@@ -109,7 +113,30 @@ impl Layouts<'_> {
             depth: depth_of(self.transcript, entry),
             raw: None,
         };
-        render::lay_out(&item, &self.look)
+        let mut rows = render::lay_out(&item, &self.look);
+        if let Some(branch) = self.transcript.branches().headed_by(id) {
+            let is_folded = self.folds.branches().contains(&branch.number);
+            let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+            rows.truncate(if is_folded { gaps } else { rows.len() });
+            rows.insert(gaps, self.branch_row(branch, is_folded));
+        }
+        rows
+    }
+}
+
+impl Layouts<'_> {
+    /// The row above a branch, or in its place.
+    fn branch_row(&self, branch: &Branch, is_folded: bool) -> Row {
+        let glyphs = self.look.theme.glyphs();
+        let mark = if is_folded { glyphs.closed } else { glyphs.open };
+        let words = format!("{mark} {}", phrases::branch(branch, self.transcript));
+        let words = Span::styled(words, self.look.theme.dim);
+        Row {
+            line: wrap::fit(&[words], usize::from(self.look.width), glyphs.cut).into(),
+            kind: if is_folded { RowKind::Head } else { RowKind::Rule },
+            hides: u32::from(is_folded),
+            ..Row::default()
+        }
     }
 }
 

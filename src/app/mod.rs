@@ -6,6 +6,8 @@
 pub mod action;
 pub mod arrange;
 pub mod bindings;
+pub mod branch_folds;
+pub mod branches;
 pub mod command;
 pub mod excerpt;
 pub mod feeding;

@@ -1,6 +1,8 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
 use super::action::{Kind, Way};
+use super::branch_folds;
+use super::branches;
 use super::seek;
 use super::state::State;
 use super::viewport::{Focus, Motion, focus_of};
@@ -48,9 +50,18 @@ pub fn seek_on(state: &mut State, kind: Kind, way: Way) {
 /// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
 pub fn jump(state: &mut State, focus: Focus) {
     state.remember_place();
+    branch_folds::uncover(state, focus.entry);
     state.view.ask(Motion::Pause);
     state.view.ask(Motion::Show(focus));
     state.view.focus = Some(focus);
+}
+
+/// To the branch with a number, or a word why not.
+pub fn to_branch(state: &mut State, number: usize) {
+    match branches::head_of(&state.transcript, number) {
+        Some(focus) => jump(state, focus),
+        None => state.say(format!("the session left no branch {number}, or went back to it")),
+    }
 }
 
 fn word(kind: Kind) -> &'static str {

@@ -59,8 +59,8 @@ fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, ki
         }
         Kind::Compaction => matches!(block.kind, BlockKind::Break(Break::Compaction { .. })),
         Kind::Branch => {
-            let is_root = place == 0 && transcript.branches().roots.contains(&id);
-            is_root || matches!(block.kind, BlockKind::Break(Break::Branch(_)))
+            let is_head = place == 0 && transcript.branches().headed_by(id).is_some();
+            is_head || matches!(block.kind, BlockKind::Break(Break::Branch(_)))
         }
         Kind::Image => match &block.kind {
             BlockKind::Image(_) => true,

@@ -22,13 +22,19 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Builds the sequence anew.
-    pub fn rebuild(&mut self, transcript: &Transcript, open_lanes: &HashSet<Name>, level: Level) {
+    /// Builds the sequence anew, without what is hidden in folded branches.
+    pub fn rebuild(
+        &mut self,
+        transcript: &Transcript,
+        open_lanes: &HashSet<Name>,
+        level: Level,
+        hidden: &HashSet<EntryId>,
+    ) {
         self.order.clear();
         self.places.clear();
         self.attached = attached_lanes(transcript);
         for id in transcript.order() {
-            let Some(entry) = transcript.get(*id) else { continue };
+            let Some(entry) = transcript.get(*id).filter(|_| !hidden.contains(id)) else { continue };
             if self.is_shown_in_place(entry, level) {
                 self.place(*id);
                 self.place_lanes(transcript, entry, open_lanes, level, 0);

@@ -119,6 +119,8 @@ pub struct State {
     pub generation: u32,
     /// State of the highlights when rows were last made.
     pub colours_seen: u64,
+    /// Which state of the branches the rows were made for.
+    pub branches_seen: u32,
 }
 
 /// What must be made anew before the next frame.
@@ -276,6 +278,7 @@ impl State {
             asked: HashSet::new(),
             generation: 0,
             colours_seen: 0,
+            branches_seen: 0,
         }
     }
 
@@ -304,6 +307,7 @@ impl State {
     pub fn go_back_to(&mut self, stand: &Stand) {
         self.view.anchor = stand.anchor;
         self.view.focus = stand.focus;
+        self.stale.sequence |= self.folds.branches() != stand.folds.branches();
         self.folds.clone_from(&stand.folds);
         self.stale.sequence |= self.open_lanes != stand.open_lanes;
         self.open_lanes.clone_from(&stand.open_lanes);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::arrange::{Frame, refresh_sequence, with_layouts};
+use super::branch_folds;
 use super::state::State;
 use super::viewport::{Focus, Motion, Rows};
 use crate::model::entry::BlockKind;
@@ -17,6 +18,7 @@ pub fn uncover(state: &mut State, frame: Frame) {
     let Some(hit) = state.sought.take() else { return };
     let Some(pattern) = state.search.as_ref().map(|search| search.pattern.clone()) else { return };
     show_kind(state, hit);
+    branch_folds::uncover(state, hit.entry);
     refresh_sequence(state);
     let mut found = row_with_hit(&rows_of(state, frame, hit), &pattern);
     if found.is_none() {

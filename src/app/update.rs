@@ -4,12 +4,13 @@ use ratatui::text::Line;
 use tui_input::Input;
 
 use super::action::Action;
+use super::branch_folds;
 use super::command::Command;
 use super::feeding;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
 use super::keys::Press;
-use super::moving::{back, follow, pair, scroll, seek_on};
+use super::moving::{back, follow, pair, scroll, seek_on, to_branch};
 use super::palette;
 use super::route::{Request, route};
 use super::searching;
@@ -205,6 +206,8 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::Collapse => collapse(state),
         Action::Expand => return expand(state),
         Action::ToggleFold => toggle_fold(state),
+        Action::FoldBranch => branch_folds::toggle(state),
+        Action::Branch => to_branch(state, times),
         Action::OpenAll => fold_all(state, Level::Full),
         Action::CloseAll => fold_all(state, Level::Outline),
         Action::LevelUp => set_level(state, state.level.number() + 1),

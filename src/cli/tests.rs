@@ -30,10 +30,10 @@ fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
     let Config::View(view) = on_terminal else { panic!("{on_terminal:?}") };
     assert_eq!((view.level, view.watch, view.demo), (Level::Full, WatchMode::Poll, None));
     let elsewhere = resolve("a.jsonl --level 2", Surroundings::default()).unwrap();
-    let Config::Show(show) = elsewhere else { panic!("{elsewhere:?}") };
+    let Config::Print(show) = elsewhere else { panic!("{elsewhere:?}") };
     assert_eq!((show.level, show.paper.width, show.paper.colour), (Level::Outline, 100, false));
     let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
-    assert!(matches!(resolve("a.jsonl", dumb), Ok(Config::Show(show)) if !show.paper.colour));
+    assert!(matches!(resolve("a.jsonl", dumb), Ok(Config::Print(show)) if !show.paper.colour));
 }
 
 #[test]

@@ -63,6 +63,9 @@ impl Format for Openclaw {
         if let Some((confidence, reason)) = wire::frame::sniff(probe.lines, is_message) {
             return Verdict::yes(confidence, Shape::Lines, reason);
         }
+        if let Some(reason) = turn::sniff_plain(probe.lines) {
+            return Verdict::yes(Confidence::Maybe, Shape::Lines, reason);
+        }
         Verdict::no("no session header and no messages of OpenClaw")
     }
 

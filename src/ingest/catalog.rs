@@ -68,12 +68,11 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Tro
         let parent = row.get(4).and_then(Cell::text).filter(|text| !text.is_empty());
         let title = title.map(|title| Text::clean(&title));
         let head = SessionHead { id, key, title, updated, parent, messages: None };
-        match places.get(&head.id).and_then(|place| heads.get_mut(*place)) {
-            Some(known) => complete(known, head),
-            None => {
-                places.insert(head.id.clone(), heads.len());
-                heads.push(head);
-            }
+        if let Some(known) = places.get(&head.id).and_then(|place| heads.get_mut(*place)) {
+            complete(known, head);
+        } else {
+            places.insert(head.id.clone(), heads.len());
+            heads.push(head);
         }
     })?;
     heads.sort_by_key(|head| std::cmp::Reverse(head.updated));

@@ -36,7 +36,6 @@ impl Kind {
     /// The place of a record. Number 0 is a document's header.
     pub fn place(self, path: &Path, number: u32) -> Place<'_> {
         match self {
-            Self::Lines | Self::Values => Place::Line,
             Self::CompanionLines => Place::CompanionLine(path),
             Self::Document if number == 0 => Place::Header,
             Self::Document => Place::Element,
@@ -45,8 +44,8 @@ impl Kind {
             Self::RowLine { is_lane: true, .. } | Self::Archive { is_lane: true, .. } => {
                 Place::CompanionLine(path)
             }
-            Self::RowLine { .. } | Self::Archive { .. } => Place::Line,
             Self::Text => Place::Text(path),
+            Self::Lines | Self::Values | Self::RowLine { .. } | Self::Archive { .. } => Place::Line,
         }
     }
 }

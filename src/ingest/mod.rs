@@ -66,6 +66,12 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     open::sessions(target)
 }
 
+/// Of a database without the name of a session: those that no other session there started, newest first.
+/// Nothing of all else.
+pub fn choices(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
+    open::choices(target)
+}
+
 /// Opens a session: finds out its format and shape, reads nothing else.
 pub fn open(target: &Target) -> Result<Session, OpenError> {
     let plan = open::plan(target)?;

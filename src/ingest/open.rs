@@ -86,6 +86,18 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
 }
 
+/// The sessions that a reader may choose from.
+pub fn choices(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
+    // What waits for its writer is not looked into.
+    let is_file = !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
+    if target.session.is_some() || !is_file || !is_database(&target.path) {
+        return Ok(Vec::new());
+    }
+    let heads = catalog::sessions(&target.path)?;
+    let main = heads.iter().filter(|head| catalog::is_main(head, &heads));
+    Ok(main.cloned().collect())
+}
+
 /// Whether a file is a database, whatever its name.
 pub fn is_database(path: &Path) -> bool {
     read_head(path).is_ok_and(|head| head.packing.is_none() && rows::is_database(&head.bytes))
@@ -229,7 +241,7 @@ mod tests {
         for (name, words) in [
             ("a.gz", "the gzip archive breaks off"),
             ("a.zst", "the zstd archive breaks off"),
-            ("a.db", "not a database"),
+            ("a.db", if cfg!(feature = "sqlite") { "without tables" } else { "opencode export" }),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("dangling", "does not exist"),

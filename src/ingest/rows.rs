@@ -8,33 +8,33 @@
 
 mod newest;
 mod session;
+mod telling;
 
-use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use self::newest::show_newest_rows;
+pub use self::telling::unpacked;
 
 use self::session::{News, SessionRows};
 use super::bodies::Bodies;
 use super::catalog;
-use super::files::{Files, Kind};
+use super::files::Files;
 use super::plan::Plan;
 use super::teller::Teller;
 use crate::formats::decoder::Format;
-use crate::formats::tables::{Growth, Queries};
-use crate::model::edit::{Feed, LinkState, MetaEdit, saturating_u32};
-use crate::model::record::{Origin, Record};
+use crate::formats::tables::Queries;
+use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
-use crate::source::follow::is_absence;
-use crate::source::lines::{Line, LineBuffer};
-use crate::source::packed;
 use crate::source::rows::{Cell, Database, State, Trouble};
 
 /// A change may come within the same tick of the clock as the one before: then this finds it.
 const SETTLE: Duration = Duration::from_millis(100);
+/// Between looks, so that an agent which ends after its last row finds nobody there: a reader that it
+/// meets would keep it from putting its log away.
+const PAUSE: Duration = Duration::from_millis(25);
 /// Some file systems tell no changes of a log.
 const SAFETY: Duration = Duration::from_secs(2);
 /// Delays between tries while a database cannot be read.
@@ -42,8 +42,6 @@ const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 /// How long a reading that does not follow waits for a writer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Rows beyond this sum leave their bodies in the database.
-const KEPT: u64 = 32 << 20;
 
 /// Reads the rows of one session.
 pub struct Rows {
@@ -160,8 +158,7 @@ impl Rows {
     pub fn poll(&mut self, teller: &mut Teller<'_>, now: Instant) -> (Vec<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
-            Err(error) if is_absence(&error) => return (self.note(Trouble::Gone, now), None),
-            Err(error) => return (self.note(Trouble::Unreadable(error.to_string()), now), None),
+            Err(error) => return (self.note(Trouble::of(&error), now), None),
         };
         let is_due = self.next_look.is_some_and(|at| at <= now);
         let waits = self.trouble.is_some() && !is_due;
@@ -254,7 +251,7 @@ impl Rows {
     }
 
     fn first_look(&mut self, teller: &mut Teller<'_>, now: Instant) -> Result<(), Trouble> {
-        let state = State::of(&self.path).map_err(|_| Trouble::Gone)?;
+        let state = State::of(&self.path).map_err(|error| Trouble::of(&error))?;
         let anew = self.look(state, teller, now)?;
         // Nothing is told yet that would have to be told anew.
         if anew.is_some() { self.first_look(teller, now) } else { Ok(()) }
@@ -301,7 +298,7 @@ impl Rows {
         let cost = start.elapsed();
         self.is_settled = !is_touched;
         self.next_look = Some(now + if is_touched { SETTLE.max(cost * 10) } else { SAFETY.max(cost * 100) });
-        self.no_look_before = Some(now + cost * 4);
+        self.no_look_before = Some(now + PAUSE.max(cost * 4));
         Ok(None)
     }
 
@@ -326,7 +323,9 @@ impl Rows {
             && let Some(sql) = &queries.facts
         {
             let facts = session.facts(database, sql)?;
-            facts.into_iter().for_each(|fact: MetaEdit| teller.tell_fact(fact));
+            for fact in facts {
+                teller.tell_fact(fact);
+            }
         }
         let children = session.children(database, &queries)?;
         let News::More(mut todo) = news else { return Ok(news) };
@@ -342,128 +341,6 @@ impl Rows {
         for todo in todo.into_iter().rev() {
             self.queue.push_front(todo);
         }
-    }
-
-    fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
-        let queries = Arc::clone(&self.queries);
-        let Growth::Appended { beyond, .. } = &queries.growth else { return Ok(()) };
-        self.database()?;
-        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
-            return Ok(());
-        };
-        let rows = session.read_on(database, beyond)?;
-        let is_more = !rows.is_empty();
-        let mut todo: Vec<Todo> =
-            rows.into_iter().map(|(at, bytes)| Todo::Have { session: number, at, bytes }).collect();
-        todo.extend(is_more.then_some(Todo::More(number)));
-        self.read_next(todo);
-        Ok(())
-    }
-
-    fn read_row(
-        &mut self,
-        (session, table, at): (usize, usize, i64),
-        teller: &mut Teller<'_>,
-    ) -> Result<(), Trouble> {
-        let queries = Arc::clone(&self.queries);
-        let Some(one) = queries.tables.get(table) else { return Ok(()) };
-        let Some(id) = self.sessions.get(session).map(|session| Cell::from(session.id.as_str())) else {
-            return Ok(());
-        };
-        match self.database()?.value(&one.one, &[id, Cell::Int(at)])? {
-            Some(Cell::Bytes(bytes)) => self.tell(session, table, at, &bytes, teller),
-            Some(Cell::Null | Cell::Int(_) | Cell::Real(_)) => self.tell(session, table, at, b"", teller),
-            // It is gone since the look; the next one says so.
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// Tells a row, in place of what it was before.
-    fn tell(&mut self, session: usize, table: usize, at: i64, bytes: &[u8], teller: &mut Teller<'_>) {
-        let Some((origin, kind, path)) = self.origin((session, table, at), teller) else { return };
-        let Some(rows) = self.sessions.get_mut(session) else { return };
-        let hash = session::hash(bytes);
-        if rows.is_told_so(table, at, hash) {
-            return;
-        }
-        if let Some(tally) = rows.told_before(table, at) {
-            teller.take_back(&tally, origin);
-        }
-        self.kept += bytes.len() as u64;
-        let is_full = self.bodies == Bodies::Recent && self.kept > KEPT;
-        teller.leave_bodies(self.bodies == Bodies::Away || is_full);
-        let tally = match unpacked(bytes) {
-            Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
-            Ok(text) if text.is_empty() => {
-                teller.fault_apart(Record { origin, bytes: b"" }, "a row without content")
-            }
-            Ok(text) => {
-                let origin = Origin { len: saturating_u32(text.len()), ..origin };
-                let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
-                if rows.is_abandoned(at) {
-                    teller.tell_abandoned(record, place)
-                } else {
-                    teller.tell_apart(record, place)
-                }
-            }
-        };
-        rows.note(table, at, hash, &tally);
-        self.told += 1;
-    }
-
-    fn fault(&mut self, (session, table, at): (usize, usize, i64), what: &str, teller: &mut Teller<'_>) {
-        let Some((origin, ..)) = self.origin((session, table, at), teller) else { return };
-        let Some(rows) = self.sessions.get_mut(session) else { return };
-        if !rows.is_told_so(table, at, 0) {
-            let what = format!("a row cannot be read: {what}");
-            let tally = teller.fault_apart(Record { origin, bytes: b"" }, &what);
-            rows.note(table, at, 0, &tally);
-        }
-    }
-
-    fn read_archive(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
-        let queries = Arc::clone(&self.queries);
-        self.database()?;
-        let (Some(sql), Some(session), Some(database)) =
-            (&queries.archive, self.sessions.get(number), &self.database)
-        else {
-            return Ok(());
-        };
-        let Some(Cell::Bytes(packed)) = database.value(sql, &[Cell::from(session.id.as_str())])? else {
-            return Ok(());
-        };
-        let kind =
-            Kind::Archive { session: self.files.session(&session.id), is_lane: session.lane.is_some() };
-        let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", teller);
-        let text = match unpacked(&packed) {
-            Ok(text) => text,
-            Err(what) => {
-                teller.notice(file, &format!("the archive of this session cannot be read: {what}"));
-                return Ok(());
-            }
-        };
-        teller.leave_bodies(self.bodies == Bodies::Away);
-        let mut buffer = LineBuffer::new(file);
-        let mut tell = |line: Line<'_>| {
-            let (Line::Whole(record) | Line::TooLong(record)) = line;
-            teller.tell(record, kind.place(&path, record.origin.line));
-        };
-        buffer.feed(&text, &mut tell);
-        buffer.unfinished().into_iter().for_each(tell);
-        Ok(())
-    }
-
-    /// Where a row is, what it is, and what its file is called.
-    fn origin(
-        &mut self,
-        (session, table, at): (usize, usize, i64),
-        teller: &mut Teller<'_>,
-    ) -> Option<(Origin, Kind, PathBuf)> {
-        let rows = self.sessions.get_mut(session)?;
-        let (file, kind, path) = rows.file((&self.files, &self.path), table, &self.queries, teller)?;
-        let line = u32::try_from(at).unwrap_or(0);
-        Some((Origin { file, at: at.cast_unsigned(), len: 0, line }, kind, path))
     }
 
     fn note(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
@@ -484,11 +361,6 @@ impl Rows {
     fn recover(&mut self) -> Vec<LinkState> {
         self.trouble.take().map(|_| LinkState::Live).into_iter().collect()
     }
-}
-
-/// A record as text: long ones may be compressed.
-pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
-    packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
 }
 
 /// A reading that does not follow has no later to try again.

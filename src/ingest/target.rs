@@ -22,7 +22,13 @@ impl Target {
         if whole.path.symlink_metadata().is_ok() {
             return whole;
         }
-        match argument.rsplit_once('#') {
+        // Keys of sessions may contain the sign too.
+        let mut splits = argument.rmatch_indices('#').filter_map(|(at, _)| {
+            let (path, session) = argument.split_at_checked(at)?;
+            Some((path, session.strip_prefix('#')?))
+        });
+        let existing = splits.find(|(path, _)| PathBuf::from(path).symlink_metadata().is_ok());
+        match existing.or_else(|| argument.rsplit_once('#')) {
             Some((path, session)) if !path.is_empty() && !session.is_empty() => {
                 Self { path: PathBuf::from(path), session: Some(session.to_owned()) }
             }

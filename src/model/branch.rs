@@ -79,7 +79,7 @@ pub fn number(
     mut leavings: Vec<Leaving>,
     links: &Links<'_>,
     forest: &Forest<'_>,
-    abandoned: &HashSet<EntryId>,
+    is_abandoned: impl Fn(EntryId) -> bool,
 ) -> Vec<Branch> {
     leavings.sort_by_key(|leaving| leaving.place);
     let mut claimed: HashMap<usize, usize> = HashMap::new();
@@ -102,7 +102,7 @@ pub fn number(
         branches.push(Branch {
             number,
             why: leaving.why,
-            is_active: !entries.iter().any(|id| abandoned.contains(id)),
+            is_active: !entries.iter().any(|id| is_abandoned(*id)),
             entries,
             point: point.and_then(|at| links.entries.get(at)).map(|one| one.id),
             parent: None,
@@ -111,7 +111,7 @@ pub fn number(
         });
     }
     for (branch, point) in branches.iter_mut().zip(points) {
-        let is_left = branch.point.is_some_and(|id| abandoned.contains(&id));
+        let is_left = branch.point.is_some_and(&is_abandoned);
         branch.parent = point.filter(|_| is_left).and_then(|at| claimed.get(&at).copied());
     }
     branches

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::entry::{Block, BlockKind, Entry, Piece};
 use super::pairing::identifies;
+use super::tool::ToolState;
 use super::usage::Usage;
 
 pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
@@ -14,7 +15,10 @@ pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
     entry.at = entry.at.or(new.at);
     entry.role = new.role;
     entry.model = new.model.clone().or_else(|| entry.model.take());
+    // What has become bookkeeping stays so when its beginning is told again.
+    let was_trace = entry.marks.trace;
     entry.marks = new.marks;
+    entry.marks.trace |= was_trace;
     entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
     let tells_first = match (entry.blocks.first(), new.blocks.first()) {
         (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
@@ -75,14 +79,17 @@ fn repeats_call(kept: &[Block], block: &Block) -> bool {
         && kept.iter().any(|old| matches!(&old.kind, BlockKind::Call(known) if known.key == call.key))
 }
 
-/// A call told again does not lose its result, and equal bodies stay in memory.
+/// A call told again does not lose its result or what it has put out so far, and equal bodies stay in memory.
 fn carry_over(replaced: &[Block], block: &mut Block) {
     let BlockKind::Call(call) = &mut block.kind else { return };
+    let is_pending = call.state == ToolState::Pending;
     if !call.state.is_open() {
         return;
     }
     let known = replaced.iter().find_map(|old| match &old.kind {
-        BlockKind::Call(known) if known.key == call.key && !known.state.is_open() => Some(known),
+        BlockKind::Call(known) if known.key == call.key && (is_pending || !known.state.is_open()) => {
+            Some(known)
+        }
         _ => None,
     });
     if let Some(known) = known {

@@ -42,6 +42,11 @@ impl Moment {
         self.local("%H:%M:%S")
     }
 
+    /// `10:41` in the reader's time zone.
+    pub fn minute(self) -> String {
+        self.local("%H:%M")
+    }
+
     /// `2026-01-31 10:41` in the reader's time zone.
     pub fn date_and_clock(self) -> String {
         self.local("%Y-%m-%d %H:%M")

@@ -11,6 +11,19 @@ pub fn identifies(id: &str) -> bool {
     !id.trim().is_empty() && !id.trim_start_matches('[').starts_with("REDACTED")
 }
 
+/// The key of a call that the model wrote into its text: it has no id, only its place.
+pub fn textual_key(message: &Key, number: usize) -> Key {
+    Key::clean(&format!("{TEXTUAL}{message}/{number}"))
+}
+
+/// Whether a call was written into a text, so that nothing proves which result is its own.
+pub fn is_textual(call: &Key) -> bool {
+    call.starts_with(TEXTUAL)
+}
+
+/// How the keys of such calls begin.
+const TEXTUAL: &str = "text:";
+
 /// Calls and stray results by the agent's ids.
 #[derive(Clone, Debug, Default)]
 pub struct PairIndex {

@@ -66,6 +66,7 @@ pub struct Transcript {
     departures: Vec<Departure>,
     is_linked_tree: bool,
     branches: Branches,
+    branches_changed: u32,
     turns: Vec<Turn>,
     meta: Meta,
     tally: Tally,
@@ -182,6 +183,7 @@ impl Transcript {
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
         let Some(old) = self.entries.get_mut(id.index()) else { return };
         let mut entry = old.clone();
+        let was_trace = entry.marks.trace;
         let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
         let had_model = entry.model.clone();
         let had_usage = entry.usage.clone();
@@ -208,6 +210,7 @@ impl Transcript {
                 self.totals.add(usage, entry.model.as_ref());
             }
         }
+        touched.reordered |= was_trace != entry.marks.trace;
         self.see_model(&entry);
         self.adopt_strays_of(id, touched);
         if is_moved {

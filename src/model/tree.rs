@@ -83,7 +83,7 @@ impl Branches {
             leavings.push(leaving(range, Why::Undone, links));
         }
         branches.ends_undone = links.entries.last().is_some_and(|one| one.entry.marks.undone);
-        branches.list = branch::number(leavings, links, &forest, &branches.abandoned);
+        branches.list = branch::number(leavings, links, &forest, |id| branches.abandoned.contains(&id));
         let numbers = branches.list.iter().flat_map(|one| one.entries.iter().map(|id| (*id, one.number)));
         branches.numbers = numbers.filter(|(id, _)| branches.abandoned.contains(id)).collect();
         branches
@@ -92,6 +92,16 @@ impl Branches {
     /// The branch that an abandoned entry lies on.
     pub fn of(&self, id: EntryId) -> Option<&Branch> {
         self.list.get(self.numbers.get(&id)?.checked_sub(1)?)
+    }
+
+    /// The first abandoned entry of a branch, which stands for it while it is folded.
+    pub fn head(&self, branch: &Branch) -> Option<EntryId> {
+        branch.entries.iter().copied().find(|id| self.abandoned.contains(id))
+    }
+
+    /// The branch that an entry stands at the head of.
+    pub fn headed_by(&self, id: EntryId) -> Option<&Branch> {
+        self.of(id).filter(|branch| self.head(branch) == Some(id))
     }
 
     /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a

@@ -30,6 +30,7 @@ pub struct EntryLine<'a> {
     cost: Option<CostFigures>,
     origin: OriginLine,
     active: bool,
+    branch: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -129,6 +130,7 @@ pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a>
             len: origin.len,
         },
         active: !reading.transcript.branches().abandoned.contains(&id),
+        branch: reading.transcript.branches().of(id).map(|branch| branch.number),
     }
 }
 

@@ -11,7 +11,7 @@ use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::{activity, cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::moment::Moment;
-use crate::model::pairing::calls_of;
+use crate::model::pairing::{calls_of, is_textual};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
 use crate::model::totals::Totals;
@@ -151,7 +151,7 @@ pub struct EntryFigures {
 /// Blocks by kind.
 #[derive(Debug, Default, Serialize)]
 pub struct BlockFigures {
-    /// Prose that is not blank.
+    /// Prose that is not blank, and calls that the model wrote as text.
     pub text: u64,
     /// Thinking, also where only its presence is recorded.
     pub thinking: u64,
@@ -184,6 +184,8 @@ pub struct PairingFigures {
     pub orphan_results: u64,
     /// Further results of a call.
     pub duplicate_results: u64,
+    /// Calls written into a text, which no other count holds.
+    pub textual_calls: u64,
 }
 
 /// The main lane without abandoned branches.
@@ -339,6 +341,7 @@ impl BlockFigures {
             match &block.kind {
                 BlockKind::Text(body) => self.text += u64::from(!body.stub.is_blank()),
                 BlockKind::Thinking(_) => self.thinking += 1,
+                BlockKind::Call(call) if is_textual(&call.key) => self.text += 1,
                 BlockKind::Call(_) => self.calls += 1,
                 BlockKind::Image(_) => self.images += 1,
                 BlockKind::Break(_) => self.breaks += 1,
@@ -360,8 +363,19 @@ impl From<pairing::PairingCounts> for PairingFigures {
             orphan_calls,
             orphan_results,
             duplicate_results,
+            textual_calls,
         } = counts;
-        Self { calls, results, paired, failed, pending, orphan_calls, orphan_results, duplicate_results }
+        Self {
+            calls,
+            results,
+            paired,
+            failed,
+            pending,
+            orphan_calls,
+            orphan_results,
+            duplicate_results,
+            textual_calls,
+        }
     }
 }
 

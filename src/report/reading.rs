@@ -113,7 +113,10 @@ impl Reading {
     /// When one of the session's files last changed.
     pub fn last_write(&self) -> Option<Moment> {
         let files = self.files.values().filter_map(|path| last_write(path));
-        files.chain(last_write(&self.target.path)).max()
+        // What is written to a database lies in its log first.
+        let mut log = self.target.path.as_os_str().to_owned();
+        log.push("-wal");
+        files.chain(last_write(&self.target.path)).chain(last_write(Path::new(&log))).max()
     }
 
     /// The file that an origin speaks of.

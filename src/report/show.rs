@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
+use ratatui::text::Span;
+
 use super::entry;
 use super::follow;
 use super::outcome::{Outcome, Trouble};
@@ -18,8 +20,9 @@ use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::lay_out;
-use crate::render::row::{Item, LaneLine, Level, Look};
+use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
 use crate::render::theme::Theme;
+use crate::render::wrap;
 
 /// Larger files are paged in as they are written instead of being held.
 const HELD_BELOW: u64 = 32 << 20;
@@ -261,7 +264,14 @@ impl<'a> Printer<'a> {
             theme: &self.theme,
             colours: &self.colours,
         };
-        for row in lay_out(&item, &look) {
+        let mut rows = lay_out(&item, &look);
+        if let Some(branch) = transcript.branches().headed_by(id).filter(|_| self.chosen.is_none()) {
+            let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+            let words = Span::styled(phrases::branch(branch, transcript), self.theme.dim);
+            let line = wrap::fit(&[words], usize::from(look.width), self.theme.glyphs().cut).into();
+            rows.insert(gaps, Row { line, ..Row::default() });
+        }
+        for row in rows {
             writeln!(out, "{}", paper.line(&row))?;
         }
         Ok(())

@@ -242,6 +242,7 @@ fn calls_line(pairing: &PairingFigures) -> String {
         (pairing.orphan_calls, "without a result"),
         (pairing.orphan_results, "results without a call"),
         (pairing.duplicate_results, "duplicate results"),
+        (pairing.textual_calls, "more written as text"),
     ];
     let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}"));
     format!("{}: {} paired{}", pairing.calls, pairing.paired, others.collect::<String>())

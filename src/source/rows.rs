@@ -12,6 +12,7 @@ mod without;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::follow::is_absence;
 use super::stamp::Stamp;
 
 #[cfg(feature = "sqlite")]
@@ -73,6 +74,11 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// Why the files of a database cannot be read.
+    pub fn of(error: &io::Error) -> Self {
+        if is_absence(error) { Self::Gone } else { Self::Unreadable(error.to_string()) }
+    }
+
     /// What it is, in a few words.
     pub fn words(&self) -> String {
         match self {

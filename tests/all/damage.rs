@@ -8,6 +8,7 @@ use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::Record;
 use tv::model::text::Text;
+use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
 
 use crate::fixtures::{self, Lines};
@@ -155,13 +156,20 @@ fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
     its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
 }
 
-/// What a reader sees of an entry. Whose lane a call started, and how often a request failed in the same
-/// way, is known from other records.
+/// What a reader sees of an entry. Known from other records are whose lane a call started, whether it was
+/// given up, and how often a request failed in the same way; a sum speaks of all of them.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
-    let mut kinds: Vec<BlockKind> = entry.blocks.iter().map(|block| block.kind.clone()).collect();
+    let is_sum = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Setting(words)) if words.contains("add up to"));
+    let kinds = entry.blocks.iter().map(|block| block.kind.clone());
+    let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_sum(kind)).collect();
     for kind in &mut kinds {
         match kind {
-            BlockKind::Call(call) => call.lane = None,
+            BlockKind::Call(call) => {
+                call.lane = None;
+                if call.state.result().is_none() {
+                    call.state = ToolState::Pending;
+                }
+            }
             BlockKind::Break(Break::Error(told)) => {
                 let once = told.rsplit_once(" ×").map_or(told.as_str(), |(once, _)| once);
                 *told = Text::clean(once);

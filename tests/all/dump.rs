@@ -269,6 +269,13 @@ fn sums(transcript: &Transcript) -> String {
     let mut out = String::from("\n=== sums\n");
     writeln!(out, "turns {} branches {}", transcript.turns().len(), transcript.branches().roots.len())
         .unwrap();
+    for branch in &transcript.branches().list {
+        let keys: Vec<String> =
+            branch.entries.iter().filter_map(|id| Some(short(&transcript.get(*id)?.key))).collect();
+        let active = if branch.is_active { " active again" } else { "" };
+        let why = branch.why.word();
+        writeln!(out, "branch {} {why}{active}: {}", branch.number, keys.join(" ")).unwrap();
+    }
     for (model, spent) in transcript.totals().by_model() {
         if !is_nothing(&spent) {
             writeln!(out, "spent {model:?} {}", self::spent(&spent)).unwrap();

@@ -6,9 +6,9 @@ use tv::formats::decoder::{Place, feed};
 use tv::model::body::{Body, Key};
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
-use tv::model::pairing::identifies;
+use tv::model::pairing::{calls_of, identifies};
 use tv::model::text::Name;
-use tv::model::tool::{ToolState, Verdict};
+use tv::model::tool::{ToolResult, ToolState, Verdict};
 use tv::model::totals::{Spent, Totals};
 use tv::model::transcript::Transcript;
 use tv::model::usage::Usage;
@@ -114,12 +114,15 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
     let mut streamed = HashSet::new();
     let mut marks: HashMap<Key, Marks> = HashMap::new();
     let mut told: HashMap<(Key, Piece), Vec<BlockKind>> = HashMap::new();
+    let mut callers: HashMap<Key, Key> = HashMap::new();
+    let mut results: HashMap<Key, ToolResult> = HashMap::new();
     for edit in batches.iter().flat_map(|batch| &batch.edits) {
         match edit {
             Edit::Entry(entry) => {
                 if marks.insert(entry.key.clone(), entry.marks).is_some_and(|before| before != entry.marks) {
                     streamed.insert(entry.key.clone());
                 }
+                callers.extend(calls_of(entry).map(|call| (call.key.clone(), entry.key.clone())));
                 for block in &entry.blocks {
                     let of_piece = entry.blocks.iter().filter(|other| other.piece == block.piece);
                     let kinds: Vec<BlockKind> = of_piece.map(|block| block.kind.clone()).collect();
@@ -130,11 +133,14 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                 }
             }
             Edit::RetirePiece { of, .. } | Edit::Retire(of) => drop(streamed.insert(of.clone())),
-            Edit::Result { .. }
-            | Edit::State { .. }
-            | Edit::Usage { .. }
-            | Edit::Link { .. }
-            | Edit::Meta(_) => {}
+            // The whole of an output may come after its beginning.
+            Edit::Result { call, result, .. } => {
+                let before = results.insert(result.key.clone(), (**result).clone());
+                if before.is_some_and(|before| before != **result) {
+                    streamed.extend(callers.get(call).cloned());
+                }
+            }
+            Edit::State { .. } | Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) => {}
         }
     }
     streamed

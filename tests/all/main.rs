@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod branches;
 mod cli;
 mod commands;
 mod corpus;
@@ -26,10 +27,12 @@ mod journeys;
 mod layout;
 mod openclaw;
 mod pty;
+mod reports;
 #[cfg(feature = "sqlite")]
 mod rows;
 mod screens;
 mod screenshots;
+mod specs;
 mod stage;
 mod streams;
 mod tidy;

@@ -75,6 +75,10 @@ fn messages(numbers: std::ops::Range<i64>) -> Vec<String> {
     numbers.map(|number| format!("message {number}")).collect()
 }
 
+fn was_read_again(followed: &Followed, why: &str) -> bool {
+    followed.links.iter().any(|link| matches!(link, LinkState::Reread(told) if told.contains(why)))
+}
+
 const SESSION: &str = "s";
 
 /// An OpenClaw session of three messages, followed in both ways.
@@ -142,12 +146,7 @@ fn edited_rows_come_in_their_place_and_count_once() {
         writer.run("DELETE FROM part WHERE message_id = 'msg_00002499'; DELETE FROM message WHERE id = 'msg_00002499'");
         expected.pop();
         followed.until("the removed row", |f| said(&f.whole) == expected);
-        assert!(
-            followed
-                .links
-                .iter()
-                .any(|link| matches!(link, LinkState::Reread(why) if why.contains("removed")))
-        );
+        followed.until("said why", |f| was_read_again(f, "removed"));
         followed.end();
     }
 }
@@ -166,12 +165,7 @@ fn a_rewritten_session_is_read_again() {
                     UPDATE transcript_rewrite_watermarks SET generation = 'third'",
         );
         followed.until("the new generation", |f| said(&f.whole) == ["message X"]);
-        assert!(
-            followed
-                .links
-                .iter()
-                .any(|link| matches!(link, LinkState::Reread(why) if why.contains("rewritten")))
-        );
+        followed.until("said why", |f| was_read_again(f, "rewritten"));
     });
 }
 
@@ -210,7 +204,7 @@ fn an_agent_that_ends_and_begins_again_is_followed() {
             followed.until("the new rows", |f| said(&f.whole) == messages(1..next));
             drop(writer);
             // Nobody reads now, so its own last connection could put the log away.
-            assert_eq!(home.files(), ["agent.db"]);
+            assert_eq!(home.files(), ["agent.db"], "{mode:?} {next}");
         }
         followed.end();
         assert_eq!(home.files(), ["agent.db"]);
@@ -301,33 +295,28 @@ fn a_damaged_page_costs_only_its_rows() {
 fn a_session_is_the_same_in_a_folder_and_in_a_database() {
     let storage = root().join("opencode/storage");
     let (home, writer) = Home::with_tables_of(&opencode());
-    for (table, columns) in [("session", ""), ("message", "session_id"), ("part", "message_id")] {
+    let (of_session, of_message) = ("json ->> 'sessionID'", "json ->> 'messageID'");
+    let time = "coalesce(json ->> '$.time.created', 0), 0";
+    let rest = "json_remove(json, '$.id', '$.sessionID', '$.messageID')";
+    let session = "json ->> 'parentID', '', json ->> 'directory', json ->> 'title', json ->> 'version'";
+    for (table, columns, values) in [
+        (
+            "session",
+            "project_id, parent_id, slug, directory, title, version, revert, time_created, time_updated",
+            format!("'p', {session}, json -> 'revert', {time}"),
+        ),
+        ("message", "session_id, time_created, time_updated, data", format!("{of_session}, {time}, {rest}")),
+        (
+            "part",
+            "message_id, session_id, time_created, time_updated, data",
+            format!("{of_message}, {of_session}, {time}, {rest}"),
+        ),
+    ] {
+        let sql = format!(
+            "INSERT INTO {table} (id, {columns}) SELECT json ->> 'id', {values} FROM (SELECT ?1 AS json)"
+        );
         for file in files_below(&storage.join(table)) {
-            let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-            let fields = json.as_object_mut().unwrap();
-            let mut take = |name: &str| match fields.remove(name) {
-                Some(serde_json::Value::String(text)) => Some(text),
-                Some(value) => Some(value.to_string()),
-                None => None,
-            };
-            let (id, session) = (take("id"), take("sessionID"));
-            if columns.is_empty() {
-                let (title, parent, revert) = (take("title"), take("parentID"), take("revert"));
-                let (directory, version) = (take("directory"), take("version"));
-                let sql = "INSERT INTO session (id, project_id, parent_id, slug, directory, title, version, revert, \
-                           time_created, time_updated) VALUES (?1, 'p', ?2, '', ?3, ?4, ?5, ?6, 0, 0)";
-                writer.connection.execute(sql, (id, parent, directory, title, version, revert)).unwrap();
-                continue;
-            }
-            let owner = if columns == "message_id" { take("messageID") } else { session.clone() };
-            let created = json["time"]["created"].as_i64().unwrap_or(0);
-            let session = if columns == "message_id" { session } else { None };
-            let names = if session.is_some() { "id, message_id, session_id" } else { "id, session_id" };
-            let values = if session.is_some() { "?1, ?2, ?3" } else { "?1, coalesce(?3, ?2)" };
-            let sql = format!(
-                "INSERT INTO {table} ({names}, time_created, time_updated, data) VALUES ({values}, ?4, 0, ?5)"
-            );
-            writer.connection.execute(&sql, (id, owner, session, created, json.to_string())).unwrap();
+            writer.connection.execute(&sql, [fs::read_to_string(file).unwrap()]).unwrap();
         }
     }
     let told = |path: &Path| {
@@ -353,6 +342,9 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
     };
     let (folder, database) = (told(&storage), told(&home.path));
     assert!(folder.0.len() > 5);
+    for (file, row) in folder.0.iter().zip(&database.0) {
+        assert_eq!(file, row);
+    }
     assert_eq!(folder, database);
 }
 

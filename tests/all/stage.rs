@@ -182,7 +182,8 @@ impl Stage {
             out.push_str("|\n");
         }
         let times = regex::Regex::new(r"\b\d\d:\d\d:\d\d\b").expect("a pattern");
-        times.replace_all(&out, "00:00:00").into_owned()
+        let minutes = regex::Regex::new(r"([^\d:])\d\d:\d\d([^\d:])").expect("a pattern");
+        minutes.replace_all(&times.replace_all(&out, "00:00:00"), "${1}00:00$2").into_owned()
     }
 
     /// The cells of the screen.

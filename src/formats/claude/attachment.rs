@@ -39,6 +39,10 @@ const QUIET: [&str; 24] = [
     "diagnostics",
 ];
 
+/// Lists of what the model may use, told at each start.
+const LISTINGS: [&str; 4] =
+    ["deferred_tools_delta", "agent_listing_delta", "skill_listing", "mcp_instructions_delta"];
+
 /// Types that a reader should see: a hook stood in the way.
 const LOUD: [&str; 4] = [
     "hook_blocking_error",
@@ -63,10 +67,11 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = is_quiet;
+    entry.marks.trace = LISTINGS.contains(&kind);
     let title = title(kind, attachment);
     let body = match text(attachment.get("content")) {
         Some(text) => out.output(&text),
-        None => out.tree(&title, attachment.weight(), || attachment.to_tree()),
+        None => out.tree(&named(attachment), attachment.weight(), || attachment.to_tree()),
     };
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(Raw { title, body })));
     out.entry(entry);
@@ -78,6 +83,13 @@ fn title(kind: &str, attachment: &Json<'_>) -> Text {
     let about = names.iter().find_map(|name| attachment.get(name).filled());
     let kind = kind.replace('_', " ");
     Text::stub(&about.map_or_else(|| kind.clone(), |about| format!("{kind}: {about}")), 120)
+}
+
+/// What a tree of names is about.
+fn named(attachment: &Json<'_>) -> Text {
+    let lists = ["addedNames", "addedTypes", "removedNames", "names"];
+    let names = lists.iter().flat_map(|list| attachment.get(list).items()).filter_map(Json::filled);
+    Text::stub(&names.collect::<Vec<_>>().join(" "), 120)
 }
 
 /// Content that is a text or a list of texts.

@@ -8,85 +8,66 @@ use super::system::seconds;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Characters of a hook's command.
-const COMMAND_CHARS: usize = 200;
-
-/// Events whose entry was begun.
+/// What was told of each event.
 #[derive(Debug, Default)]
 pub struct Hooks {
     begun: HashSet<Key>,
+    told: HashSet<(Key, Piece)>,
 }
 
 /// A progress line: a command was started. The same command of the same event is told once.
 pub fn started(line: &Line<'_>, told: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let command = ["command", "promptText", "statusMessage"].iter().find_map(|name| told.get(name).filled());
-    let words = words(told.get("hookName").str_or_empty(), command, None);
-    let run = line.json.get("toolUseID").str_or_empty();
-    tell(line, run, Piece::of(&words), BlockKind::Break(Break::Setting(words)), hooks, out)
+    let name = told.get("hookName").str_or_empty();
+    let piece = Piece::of(&format!("{name} {}", command.unwrap_or_default()));
+    let raw = Raw { title: title(name, None), body: out.output(command.unwrap_or_default()) };
+    tell(line, line.json.get("toolUseID").str_or_empty(), piece, raw, hooks, out)
 }
 
 /// An attachment: a hook ended well, with what it put out.
 pub fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let texts = ["content", "stdout", "stderr"].map(|name| attachment.get(name).str_or_empty().trim());
-    let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
-    let took = attachment.get("durationMs").count();
-    let name = attachment.get("hookName").str_or_empty();
-    let title = words(name, attachment.get("command").filled(), took);
-    let block = if text.is_empty() {
-        BlockKind::Break(Break::Setting(title))
-    } else {
-        let body = out.output(&text);
-        BlockKind::Raw(Raw { title, body })
+    let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    let text = match texts.as_slice() {
+        [] => attachment.get("command").str_or_empty().to_owned(),
+        texts => texts.join("\n"),
     };
-    tell(line, attachment.get("toolUseID").str_or_empty(), line.piece(), block, hooks, out)
+    let name = attachment.get("hookName").str_or_empty();
+    let raw = Raw { title: title(name, attachment.get("durationMs").count()), body: out.output(&text) };
+    tell(line, attachment.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
 }
 
 /// A summary of the hooks that ran at the end of a turn, with nothing to complain about.
 pub fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let ran = line.json.get("hookInfos").items();
-    let mut parts: Vec<String> = ran
-        .iter()
-        .map(|hook| words("Stop", hook.get("command").filled(), hook.get("durationMs").count()).to_string())
-        .collect();
-    if parts.is_empty() {
-        parts.push(words("Stop", None, None).to_string());
-    }
-    let words = Text::clean(&parts.join(" · "));
-    let run = line.json.get("toolUseID").str_or_empty();
-    tell(line, run, line.piece(), BlockKind::Break(Break::Setting(words)), hooks, out)
+    let command = |hook: &Json<'_>| hook.get("command").str_or_empty().to_owned();
+    let took = ran.iter().filter_map(|hook| hook.get("durationMs").count()).reduce(u64::saturating_add);
+    let body = out.output(&ran.iter().map(command).collect::<Vec<_>>().join("\n"));
+    let raw = Raw { title: title("Stop", took), body };
+    tell(line, line.json.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
 }
 
-/// `hook Stop: make fmt, 3.3 s`
-fn words(name: &str, command: Option<&str>, took: Option<u64>) -> Text {
-    let mut words = format!("hook {name}").trim_end().to_owned();
-    if let Some(command) = command {
-        words.push_str(&format!(": {command}"));
-    }
-    if let Some(ms) = took {
-        words.push_str(&format!(", {}", seconds(ms)));
-    }
-    Text::stub(&words, COMMAND_CHARS)
+/// `hook Stop, 3.3 s`
+fn title(name: &str, took: Option<u64>) -> Text {
+    let took = took.map(|ms| format!(", {}", seconds(ms))).unwrap_or_default();
+    Text::clean(format!("hook {name}{took}").trim_end())
 }
 
-fn tell(
-    line: &Line<'_>,
-    run: &str,
-    piece: Piece,
-    block: BlockKind,
-    known: &mut Hooks,
-    out: &mut Batch,
-) -> Fate {
+fn tell(line: &Line<'_>, run: &str, piece: Piece, raw: Raw, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let key = if identifies(run) { Text::clean(&format!("hook:{run}")) } else { line.id.clone() };
-    let is_first = known.begun.insert(key.clone());
+    if !hooks.told.insert((key.clone(), piece)) {
+        return Fate::Merged;
+    }
+    let is_first = hooks.begun.insert(key.clone());
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = true;
-    entry.blocks.push(Batch::block(piece, block));
+    entry.blocks.push(Batch::block(piece, BlockKind::Raw(raw)));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }
 }

@@ -2,7 +2,6 @@
 //! them again and again; the last one counts.
 
 use super::line::Line;
-use super::outcome::count;
 use super::queue;
 use super::session::Session;
 use super::system::{show_break, show_text};
@@ -10,6 +9,7 @@ use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -72,8 +72,9 @@ fn changed(
     out: &mut Batch,
 ) -> Fate {
     let told = Text::stub(&format!("{what}: {}", line.json.get(member).str_or_empty()), 200);
-    let is_first = session.is_new_setting(&Text::from(what));
-    once(line, told, is_first, session, out)
+    let begins = matches!(what, "mode" | "permission mode");
+    let is_trace = begins && session.is_new_setting(&Text::from(what));
+    once(line, told, is_trace, session, out)
 }
 
 /// A copy of the last prompt and the line that the session stands at.

@@ -4,6 +4,7 @@
 use super::stored;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
+use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
 
@@ -11,7 +12,8 @@ use crate::model::tool::{ToolResult, Verdict};
 pub fn enrich(result: &mut ToolResult, text: &str, told: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
         // Early versions keep more of the output beside the text than in it.
-        let output = told.get("stdout").str().filter(|output| output.len() > begin.len());
+        let sample = begin.split_once("Preview").map_or(begin, |(_, sample)| sample);
+        let output = told.get("stdout").str().filter(|output| output.len() > sample.len());
         result.body = out.output(output.unwrap_or(begin));
     }
     let patch = told.get("structuredPatch").items();
@@ -150,11 +152,6 @@ fn task_facts(told: &Json<'_>) -> Vec<String> {
     let answers = told.get("answers").members().len();
     facts.extend((answers > 0).then(|| count(answers as u64, "answer")));
     facts
-}
-
-/// `1 line`, `61 lines`.
-pub fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The hunks as a unified diff.

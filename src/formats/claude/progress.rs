@@ -5,7 +5,6 @@
 use super::hooks;
 use super::lanes::Trust;
 use super::line::Line;
-use super::outcome::count;
 use super::session::Session;
 use crate::formats::anthropic::{self, block_type};
 use crate::formats::decoder::show_raw;
@@ -13,6 +12,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw, Role};
+use crate::model::figures::count;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;

@@ -8,7 +8,7 @@ use super::line::Line;
 use super::voice::element;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Break, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -22,29 +22,23 @@ pub struct Queue {
 pub fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let operation = line.json.get("operation").str_or_empty();
     let content = line.json.get("content").str_or_empty();
-    if operation == "enqueue" && !content.trim().is_empty() {
+    if operation == "enqueue" {
         return enqueue(line, content, queue, lanes, out);
     }
-    let what = match operation {
-        "dequeue" => "taken from the queue",
-        "remove" => "gone from the queue",
-        "popAll" => "the queue was taken back to be edited",
-        "enqueue" => "something without text was queued",
-        other => other,
+    let (what, ended) = match operation {
+        "dequeue" => ("taken from the queue", 1),
+        "remove" => ("gone from the queue", 1),
+        "popAll" => ("the queue was taken back to be edited", queue.waiting.len()),
+        other => (other, 0),
     };
-    let all = operation == "popAll";
-    let ended: Vec<Key> = match operation {
-        "enqueue" => Vec::new(),
-        _ if all => queue.waiting.drain(..).collect(),
-        _ => queue.waiting.pop_front().into_iter().collect(),
-    };
-    let fate = if ended.is_empty() { Fate::Shown } else { Fate::Merged };
-    let keys = if ended.is_empty() { vec![line.id.clone()] } else { ended };
-    for key in keys {
-        let words = Break::Setting(Text::clean(what));
-        tell(line, key, Batch::block(line.piece(), BlockKind::Break(words)), !all, out);
+    for key in queue.waiting.drain(..ended.min(queue.waiting.len())) {
+        out.entry(trace(line, key, out));
     }
-    fate
+    let mut entry = trace(line, line.id.clone(), out);
+    let words = Break::Setting(Text::clean(format!("{what} {content}").trim()));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+    out.entry(entry);
+    Fate::Shown
 }
 
 fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
@@ -52,16 +46,17 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
         lanes.link(task, call, Trust::Progress, out);
     }
     queue.waiting.push_back(line.id.clone());
-    let body = out.output(content.trim());
-    let block = BlockKind::Raw(Raw { title: Text::clean("queued"), body });
-    tell(line, line.id.clone(), Batch::block(line.piece(), block), false, out);
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = true;
+    let raw = Raw { title: Text::clean("queued"), body: out.output(content.trim()) };
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(raw)));
+    out.entry(entry);
     Fate::Shown
 }
 
-fn tell(line: &Line<'_>, key: Key, block: Block, is_trace: bool, out: &mut Batch) {
+fn trace(line: &Line<'_>, key: Key, out: &Batch) -> Entry {
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = true;
-    entry.marks.trace = is_trace;
-    entry.blocks.push(block);
-    out.entry(entry);
+    entry.marks.trace = true;
+    entry
 }

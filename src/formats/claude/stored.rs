@@ -10,6 +10,7 @@ use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::figures::count;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -42,7 +43,7 @@ impl Stored {
         out: &mut Batch,
     ) {
         if let Some(body) = self.read.get(file) {
-            result.body = body.clone();
+            complete(result, body.clone());
             out.push(Edit::Retire(key(file)));
         }
         let (call, result, lane) = (call.clone(), result.clone(), lane.cloned());
@@ -57,7 +58,7 @@ impl Stored {
         kept.release();
         self.read.insert(file.clone(), kept);
         if let Some(named) = self.named.get_mut(&file) {
-            named.result.body = body;
+            complete(&mut named.result, body);
             let result = Box::new(named.result.clone());
             named.result.body.release();
             out.push(Edit::Result { call: named.call.clone(), result, lane: named.lane.clone() });
@@ -83,6 +84,15 @@ impl Stored {
             out.notice(Severity::Note, &what);
         }
     }
+}
+
+/// Gives a result the whole of its output, and counts its lines anew.
+fn complete(result: &mut ToolResult, body: Body) {
+    let kept = result.facts.split(" · ").filter(|fact| !fact.is_empty() && !fact.ends_with(" lines"));
+    let mut facts: Vec<String> = kept.map(str::to_owned).collect();
+    facts.push(count(u64::from(body.lines), "line"));
+    result.facts = Text::clean(&facts.join(" · "));
+    result.body = body;
 }
 
 /// The name of the file that holds the whole output, if the line holds its beginning only.

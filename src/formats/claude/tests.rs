@@ -7,6 +7,7 @@ use crate::model::edit::{Batch, Mode};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::tool::ToolResult;
 use crate::model::transcript::Transcript;
 
 const SESSION: &str =
@@ -17,6 +18,8 @@ const AGENT: &str = include_str!(
 const AGENT_META: &str = include_str!(
     "../../../tests/fixtures/claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01/subagents/agent-c4d5e6f.meta.json"
 );
+const BUSY: &str = include_str!("../../../tests/fixtures/claude-code/busy.jsonl");
+const STORED: &str = include_str!("../../../tests/fixtures/claude-code/busy/tool-results/btest01.txt");
 const EARLY: &str = include_str!("../../../tests/fixtures/claude-code/early.jsonl");
 
 /// Feeds the lines of one file.
@@ -105,9 +108,11 @@ fn only_the_user_speaks_as_the_user() {
     let transcript = read(SESSION);
     let said: Vec<&str> = of_role(&transcript, Role::User)
         .iter()
-        .filter_map(|entry| match &entry.blocks.last()?.kind {
-            BlockKind::Text(body) => Some(body.stub.as_str()),
-            _ => None,
+        .filter_map(|entry| {
+            entry.blocks.iter().find_map(|block| match &block.kind {
+                BlockKind::Text(body) => Some(body.stub.as_str()),
+                _ => None,
+            })
         })
         .collect();
     let expected = [
@@ -197,13 +202,19 @@ fn recorded_cost_of_early_versions_counts() {
 
 #[test]
 fn telling_all_again_changes_nothing() {
-    for text in [SESSION, EARLY] {
+    for text in [SESSION, EARLY, BUSY] {
         let mut batch = batch_of(text);
         let mut transcript = tell(batch.clone());
         batch.mode = Mode::Replace;
+        let before: Vec<Entry> = transcript.entries().cloned().map(timeless).collect();
         let touched = transcript.apply(batch);
-        assert_eq!((touched.added, touched.changed, touched.reordered), (vec![], vec![], false));
+        assert_eq!((touched.added, touched.reordered), (vec![], false));
+        assert!(transcript.entries().cloned().map(timeless).eq(before));
     }
+}
+
+fn timeless(entry: Entry) -> Entry {
+    Entry { revision: 0, ..entry }
 }
 
 #[test]
@@ -213,6 +224,162 @@ fn a_line_told_again_is_merged() {
     assert_eq!(once.totals(), twice.totals());
     assert_eq!(once.turns().len(), twice.turns().len());
     assert_eq!(of_role(&once, Role::Assistant).len(), of_role(&twice, Role::Assistant).len());
+}
+
+/// The states of the calls, by the ends of their ids.
+fn states(transcript: &Transcript) -> Vec<(String, &'static str)> {
+    let calls = transcript.entries().flat_map(calls_of);
+    calls.map(|call| (call.key.replace("toolu_b", ""), call.state.word())).collect()
+}
+
+fn result_of<'t>(transcript: &'t Transcript, call: &str) -> &'t ToolResult {
+    let mut calls = transcript.entries().flat_map(calls_of);
+    calls.find(|other| other.key.as_str() == call).unwrap().state.result().unwrap()
+}
+
+fn feed_stored(decoder: &mut dyn Decoder, out: &mut Batch) {
+    let path = Path::new("busy/tool-results/btest01.txt");
+    let len = u32::try_from(STORED.len()).unwrap();
+    let origin = Origin { file: FileId(3), at: 0, len, line: 3 };
+    feed(decoder, Record { origin, bytes: STORED.as_bytes() }, Place::Text(path), out);
+}
+
+#[test]
+fn nothing_is_passed_and_bookkeeping_needs_no_row() {
+    let transcript = read(BUSY);
+    assert_eq!(transcript.tally().passed, 0);
+    assert!(transcript.tally().unknown.is_empty());
+    let traces: Vec<&Entry> = transcript.entries().filter(|entry| entry.marks.trace).collect();
+    assert!(traces.iter().all(|entry| entry.role == Role::Harness));
+    let keys: Vec<&str> = traces.iter().map(|entry| entry.key.as_str()).collect();
+    let hooks: Vec<&&str> = keys.iter().filter(|key| key.starts_with("hook:toolu_bTest")).collect();
+    assert_eq!(hooks.len(), 1, "the hooks of one call are one entry");
+    assert_eq!(keys.iter().filter(|key| key.starts_with("snapshot:")).count(), 1);
+}
+
+#[test]
+fn a_running_call_shows_its_newest_output_until_the_result_comes() {
+    let cut = |mark: &str| {
+        let end = BUSY.rfind(mark).unwrap();
+        let end = end + BUSY[end..].find('\n').unwrap();
+        read(&BUSY[..end])
+    };
+    let live = |transcript: &Transcript| {
+        let calls = transcript.entries().flat_map(calls_of);
+        calls.filter_map(|call| call.state.live()?.text().map(ToString::to_string)).collect::<Vec<_>>()
+    };
+    assert_eq!(live(&cut("tide 2 ok\\n\",\"elapsed")), ["tide 1 ok\ntide 2 ok"]);
+    assert_eq!(live(&read(BUSY)), ["storing tide 1\nstoring tide 2"], "no result came for the last one");
+}
+
+#[test]
+fn an_interruption_says_that_no_result_will_come() {
+    let transcript = read(BUSY);
+    let states = states(&transcript);
+    let lost: Vec<&str> = states.iter().filter(|(_, s)| *s == "lost").map(|(key, _)| key.as_str()).collect();
+    assert_eq!(lost, ["Slow"]);
+    let open: Vec<&str> =
+        states.iter().filter(|(_, s)| *s == "pending").map(|(key, _)| key.as_str()).collect();
+    assert_eq!(open, ["Plan", "End"]);
+}
+
+#[test]
+fn a_stored_output_opens_in_its_result_whichever_comes_first() {
+    for comes_first in [false, true] {
+        let mut decoder = Claude.decoder();
+        let mut out = Batch::default();
+        if comes_first {
+            feed_stored(&mut *decoder, &mut out);
+        }
+        feed_file(&mut *decoder, BUSY, 0, Place::Line, &mut out);
+        if !comes_first {
+            feed_stored(&mut *decoder, &mut out);
+        }
+        decoder.finish(&mut out);
+        let records = BUSY.lines().count() as u64;
+        let transcript = tell(out);
+        let body = &result_of(&transcript, "toolu_bTest").body;
+        assert_eq!((body.lines, body.from.file), (40, FileId(3)));
+        assert_eq!(transcript.tally().records(), records, "a text is no record");
+        assert!(transcript.find("stored:btest01.txt").is_none());
+        let gone = transcript.notices().iter().filter(|notice| notice.what.contains("bgone01.txt")).count();
+        assert_eq!(gone, 1);
+        let kept = &result_of(&transcript, "toolu_bLong").body;
+        assert!(kept.text_or_stub().contains("chart 6"), "the longer copy of the beginning is kept");
+    }
+}
+
+#[test]
+fn a_stored_output_decoded_alone_gives_its_text() {
+    let mut out = Batch::default();
+    feed_stored(&mut *Claude.decoder(), &mut out);
+    let transcript = tell(out);
+    let BlockKind::Raw(raw) = &transcript.entries().next().unwrap().blocks[0].kind else { panic!("raw") };
+    assert_eq!(raw.body.text().unwrap().as_str(), STORED);
+}
+
+#[test]
+fn retries_of_one_request_are_one_entry() {
+    let transcript = read(BUSY);
+    let errors: Vec<String> = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .filter_map(|block| match &block.kind {
+            BlockKind::Break(Break::Error(words)) => Some(words.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(errors, ["API error 529 overloaded error, retry 3 of 10 in 1.5 s"]);
+}
+
+#[test]
+fn a_command_and_its_output_are_one_entry_and_no_title() {
+    let transcript = read(BUSY);
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Run the tide tests and store the table.");
+    let model = transcript.entries().find(|entry| {
+        matches!(&entry.blocks[0].kind, BlockKind::Break(Break::Setting(words)) if words.as_str() == "/model")
+    });
+    assert!(
+        matches!(model.unwrap().blocks.as_slice(), [_, block] if matches!(block.kind, BlockKind::Raw(_)))
+    );
+}
+
+#[test]
+fn a_queued_prompt_waits_until_it_is_taken() {
+    let transcript = read(BUSY);
+    let queued = transcript.entries().filter(
+        |entry| matches!(&entry.blocks[0].kind, BlockKind::Raw(raw) if raw.title.as_str() == "queued"),
+    );
+    let ends: Vec<bool> = queued.map(|entry| entry.marks.trace).collect();
+    assert_eq!(ends, [true, true]);
+}
+
+#[test]
+fn parallel_results_are_no_branch_and_another_session_id_is_told() {
+    let transcript = read(BUSY);
+    assert!(transcript.branches().roots.is_empty());
+    let resumed =
+        transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
+            BlockKind::Break(Break::Resumed(words)) => Some(words.as_str()),
+            _ => None,
+        });
+    let resumed: Vec<&str> = resumed.collect();
+    assert!(
+        matches!(resumed.as_slice(), [words] if words.ends_with("goes on as b05e0b3e-7a11-4c2d-8e55-0c9d1e2f3a4c"))
+    );
+    let facts = &transcript.meta().facts;
+    assert_eq!(facts["git branch"].as_str(), "tides");
+    assert_eq!(facts["permission mode"].as_str(), "acceptEdits");
+}
+
+#[test]
+fn a_sub_agent_beside_its_session_is_asked_for() {
+    let out = batch_of(BUSY);
+    let wanted: Vec<&str> = out.wanted.iter().map(|id| id.as_str()).collect();
+    assert_eq!(wanted, ["77e1f02"]);
+    let files = Claude.follow_up(Path::new("project/busy.jsonl"), "77e1f02");
+    assert_eq!(files[0].0, Path::new("project/agent-77e1f02.jsonl"));
+    assert!(Claude.follow_up(Path::new("project/busy.jsonl"), "../x").is_empty());
 }
 
 #[test]

@@ -16,20 +16,20 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
 
-/// Questions that wait for their answers: the entry and the words of each, by the id of the request.
+/// Questions that wait for their answers: the entry of each, by the id of the request.
 #[derive(Debug, Default)]
 pub struct Requests {
-    open: HashMap<Text, (Key, Text)>,
+    open: HashMap<Text, Key>,
 }
 
 impl Requests {
-    fn ask(&mut self, id: &Json<'_>, entry: Key, words: Text) {
+    fn ask(&mut self, id: &Json<'_>, entry: Key) {
         if let Some(id) = id.text() {
-            self.open.insert(id, (entry, words));
+            self.open.entry(id).or_insert(entry);
         }
     }
 
-    fn take(&mut self, id: &Json<'_>) -> Option<(Key, Text)> {
+    fn take(&mut self, id: &Json<'_>) -> Option<Key> {
         self.open.remove(&id.text()?)
     }
 }
@@ -75,9 +75,9 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of(tool), input);
             let waiting = Text::clean(&format!("permission for {tool}: {headline}"));
-            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting.clone()))));
-            requests.ask(line.json.get("request_id"), entry.key.clone(), waiting);
+            let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting))));
+            requests.ask(line.json.get("request_id"), entry.key.clone());
             out.entry(entry);
             Fate::Shown
         }
@@ -112,13 +112,12 @@ fn response(line: &Line<'_>, response: &Json<'_>, requests: &mut Requests, out: 
 }
 
 /// An answer takes the place of its question, or stands alone if the question is not in the stream.
-fn answer(line: &Line<'_>, asked: Option<(Key, Text)>, words: &str, is_quiet: bool, out: &mut Batch) -> Fate {
-    let Some((key, question)) = asked else { return setting(line, words, is_quiet, out) };
+fn answer(line: &Line<'_>, asked: Option<Key>, words: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+    let Some(key) = asked else { return setting(line, words, is_quiet, out) };
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = is_quiet;
-    let words = words.strip_prefix("permission ").unwrap_or(words);
-    let words = Text::clean(&format!("{question}: {words}"));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(words))));
+    let words = Break::Setting(Text::clean(words));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(words)));
     out.entry(entry);
     Fate::Merged
 }

@@ -3,12 +3,12 @@
 use super::sums::{Count, Sums};
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::outcome::count;
 use crate::formats::claude::system::{seconds, setting};
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};

@@ -1,49 +1,52 @@
 //! Background tasks and hooks of a stream: a message for each of their steps, one entry for all of
 //! them, named by the id of the task or hook.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use crate::formats::claude::lanes::Lanes;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::outcome::count;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Raw, Role};
+use crate::model::figures::count;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// What each task and hook is called.
+/// Characters of a sub-agent's name.
+const LABEL_CHARS: usize = 200;
+
+/// Tasks and hooks that have an entry.
 #[derive(Debug, Default)]
 pub struct Tasks {
-    names: HashMap<Key, Text>,
+    begun: HashSet<Key>,
 }
 
-/// A step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`.
+/// A step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`. Its beginning
+/// stays, of the later steps the newest.
 pub fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let json = line.json;
     let patch = json.get("patch");
     let text = |member: &str| json.get(member).filled().or_else(|| patch.get(member).filled());
     let key = key("task", json.get("task_id"), line);
-    let is_first = !tasks.names.contains_key(&key);
-    let name = text("summary").or_else(|| text("description")).or_else(|| json.get("task_id").filled());
-    let name = tasks.names.entry(key.clone()).or_insert_with(|| Text::stub(name.unwrap_or(""), 200)).clone();
+    let is_first = tasks.begun.insert(key.clone());
+    let step = json.get("subtype").str_or_empty().trim_start_matches("task_");
     let call = json.get("tool_use_id").str_or_empty();
-    if is_first && identifies(call) && json.get("task_type").str() != Some("local_bash") {
-        lanes.name(&Text::clean(call), name.clone(), out);
+    if step == "started" && identifies(call) && json.get("task_type").str() != Some("local_bash") {
+        let label = Text::stub(text("description").unwrap_or_default(), LABEL_CHARS);
+        lanes.name(&Text::clean(call), label, out);
     }
-    let step = json.get("subtype").str_or_empty().trim_start_matches("task_").to_owned();
-    let state = text("status").map_or(step, |status| status.replace('_', " "));
-    let mut words = format!("task {state}: {name}");
-    let told = [text("last_tool_name"), text("error"), text("output_file")];
-    words.extend(told.into_iter().flatten().map(|told| format!(" · {told}")));
-    words
-        .extend(json.at(&["usage", "tool_uses"]).count().map(|calls| format!(" · {}", count(calls, "call"))));
-    words.extend(json.at(&["usage", "total_tokens"]).count().map(|tokens| format!(" · {tokens} tokens")));
+    let state = text("status").unwrap_or(step).replace('_', " ");
+    let told = ["summary", "description", "last_tool_name", "error", "reason", "output_file", "prompt"];
+    let mut words: Vec<String> = told.iter().filter_map(|name| text(name)).map(str::to_owned).collect();
+    words.extend(json.at(&["usage", "tool_uses"]).count().map(|calls| count(calls, "call")));
+    words.extend(json.at(&["usage", "total_tokens"]).count().map(|n| format!("{n} tokens")));
     let is_bad = matches!(state.as_str(), "failed" | "killed" | "stopped");
     let marks = Marks { quiet: !is_bad, trace: !is_bad, ..Marks::default() };
-    tell(line, key, marks, BlockKind::Break(Break::Setting(Text::clean(&words))), out);
+    let raw = Raw { title: Text::clean(&format!("task {state}")), body: out.output(&words.join(" · ")) };
+    let piece = Piece(u64::from(step != "started"));
+    tell(line, key, marks, piece, BlockKind::Raw(raw), out);
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
@@ -51,9 +54,8 @@ pub fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Bat
 pub fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
     let json = line.json;
     let key = key("hook", json.get("hook_id"), line);
-    let is_first = !tasks.names.contains_key(&key);
-    let name = json.get("hook_name").text().unwrap_or_default();
-    tasks.names.insert(key.clone(), name.clone());
+    let is_first = tasks.begun.insert(key.clone());
+    let name = json.get("hook_name").str_or_empty();
     let parts = [json.get("stdout").str_or_empty(), json.get("stderr").str_or_empty()].map(str::trim);
     let mut text = parts.join("\n").trim().to_owned();
     if text.is_empty() {
@@ -70,7 +72,7 @@ pub fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
     };
     // What a hook put out may be a context for the model, so that it keeps a row; a mere run does not.
     let marks = Marks { quiet: code.is_none(), trace: code.is_none() && text.is_empty(), ..Marks::default() };
-    tell(line, key, marks, block, out);
+    tell(line, key, marks, Piece(0), block, out);
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
@@ -79,9 +81,9 @@ fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
     id.map_or_else(|| line.id.clone(), |id| Text::clean(&format!("{kind}:{id}")))
 }
 
-fn tell(line: &Line<'_>, key: Key, marks: Marks, block: BlockKind, out: &mut Batch) {
+fn tell(line: &Line<'_>, key: Key, marks: Marks, piece: Piece, block: BlockKind, out: &mut Batch) {
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks = marks;
-    entry.blocks.push(Batch::block(Piece(0), block));
+    entry.blocks.push(Batch::block(piece, block));
     out.entry(entry);
 }

@@ -11,6 +11,7 @@ use crate::model::transcript::Transcript;
 
 const RUN: &str = include_str!("../../../tests/fixtures/claude-stream-json/run.jsonl");
 const BARE: &str = include_str!("../../../tests/fixtures/claude-stream-json/bare.ndjson");
+const TURNS: &str = include_str!("../../../tests/fixtures/claude-stream-json/turns.jsonl");
 const ARRAY: &str = include_str!("../../../tests/fixtures/claude-stream-json/array.json");
 
 /// Feeds lines as one reading; `first` is the number of lines before them.
@@ -142,7 +143,7 @@ fn messages_without_ids_and_flat_control_messages_are_read() {
         _ => None,
     });
     let waiting = breaks.filter(|what| matches!(what, Break::Waiting(_))).count();
-    assert_eq!(waiting, 2);
+    assert_eq!(waiting, 1, "one was answered");
     assert!(transcript.tally().unknown.is_empty());
 }
 
@@ -159,14 +160,71 @@ fn an_array_reads_as_the_lines_do() {
 
 #[test]
 fn telling_all_again_changes_nothing() {
-    for text in [RUN, BARE] {
+    for text in [RUN, BARE, TURNS] {
         let lines: Vec<&str> = text.lines().collect();
         let mut batch = reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line);
         let mut transcript = tell([batch.clone()]);
         batch.mode = Mode::Replace;
+        let before = timeless(&transcript);
         let touched = transcript.apply(batch);
-        assert_eq!((touched.added, touched.changed, touched.reordered), (vec![], vec![], false));
+        assert_eq!((touched.added, touched.reordered), (vec![], false));
+        assert_eq!(timeless(&transcript), before);
     }
+}
+
+fn settings(transcript: &Transcript) -> Vec<&str> {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    let settings = blocks.filter_map(|block| match &block.kind {
+        BlockKind::Break(Break::Setting(words)) => Some(words.as_str()),
+        _ => None,
+    });
+    settings.collect()
+}
+
+#[test]
+fn a_process_that_serves_several_turns_is_counted_once() {
+    let transcript = read(TURNS);
+    let sum = transcript.totals().sum();
+    // Both turns of the first process, and the second process.
+    assert_eq!((sum.input.known(), sum.output.known()), (Some(24 + 9), Some(70 + 20)));
+    assert!((transcript.totals().run_cost().unwrap() - 0.038).abs() < 1e-9);
+}
+
+#[test]
+fn a_run_that_counts_more_than_its_messages_says_so() {
+    let transcript = read(TURNS);
+    let told: Vec<&str> =
+        settings(&transcript).into_iter().filter(|words| words.contains("add up")).collect();
+    assert_eq!(told, ["the run counts 924 in, 40 out; its messages add up to 924 in, 8 out"]);
+}
+
+#[test]
+fn the_last_answer_is_shown_once() {
+    let transcript = read(TURNS);
+    let texts = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
+        BlockKind::Text(body) => Some(body.stub.as_str()),
+        _ => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    let count = |begin: &str| texts.iter().filter(|text| text.starts_with(begin)).count();
+    assert_eq!((count("At **nine**"), count("I may not")), (1, 1));
+}
+
+#[test]
+fn steps_of_a_task_and_a_question_with_its_answer_are_one_entry_each() {
+    let transcript = read(TURNS);
+    let settings = settings(&transcript);
+    let task = entry(&transcript, "task:t7");
+    let [BlockKind::Raw(begun), BlockKind::Raw(ended)] = [&task.blocks[0].kind, &task.blocks[1].kind] else {
+        panic!("two steps are kept")
+    };
+    assert_eq!(begun.body.stub.as_str(), "Watch the gauge");
+    assert_eq!((ended.title.as_str(), ended.body.stub.as_str()), ("task failed", "no gauge"));
+    assert!(settings.contains(&"permission denied: not now"), "{settings:?}");
+    assert!(settings.contains(&"not allowed: Bash make tide > out"), "{settings:?}");
+    let lost = transcript.entries().flat_map(calls_of).filter(|call| call.state.word() == "lost").count();
+    assert_eq!(lost, 1, "a run that has ended brings no more results");
+    assert_eq!(transcript.tally().passed, 0);
 }
 
 fn confidence(text: &str) -> Confidence {
@@ -186,7 +244,7 @@ fn confidence(text: &str) -> Confidence {
 
 #[test]
 fn content_decides() {
-    for text in [RUN, BARE, ARRAY] {
+    for text in [RUN, BARE, TURNS, ARRAY] {
         assert_eq!(confidence(text), Confidence::Certain);
     }
     let line = BARE.lines().nth(4).unwrap();

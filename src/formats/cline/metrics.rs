@@ -1,75 +1,102 @@
-//! What an answer cost, as the core and the older extension write it.
+//! What an answer cost, as the core and the extension write it.
 
 use crate::formats::json::Json;
+use crate::model::edit::{Batch, Severity};
 use crate::model::usage::{Scope, Usage};
 
 /// The usage of a message. The core's `inputTokens` includes cache reads and writes.
-pub(super) fn usage(metrics: &Json<'_>) -> Option<Usage> {
+pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     if !metrics.is_object() {
         return None;
     }
-    let cost = metrics.get("cost").number().filter(|usd| *usd > 0.0);
+    let cost = cost(metrics);
     let tokens = metrics.get("tokens");
     if tokens.is_object() {
         // The extension sums cache reads and writes up; only a sum of 0 says how many of each.
-        let cached = (tokens.get("cached").count().unwrap_or(0) == 0).then_some(0);
-        let (input, output) = (tokens.get("prompt").count(), tokens.get("completion").count());
+        let cached = (count(tokens, "cached", out).unwrap_or(0) == 0).then_some(0);
         return Some(Usage {
-            input,
-            output,
+            input: count(tokens, "prompt", out),
+            output: count(tokens, "completion", out),
             cache_read: cached,
             cache_write: cached,
             cost,
             ..Usage::default()
         });
     }
-    let cache_read = metrics.get("cacheReadTokens").count();
-    let cache_write = metrics.get("cacheWriteTokens").count();
+    let cache_read = count(metrics, "cacheReadTokens", out);
+    let cache_write = count(metrics, "cacheWriteTokens", out);
     let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
-    Some(Usage {
-        input: metrics.get("inputTokens").count().map(|total| total.saturating_sub(cached)),
-        output: metrics.get("outputTokens").count(),
-        cache_read,
-        cache_write,
-        cost,
-        ..Usage::default()
-    })
+    let input = count(metrics, "inputTokens", out).map(|total| {
+        total.checked_sub(cached).unwrap_or_else(|| {
+            let what = format!("{total} input tokens hold {cached} of the cache: the rest is taken as 0");
+            out.notice(Severity::Warning, &what);
+            0
+        })
+    });
+    let output = count(metrics, "outputTokens", out);
+    Some(Usage { input, output, cache_read, cache_write, cost, ..Usage::default() })
 }
 
-/// The usage of a request as the extension's screen tells it, in a JSON text.
-pub(super) fn ui_usage(told: &Json<'_>, scope: Scope) -> Option<Usage> {
+/// The usage of a request as the extension's panel tells it, in a JSON text.
+pub(super) fn of_request(told: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     let usage = Usage {
         scope,
-        input: told.get("tokensIn").count(),
-        output: told.get("tokensOut").count(),
-        cache_read: told.get("cacheReads").count(),
-        cache_write: told.get("cacheWrites").count(),
-        cost: told.get("cost").number().filter(|usd| *usd > 0.0),
+        input: count(told, "tokensIn", out),
+        output: count(told, "tokensOut", out),
+        cache_read: count(told, "cacheReads", out),
+        cache_write: count(told, "cacheWrites", out),
+        cost: cost(told),
         ..Usage::default()
     };
     let is_told = told.has("tokensIn") || told.has("tokensOut") || usage.cost.is_some();
     is_told.then_some(usage)
 }
 
+/// Cost in USD; 0 is what an unknown price is written as.
+pub(super) fn cost(told: &Json<'_>) -> Option<f64> {
+    told.get("cost").number().filter(|usd| *usd > 0.0)
+}
+
+fn count(told: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
+    if told.get(name).number().is_some_and(|number| number < 0.0) {
+        out.notice(Severity::Warning, &format!("negative {name} counted as 0"));
+    }
+    told.get(name).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::usage;
     use crate::formats::json::parse;
+    use crate::model::edit::Batch;
+    use crate::model::usage::Usage;
+
+    fn told(metrics: &str) -> (Usage, usize) {
+        let mut out = Batch::default();
+        let usage = usage(&parse(metrics).unwrap(), &mut out).unwrap();
+        (usage, out.notices.len())
+    }
 
     #[test]
     fn cache_is_taken_out_of_the_input() {
-        let metrics =
-            r#"{"inputTokens":100,"outputTokens":7,"cacheReadTokens":60,"cacheWriteTokens":30,"cost":0.5}"#;
-        let usage = usage(&parse(metrics).unwrap()).unwrap();
+        let (usage, notices) = told(
+            r#"{"inputTokens":100,"outputTokens":7,"cacheReadTokens":60,"cacheWriteTokens":30,"cost":0.5}"#,
+        );
         assert_eq!((usage.input, usage.cache_read, usage.cache_write), (Some(10), Some(60), Some(30)));
-        assert_eq!(usage.cost, Some(0.5));
+        assert_eq!((usage.cost, notices), (Some(0.5), 0));
+    }
+
+    #[test]
+    fn what_cannot_be_is_0_and_told() {
+        let (usage, notices) = told(r#"{"inputTokens":50,"outputTokens":-7,"cacheReadTokens":60,"cost":0}"#);
+        assert_eq!((usage.input, usage.output, usage.cost, notices), (Some(0), Some(0), None, 2));
     }
 
     #[test]
     fn a_sum_of_cache_tokens_is_not_split() {
-        let told =
+        let metrics =
             |cached: u32| format!(r#"{{"tokens":{{"prompt":9,"completion":2,"cached":{cached}}},"cost":0}}"#);
-        assert_eq!(usage(&parse(&told(5)).unwrap()).unwrap().cache_read, None);
-        assert_eq!(usage(&parse(&told(0)).unwrap()).unwrap().cache_read, Some(0));
+        assert_eq!(told(&metrics(5)).0.cache_read, None);
+        assert_eq!(told(&metrics(0)).0.cache_read, Some(0));
     }
 }

@@ -2,7 +2,7 @@
 //! also as a JSON text.
 
 use crate::formats::json::{self, Json};
-use crate::model::body::{Image, Key};
+use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -16,16 +16,16 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut B
     let content = parsed.as_ref().filter(|value| is_answers(value)).unwrap_or(content);
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
-    ToolResult {
-        key,
-        verdict: if failed { Verdict::Failed } else { Verdict::Done },
-        body: out.output(&text(content)),
-        patch: None,
-        images: images.map(|item| image(item, out)).collect(),
-        facts: facts(content),
-        at,
-        duration_ms: None,
-    }
+    let verdict = if failed { Verdict::Failed } else { Verdict::Done };
+    let images = images.map(|item| image(item, out)).collect();
+    let body = out.output(&text(content));
+    ToolResult { images, facts: facts(content), ..plain(key, verdict, body, at) }
+}
+
+/// A result that is nothing but a text.
+pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Moment>) -> ToolResult {
+    let (images, facts) = (Vec::new(), Text::default());
+    ToolResult { key, verdict, body, patch: None, images, facts, at, duration_ms: None }
 }
 
 /// Describes an image block; its data is not kept.
@@ -52,7 +52,8 @@ fn is_failure(item: &Json<'_>) -> bool {
     item.get("success") == &Json::Bool(false)
 }
 
-fn text(content: &Json<'_>) -> String {
+/// The output as a text.
+pub(super) fn text(content: &Json<'_>) -> String {
     match content {
         Json::Str(text) => text.to_string(),
         Json::Null => String::new(),

@@ -37,6 +37,24 @@ pub fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
     lines.iter().any(is_told).then_some("lines of session turns")
 }
 
+/// Whether lines are messages of either kind that show nothing of it: role, content and a time, which
+/// others write too.
+pub fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
+    let is_block = |block: &Json<'_>| matches!(block.get("type").str(), Some("text" | "thinking" | "image"));
+    let is_plain = |line: &Json<'_>| {
+        let is_member = |name: &str| matches!(name, "role" | "content" | "timestamp");
+        let has_role = matches!(line.get("role").str(), Some("user" | "assistant" | "system"));
+        let content = line.get("content");
+        has_role
+            && line.members().len() == 3
+            && line.members().iter().all(|(name, _)| is_member(name))
+            && matches!(line.get("timestamp"), Json::Integer(_))
+            && (content.str().is_some() || content.items().iter().all(is_block))
+    };
+    let are_plain = !lines.is_empty() && lines.iter().all(is_plain);
+    are_plain.then_some("messages with role, content and a number for their time")
+}
+
 fn is_pi_message(line: &Json<'_>) -> bool {
     let is_call = |block: &Json<'_>| block.get("type").str() == Some("toolCall");
     line.get("role").str() == Some("toolResult")

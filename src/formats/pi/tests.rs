@@ -155,8 +155,80 @@ fn a_stream_that_is_cut_off_shows_what_is_there() {
 }
 
 #[test]
-fn summaries_of_a_stream_are_read_when_nothing_else_tells_its_messages() {
+fn what_closes_a_turn_or_run_adds_only_what_no_other_line_told() {
     let summary = r#"{"type":"agent_end","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}]}]}"#;
     assert_eq!(read(summary).entries().count(), 2);
-    assert_eq!(read(&format!("{EVENTS}{summary}\n")).entries().count(), 3);
+    assert_eq!(read(&format!("{summary}\n{summary}\n")).entries().count(), 2);
+    assert_eq!(read(&format!("{EVENTS}{summary}\n")).entries().count(), 5);
+    let closing = EVENTS.lines().last().unwrap();
+    assert_eq!(read(&format!("{EVENTS}{closing}\n")).entries().count(), 3);
+}
+
+#[test]
+fn two_prompts_of_the_same_millisecond_stay_two() {
+    let prompt = |text: &str| format!(r#"{{"role":"user","content":"{text}","timestamp":1780315200000}}"#);
+    let end = format!(r#"{{"type":"agent_end","messages":[{},{}]}}"#, prompt("a"), prompt("b"));
+    assert_eq!(read(&end).entries().count(), 2);
+    let told = format!("{{\"type\":\"message_end\",\"message\":{}}}\n{end}\n", prompt("a"));
+    assert_eq!(read(&told).entries().count(), 2);
+}
+
+#[test]
+fn calls_without_messages_are_one_entry_that_the_message_takes_over() {
+    let running = concat!(
+        r#"{"type":"turn_start"}"#,
+        "\n",
+        r#"{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{"command":"seq 2"},"timestamp":1780315200000}"#,
+        "\n",
+        r#"{"type":"tool_execution_update","toolCallId":"c1","toolName":"bash","args":{"command":"seq 2"},"partialResult":{"content":[{"type":"text","text":"1\n"}]}}"#,
+        "\n",
+    );
+    let transcript = read(running);
+    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    assert_eq!(call.state.live().unwrap().text_or_stub().as_str(), "1\n");
+    assert_eq!(call.started.unwrap().0, 1_780_315_200_000);
+    let ended = concat!(
+        r#"{"type":"tool_execution_start","toolCallId":"c2","toolName":"read","args":{"path":"a"}}"#,
+        "\n",
+        r#"{"type":"tool_execution_end","toolCallId":"c1","toolName":"bash","result":{"content":[{"type":"text","text":"1\n2\n"}]},"isError":false,"timestamp":1780315202500}"#,
+        "\n",
+        r#"{"type":"turn_end","message":{"role":"assistant","content":[{"type":"text","text":"Both."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"seq 2"}},{"type":"toolCall","id":"c2","name":"read","arguments":{"path":"a"}}],"usage":{"input":1,"output":2},"timestamp":1780315199000},"toolResults":[]}"#,
+        "\n",
+    );
+    let transcript = read(&format!("{running}{ended}"));
+    assert_eq!(transcript.entries().count(), 1);
+    assert_eq!(calls(&transcript), [("bash", "done"), ("read", "pending")]);
+    let first = transcript.entries().flat_map(calls_of).next().unwrap();
+    assert_eq!(first.state.result().unwrap().duration_ms, Some(2500));
+    assert_eq!(transcript.totals().sum().requests, 1);
+}
+
+#[test]
+fn an_answer_by_bare_deltas_is_built() {
+    let stream = concat!(
+        r#"{"type":"start"}"#,
+        "\n",
+        r#"{"type":"text_start","contentIndex":0}"#,
+        "\n",
+        r#"{"type":"text_delta","contentIndex":0,"delta":"Good "}"#,
+        "\n",
+        r#"{"type":"toolcall_start","contentIndex":1,"id":"c1","toolName":"bash"}"#,
+        "\n",
+        r#"{"type":"toolcall_delta","contentIndex":1,"delta":"{\"command\":"}"#,
+        "\n",
+        r#"{"type":"text_delta","contentIndex":0,"delta":"day"}"#,
+        "\n",
+    );
+    let open = read(stream);
+    assert!(open.entries().next().unwrap().marks.open);
+    assert_eq!(calls(&open), [("bash", "pending")]);
+    let rest = r#"{"type":"toolcall_delta","contentIndex":1,"delta":"\"ls\"}"}
+{"type":"done","reason":"toolUse","usage":{"input":3,"output":4}}
+"#;
+    let transcript = read(&format!("{stream}{rest}"));
+    let entry = transcript.entries().next().unwrap();
+    assert!(!entry.marks.open);
+    assert!(matches!(&entry.blocks[0].kind, BlockKind::Text(body) if body.stub.as_str() == "Good day"));
+    assert_eq!(calls_of(entry).next().unwrap().headline.as_str(), "ls");
+    assert_eq!(transcript.totals().sum().output.known(), Some(4));
 }

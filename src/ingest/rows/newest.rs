@@ -31,7 +31,7 @@ fn show(plan: &Plan, files: &Files, teller: &mut Teller<'_>) -> Result<(), Troub
     let mut session = SessionRows::new(plan.session.clone(), None);
     let key = Cell::from(plan.session.as_str());
     let mut newest = Vec::new();
-    database.each(&queries.newest, &[key.clone()], &mut |row| {
+    database.each(&queries.newest, std::slice::from_ref(&key), &mut |row| {
         let mut numbers = row.iter().filter_map(Cell::int);
         newest.extend(numbers.next().and_then(|table| usize::try_from(table).ok()).zip(numbers.next()));
     })?;

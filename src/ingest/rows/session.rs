@@ -36,13 +36,14 @@ pub struct SessionRows {
     /// How many rows it had at the last look.
     pub expected: u64,
     files: Vec<Option<(FileId, Kind, PathBuf)>>,
-    generation: Option<Option<Cell>>,
+    generation: Option<Cell>,
     /// The place of the last appended row that was read, and how many were.
     last: i64,
     appended: u64,
     abandoned: BTreeSet<i64>,
     known: HashMap<(usize, i64), Known>,
     looks: u32,
+    facts: Vec<MetaEdit>,
 }
 
 /// A row that was told, or is about to be.
@@ -100,6 +101,7 @@ impl SessionRows {
             abandoned: BTreeSet::new(),
             known: HashMap::new(),
             looks: 0,
+            facts: Vec::new(),
         }
     }
 
@@ -112,7 +114,8 @@ impl SessionRows {
         is_settling: bool,
     ) -> Result<News, Trouble> {
         if let Some(sql) = &queries.generation {
-            let generation = Some(database.value(sql, &[self.key()])?);
+            // None yet is a generation too.
+            let generation = Some(database.value(sql, &[self.key()])?.unwrap_or(Cell::Null));
             if self.generation.is_some() && self.generation != generation {
                 return Ok(News::Anew("rewritten by its agent"));
             }
@@ -241,8 +244,8 @@ impl SessionRows {
         Ok(rows)
     }
 
-    /// What the database says of the session where no row of it does.
-    pub fn facts(&self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Trouble> {
+    /// What the database says of the session where no row of it does, if it is news.
+    pub fn facts(&mut self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Trouble> {
         let mut facts = Vec::new();
         database.each(sql, &[self.key()], &mut |row| {
             let mut cells = row.iter();
@@ -250,6 +253,10 @@ impl SessionRows {
             facts = vec![MetaEdit::Title { rank: 2, title: Text::clean(&title) }];
             facts.extend(cells.next().and_then(Cell::int).map(|is_live| MetaEdit::Live(Some(is_live != 0))));
         })?;
+        if facts == self.facts {
+            return Ok(Vec::new());
+        }
+        self.facts.clone_from(&facts);
         Ok(facts)
     }
 

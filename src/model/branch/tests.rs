@@ -117,7 +117,7 @@ proptest! {
         let transcript = told(&steps, is_tree);
         for branch in &transcript.branches().list {
             let Some(next) = branch.next else { continue };
-            let next: usize = transcript.get(next).unwrap().key[1..].parse().unwrap();
+            let next: usize = transcript.get(next).unwrap().key.trim_start_matches('k').parse().unwrap();
             let before = told(&steps[..next], is_tree);
             let seen = keys(&transcript, &transcript.seen_on(branch.number).unwrap());
             assert_eq!(seen, keys(&before, &active(&before)), "branch {}", branch.number);

@@ -24,13 +24,22 @@ impl Transcript {
         self.turns_known = self.order.len();
         // In the middle of a new telling the links are those of its beginning.
         if self.retelling.is_none() && std::mem::take(&mut self.branches_are_stale) {
-            self.branches = Branches::derive(&self.linked());
+            let branches = Branches::derive(&self.linked());
+            let is_same =
+                branches.list == self.branches.list && branches.abandoned == self.branches.abandoned;
+            self.branches_changed += u32::from(!is_same);
+            self.branches = branches;
         }
     }
 
     /// What the session left behind; see [`Transcript::settle`].
     pub fn branches(&self) -> &Branches {
         &self.branches
+    }
+
+    /// How often they changed.
+    pub fn branches_changed(&self) -> u32 {
+        self.branches_changed
     }
 
     /// Entries of the main lane as they were when the session left a branch: what the model saw at its

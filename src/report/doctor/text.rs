@@ -104,7 +104,7 @@ fn write_files(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 fn write_oddities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let line = |oddity: &OddityLine| {
         let note = oddity.note.as_deref().map(|note| format!(", {note}")).unwrap_or_default();
-        format!("{:>6}  {}{note} (first: {})", oddity.count, oddity.what, shown(&oddity.first))
+        format!("{}: {}{note} (first: {})", oddity.what, oddity.count, shown(&oddity.first))
     };
     if let Some(links) = &report.links {
         let title = format!("links: {} with a parent, {}", links.linked, count(links.roots, "root"));

@@ -79,9 +79,11 @@ proptest! {
         assert_eq!(whole.active.calls + own(|part| part.calls), whole.pairing.calls);
         let input = own(|part| part.usage.input.unwrap_or(0));
         assert_eq!(whole.active.usage.input.unwrap_or(0) + input, whole.usage.input.unwrap_or(0));
-        let nanos = own(|part| part.cost.usd.map_or(0, |usd| (usd * 8.0) as u64));
-        let active = whole.active.cost.usd.map_or(0, |usd| (usd * 8.0) as u64);
-        assert_eq!(active + nanos, whole.cost.usd.map_or(0, |usd| (usd * 8.0) as u64));
+        let parts = whole.branch_list.iter().map(|branch| &branch.own);
+        let parts = parts.chain(whole.lane_list.iter().map(|lane| &lane.own));
+        let usd: f64 = parts.filter_map(|part| part.cost.usd).sum();
+        let rest = whole.cost.usd.unwrap_or(0.0) - whole.active.cost.usd.unwrap_or(0.0) - usd;
+        assert!(rest.abs() < 1e-6, "{rest} USD belong to nobody");
     }
 }
 

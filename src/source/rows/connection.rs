@@ -20,7 +20,6 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
 
 use super::{Cell, State, Trouble, beside};
-use crate::source::follow::is_absence;
 use crate::source::stamp::read_range;
 
 /// How long a statement waits for a writer; then it is tried again later.
@@ -39,9 +38,7 @@ enum Mode {
 
 impl Mode {
     fn of(path: &Path) -> Result<Self, Trouble> {
-        let unreadable = |error: std::io::Error| {
-            if is_absence(&error) { Trouble::Gone } else { Trouble::Unreadable(error.to_string()) }
-        };
+        let unreadable = |error: std::io::Error| Trouble::of(&error);
         let state = State::of(path).map_err(unreadable)?;
         let (at, logged) = JOURNAL_MODE;
         // A journal means that locks count. Closing the file lets go of locks, so it is only read while
@@ -150,13 +147,14 @@ impl Database {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         // Closing would try for the lock that a checkpoint needs.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        if self.mode == Mode::Alone {
+            // Before anything is read: keeps the index of the log in memory. There are no locks, so it
+            // excludes nobody.
+            connection.pragma_update(None, "locking_mode", "exclusive")?;
+        }
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "temp_store", "memory")?;
         connection.pragma_update(None, "cache_size", -4096)?;
-        if self.mode == Mode::Alone {
-            // Keeps the index of the log in memory. There are no locks, so it excludes nobody.
-            connection.pragma_update(None, "locking_mode", "exclusive")?;
-        }
         Ok(())
     }
 }
@@ -169,7 +167,7 @@ fn uri(path: &Path, mode: Mode) -> String {
     for byte in absolute.as_os_str().as_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
-                uri.push(char::from(*byte))
+                uri.push(char::from(*byte));
             }
             other => uri.push_str(&format!("%{other:02x}")),
         }

@@ -36,14 +36,8 @@ impl Requests {
         let error = json.get("error");
         let is_failed = !error.is_null() || *json.get("ok") == Json::Bool(false);
         let status = payload(json).get("status").filled().map(|status| format!(": {status}"));
-        let title = match (is_failed, asked.is_some()) {
-            (true, true) => "error response".to_owned(),
-            (true, false) => format!("error response to {}", json.get("id").to_source()),
-            (false, true) => format!("response{}", status.unwrap_or_default()),
-            (false, false) => {
-                format!("response to {}{}", json.get("id").to_source(), status.unwrap_or_default())
-            }
-        };
+        let what = if is_failed { "error response" } else { "response" };
+        let title = format!("{what} to {}{}", json.get("id").to_source(), status.unwrap_or_default());
         // The answer is a piece of its own, so that it replaces nothing of the request.
         let piece = if asked.is_some() { Piece::of(&out.origin_key()) } else { Piece(0) };
         let mut blocks = vec![block::tree(&title, json, out)];

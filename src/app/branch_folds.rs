@@ -1,0 +1,66 @@
+//! Folding and unfolding of branches that the session left.
+//!
+//! Invariant: a folded branch shows one row; whatever leads into it opens it.
+
+use super::state::State;
+use super::viewport::Focus;
+use crate::model::entry::EntryId;
+
+/// Rows show which branch their entry lies on; they are made anew when that changes.
+pub fn notice(state: &mut State) {
+    let changed = state.transcript.branches_changed();
+    if std::mem::replace(&mut state.branches_seen, changed) != changed {
+        state.cache.clear();
+        state.outline.clear();
+        state.stale.sequence |= !state.folds.branches().is_empty();
+    }
+}
+
+/// Folds the branch of the focused item, or unfolds it.
+pub fn toggle(state: &mut State) {
+    let Some(focus) = state.view.focus else { return };
+    let Some(branch) = state.transcript.branches().of(focus.entry) else {
+        return state.say("not on a branch that the session left");
+    };
+    let number = branch.number;
+    let head = state.transcript.branches().head(branch);
+    let is_folded = !state.folds.branches().contains(&number);
+    set(state, number, is_folded);
+    if let Some(entry) = head.filter(|_| is_folded) {
+        state.view.focus = Some(Focus { entry, block: 0 });
+    }
+}
+
+/// Unfolds the branch whose one row is focused. Answers whether it did.
+pub fn unfold(state: &mut State, focus: Focus) -> bool {
+    let folded = state.transcript.branches().of(focus.entry).map(|branch| branch.number);
+    match folded.filter(|number| state.folds.branches().contains(number)) {
+        Some(number) => {
+            set(state, number, false);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Unfolds all that hides an entry.
+pub fn uncover(state: &mut State, id: EntryId) {
+    let list = &state.transcript.branches().list;
+    let mut at = state.transcript.branches().of(id).map(|branch| branch.number);
+    let mut above = Vec::new();
+    while let Some(number) = at.filter(|number| !above.contains(number)) {
+        above.push(number);
+        at = number.checked_sub(1).and_then(|place| list.get(place)).and_then(|branch| branch.parent);
+    }
+    for number in
+        above.into_iter().filter(|number| state.folds.branches().contains(number)).collect::<Vec<_>>()
+    {
+        set(state, number, false);
+    }
+}
+
+fn set(state: &mut State, number: usize, is_folded: bool) {
+    state.folds.set_branch(number, is_folded);
+    state.stale.sequence = true;
+    state.look_changed();
+}

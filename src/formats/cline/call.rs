@@ -1,0 +1,231 @@
+//! Tool calls of both generations of Cline: what kind of tool, the line that tells what was asked, and
+//! the input in the shape that plans and changes are laid out from.
+
+use std::borrow::Cow;
+
+use crate::formats::json::{self, Json};
+use crate::formats::tools;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::BlockKind;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
+
+/// A call as it is told.
+pub(super) struct Asked<'a> {
+    /// Its id; empty if it has none.
+    pub(super) key: Key,
+    /// The tool.
+    pub(super) name: &'a str,
+    /// What was asked.
+    pub(super) input: &'a Json<'a>,
+    /// How far it is.
+    pub(super) state: ToolState,
+    /// When it was made.
+    pub(super) at: Option<Moment>,
+}
+
+/// A call as blocks. What a tool only says to the user is prose before the call.
+pub(super) fn blocks(asked: Asked<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let parsed = asked.input.str().and_then(|text| json::parse(text).ok());
+    let input = parsed.as_ref().filter(|value| value.is_object()).unwrap_or(asked.input);
+    let mut shown = Vec::new();
+    let said = spoken(asked.name).filter(|field| input.get(field).filled().is_some());
+    if let Some(field) = said {
+        shown.push(BlockKind::Text(out.prose(input.get(field).str_or_empty().trim())));
+    }
+    let kind = kind_of(asked.name, input);
+    let arguments = input.get("arguments").str().and_then(|text| json::parse(text).ok());
+    let input = shaped(kind, input, arguments.filter(Json::is_object), said);
+    let headline = headline(kind, asked.name, &input);
+    let body = out.tree(&headline, input.weight(), || input.to_tree());
+    shown.push(BlockKind::Call(Box::new(ToolCall {
+        key: asked.key,
+        name: Text::clean(asked.name),
+        kind,
+        headline,
+        input: body,
+        state: asked.state,
+        started: asked.at,
+        lane: None,
+    })));
+    shown
+}
+
+/// The parameter that is addressed to the user.
+fn spoken(name: &str) -> Option<&'static str> {
+    match name {
+        "attempt_completion" => Some("result"),
+        "plan_mode_respond" | "act_mode_respond" => Some("response"),
+        "submit_and_exit" => Some("summary"),
+        _ => None,
+    }
+}
+
+/// Tools of servers are of the kind that their own name says.
+pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
+    match name {
+        "use_mcp_tool" => tools::kind_of(server_tool(input).1),
+        "newFileCreated" => ToolKind::Write,
+        "editedExistingFile" | "appliedDiff" | "fileDeleted" | "insertContent" => ToolKind::Edit,
+        "listFilesTopLevel" | "listFilesRecursive" => ToolKind::Search,
+        "team_run_task" | "team_spawn_teammate" => ToolKind::Delegate,
+        "task_progress" => ToolKind::Plan,
+        other => tools::kind_of(other),
+    }
+}
+
+/// Server and tool of a call that goes to a server.
+fn server_tool<'j>(input: &'j Json<'_>) -> (&'j str, &'j str) {
+    let field =
+        |name: &str, other: &str| input.get(name).filled().or(input.get(other).filled()).unwrap_or("");
+    (field("server_name", "serverName"), field("tool_name", "toolName"))
+}
+
+fn headline(kind: ToolKind, name: &str, input: &Json<'_>) -> Text {
+    if name == "use_mcp_tool" {
+        let (server, tool) = server_tool(input);
+        let arguments = input.get("arguments");
+        let asked = tools::headline(kind, if arguments.is_object() { arguments } else { &Json::Null });
+        return Text::stub(format!("{server}.{tool} {}", asked.as_str()).trim_end(), 200);
+    }
+    if spoken(name).is_some() {
+        return Text::stub(input.get("command").str_or_empty(), 200);
+    }
+    tools::headline(kind, input)
+}
+
+/// The input in the shape that is laid out: lists of tasks as lists, arguments that are a JSON text as
+/// what they hold, changes without the line numbers that Roo Code writes into them; without what was
+/// `said`.
+fn shaped<'a>(
+    kind: ToolKind,
+    input: &'a Json<'a>,
+    arguments: Option<Json<'a>>,
+    said: Option<&str>,
+) -> Cow<'a, Json<'a>> {
+    let Json::Object(members) = input else { return Cow::Borrowed(input) };
+    let mut is_same = true;
+    let mut shaped = Vec::with_capacity(members.len());
+    for (name, value) in members {
+        if said == Some(name.as_ref()) {
+            is_same = false;
+            continue;
+        }
+        let other = match (name.as_ref(), value.str()) {
+            ("todos" | "task_progress" | "text", Some(list)) if kind == ToolKind::Plan => {
+                checklist(list).map(|list| ("todos".into(), list))
+            }
+            ("arguments", Some(_)) => arguments.clone().map(|arguments| (name.clone(), arguments)),
+            ("diff" | "content", Some(text)) if kind == ToolKind::Edit && is_change(text) => {
+                Some(("diff".into(), Json::Str(without_line_numbers(text).into())))
+            }
+            _ => None,
+        };
+        is_same &= other.is_none();
+        shaped.push(other.unwrap_or_else(|| (name.clone(), value.clone())));
+    }
+    if is_same { Cow::Borrowed(input) } else { Cow::Owned(Json::Object(shaped)) }
+}
+
+/// Markdown boxes as a list of tasks: `- [x] done`, `[-] doing`, `[ ] open`.
+pub(super) fn checklist(text: &str) -> Option<Json<'static>> {
+    let mut tasks = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let line = line.trim_start().trim_start_matches(['-', '*']).trim_start();
+        let (mark, content) = line.strip_prefix('[')?.split_once(']')?;
+        let status = match mark {
+            "x" | "X" => "completed",
+            "-" | "~" => "in_progress",
+            "" | " " => "pending",
+            _ => return None,
+        };
+        let text = |text: &str| Json::Str(text.to_owned().into());
+        tasks.push(Json::Object(vec![
+            ("content".into(), text(content.trim())),
+            ("status".into(), text(status)),
+        ]));
+    }
+    (!tasks.is_empty()).then_some(Json::Array(tasks))
+}
+
+fn is_change(text: &str) -> bool {
+    let first = text.trim_start();
+    first.starts_with("------- SEARCH") || first.starts_with("<<<<<<< SEARCH")
+}
+
+/// Roo Code begins each search block with `:start_line:12` and a ruler.
+fn without_line_numbers(text: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_head = false;
+    for line in text.lines() {
+        let is_number = line.starts_with(":start_line:") || line.starts_with(":end_line:");
+        if !(is_number || is_head && line.trim_end() == "-------") {
+            lines.push(line);
+        }
+        is_head = is_number;
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, blocks, checklist, without_line_numbers};
+    use crate::formats::json::parse;
+    use crate::model::edit::Batch;
+    use crate::model::entry::BlockKind;
+    use crate::model::text::Text;
+    use crate::model::tool::{ToolKind, ToolState};
+
+    fn asked(name: &str, input: &str) -> (usize, ToolKind, String) {
+        let input = parse(input).unwrap();
+        let asked = Asked { key: Text::default(), name, input: &input, state: ToolState::Pending, at: None };
+        let shown = blocks(asked, &mut Batch::default());
+        let Some(BlockKind::Call(call)) = shown.last() else { panic!() };
+        (shown.len(), call.kind, call.headline.to_string())
+    }
+
+    #[test]
+    fn head_rows_tell_what_was_asked() {
+        for (name, input, blocks, kind, headline) in [
+            (
+                "use_mcp_tool",
+                r#"{"server_name":"files","tool_name":"read_file","arguments":"{\"path\":\"a\"}"}"#,
+                1,
+                ToolKind::Read,
+                "files.read_file a",
+            ),
+            ("update_todo_list", r#"{"todos":"[x] oil\n[-] turn\n[ ] rest"}"#, 1, ToolKind::Plan, "1/3 turn"),
+            (
+                "attempt_completion",
+                r#"{"result":"It turns.","command":"make run"}"#,
+                2,
+                ToolKind::Other,
+                "make run",
+            ),
+            (
+                "replace_in_file",
+                r#"{"path":"a","diff":"------- SEARCH\nx\n=======\ny\n+++++++ REPLACE"}"#,
+                1,
+                ToolKind::Edit,
+                "a",
+            ),
+            ("team_run_task", r#"{"agentId":"scout","task":"count"}"#, 1, ToolKind::Delegate, "scout: count"),
+        ] {
+            assert_eq!(asked(name, input), (blocks, kind, headline.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_lists_of_boxes_are_plans() {
+        assert!(checklist("- [ ] a\n\n* [X] b").is_some());
+        assert!(checklist("- a\n- [ ] b").is_none() && checklist("").is_none());
+    }
+
+    #[test]
+    fn line_numbers_are_no_lines_of_a_change() {
+        let diff = "<<<<<<< SEARCH\n:start_line:1\n-------\n-------\nx\n=======\ny\n>>>>>>> REPLACE";
+        assert_eq!(without_line_numbers(diff), "<<<<<<< SEARCH\n-------\nx\n=======\ny\n>>>>>>> REPLACE");
+    }
+}

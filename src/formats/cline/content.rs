@@ -1,0 +1,183 @@
+//! Content blocks of messages: what their author said, what was added to it, calls and results.
+
+use super::call::{self, Asked};
+use super::result;
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Raw};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolResult, ToolState};
+
+/// How texts begin that Cline puts into the user's messages.
+const NOTICES: [(&str, &str); 5] = [
+    ("<SYSTEM_NOTICE>", "system notice"),
+    ("<environment_details>", "environment details"),
+    ("[ERROR]", "error notice"),
+    ("[TASK RESUMPTION]", "task resumption"),
+    ("# task_progress", "reminder of the plan"),
+];
+
+/// What the blocks of a message came to.
+#[derive(Default)]
+pub(super) struct Content {
+    /// Blocks of the message's entry.
+    pub(super) kinds: Vec<BlockKind>,
+    /// Results with the ids of their calls.
+    pub(super) results: Vec<(Key, ToolResult)>,
+    /// Whether its author said something in it.
+    pub(super) is_own: bool,
+    /// The first of that.
+    pub(super) first_words: Option<Text>,
+    /// Whether there is more than notices.
+    pub(super) is_telling: bool,
+    /// The mode that the user typed in, if it is told.
+    pub(super) mode: Option<Text>,
+}
+
+/// Where the message stands that is being decoded.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'m> {
+    /// The message's key.
+    pub(super) key: &'m Key,
+    /// When it was written.
+    pub(super) at: Option<Moment>,
+    /// Whether its role is the user's.
+    pub(super) is_user: bool,
+    /// Whether Cline wrote it, not who it is said to be from.
+    pub(super) is_injected: bool,
+}
+
+/// Reads all blocks of a message.
+pub(super) fn content(json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
+    let mut content = Content::default();
+    for (index, block) in json.get("content").blocks().iter().enumerate() {
+        any_block(block, index, frame, &mut content, out);
+    }
+    content
+}
+
+/// Reads one block. `index` is its number in the message.
+pub(super) fn any_block(
+    block: &Json<'_>,
+    index: usize,
+    frame: &Frame<'_>,
+    content: &mut Content,
+    out: &mut Batch,
+) {
+    let kind = block.get("type").str().unwrap_or(if block.str().is_some() { "text" } else { "" });
+    let shown = match kind {
+        "text" => {
+            let text = block.str().or(block.get("text").str()).unwrap_or("");
+            return text_block(text, frame, content, out);
+        }
+        "tool_result" => {
+            let key = Text::clean(&format!("{}:{index}", frame.key));
+            let call = Text::clean(block.get("tool_use_id").str_or_empty());
+            content.results.push((call, result::decode(block, key, frame.at, out)));
+            return;
+        }
+        "thinking" => vec![BlockKind::Thinking(out.prose(thought(block)))],
+        "redacted_thinking" => vec![BlockKind::Thinking(out.prose(""))],
+        "tool_use" | "server_tool_use" => call::blocks(
+            Asked {
+                key: Text::clean(block.get("id").str_or_empty()),
+                name: block.get("name").str_or_empty(),
+                input: block.get("input"),
+                state: ToolState::Pending,
+                at: frame.at,
+            },
+            out,
+        ),
+        "image" => vec![BlockKind::Image(result::image(block, out))],
+        "media" => vec![BlockKind::Image(result::image(media(block), out))],
+        "file" => {
+            let title = format!("file {}", block.get("path").str_or_empty());
+            vec![raw(&title, block.get("content").str_or_empty(), out)]
+        }
+        other => {
+            out.unknown(&format!("content type {other}"));
+            vec![raw_tree(&format!("content of type {other}"), block, out)]
+        }
+    };
+    content.is_own |= !frame.is_injected;
+    content.is_telling = true;
+    content.kinds.extend(shown);
+}
+
+/// Some providers give a summary in place of the thought.
+fn thought<'j>(block: &'j Json<'_>) -> &'j str {
+    let summary = block.get("summary").items().iter().find_map(|part| part.get("text").filled());
+    block.get("thinking").filled().or(summary).unwrap_or("")
+}
+
+/// What a model generated lies in a member of its own.
+fn media<'j>(block: &'j Json<'j>) -> &'j Json<'j> {
+    let inner = block.get("media");
+    if inner.is_object() { inner } else { block }
+}
+
+fn text_block(text: &str, frame: &Frame<'_>, content: &mut Content, out: &mut Batch) {
+    if let Some(title) = notice(text).filter(|_| frame.is_user) {
+        content.kinds.push(raw(title, text, out));
+        return;
+    }
+    content.is_telling = true;
+    if frame.is_injected {
+        content.kinds.push(BlockKind::Text(out.prose(text)));
+        return;
+    }
+    let (mode, text) = input_tag(text).map_or((None, text), |(mode, text)| (Some(mode), text));
+    content.mode = content.mode.take().or(mode.filter(|mode| !mode.is_empty()).map(Text::clean));
+    own_text(text, content, out);
+}
+
+/// What the author of a message said.
+pub(super) fn own_text(text: &str, content: &mut Content, out: &mut Batch) {
+    content.is_own = true;
+    content.is_telling = true;
+    if content.first_words.is_none() && !text.trim().is_empty() {
+        content.first_words = Some(Text::stub(text, 120));
+    }
+    content.kinds.push(BlockKind::Text(out.prose(text)));
+}
+
+/// What Cline put into a message, by how it begins.
+pub(super) fn notice(text: &str) -> Option<&'static str> {
+    let text = text.trim_start();
+    NOTICES.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, title)| *title)
+}
+
+/// The core wraps what the user typed in `<user_input mode="act">`.
+fn input_tag(text: &str) -> Option<(&str, &str)> {
+    let (tag, rest) = text.trim().strip_prefix("<user_input")?.split_once('>')?;
+    let mode = tag.split_once("mode=\"").and_then(|(_, rest)| rest.split_once('"'));
+    Some((mode.map_or("", |(mode, _)| mode), rest.strip_suffix("</user_input>")?))
+}
+
+/// The line that stands for a compaction.
+pub(super) fn compaction(metadata: &Json<'_>) -> Break {
+    let reason = metadata.get("reason").str_or_empty().replace('_', " ");
+    let removed = metadata.get("messagesRemoved").count().map(|n| format!("{n} messages removed"));
+    let told: Vec<String> =
+        Some(reason).filter(|reason| !reason.is_empty()).into_iter().chain(removed).collect();
+    Break::Compaction {
+        before: metadata.get("tokensBefore").count(),
+        after: metadata.get("tokensAfter").count(),
+        trigger: Text::clean(&told.join(", ")),
+        partial: false,
+    }
+}
+
+/// A block that shows text under a title.
+pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
+    BlockKind::Raw(Raw { title: Text::clean(title), body: out.prose(text) })
+}
+
+/// A block that shows a value for which there is no better form.
+pub(super) fn raw_tree(title: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
+    let title = Text::clean(title);
+    let body = out.tree(&title, json.weight(), || json.to_tree());
+    BlockKind::Raw(Raw { title, body })
+}

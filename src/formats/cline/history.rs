@@ -1,0 +1,162 @@
+//! The API history of the extension: messages without ids, whose results and often also calls are plain
+//! text. Calls in text have only their place for an id; their results come in the same order, under
+//! titles that name the tool.
+
+use std::collections::VecDeque;
+
+use super::call::{self, Asked};
+use super::content::{Content, Frame, any_block, notice, own_text};
+use super::result;
+use super::xml::{self, Part};
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Raw};
+use crate::model::pairing::textual_key;
+use crate::model::text::Text;
+use crate::model::tool::{ToolState, Verdict};
+
+/// Tags around what the user said.
+const SAID: [&str; 4] = ["task", "user_message", "feedback", "answer"];
+
+/// Calls whose results come as text, in order.
+#[derive(Default)]
+pub(super) struct TextResults {
+    open: VecDeque<(Text, Key)>,
+}
+
+/// Whether a message has texts as Cline and its kin wrap them.
+pub(super) fn has_marks(message: &Json<'_>) -> bool {
+    message.get("content").blocks().iter().any(|block| {
+        let text = block.get("text").str().or(block.str()).unwrap_or("").trim_start();
+        text.starts_with("<environment_details>")
+            || text.starts_with("<task>")
+            || result_title(text).is_some()
+    })
+}
+
+/// `[read_file for 'a.rs'] Result:` and what follows.
+pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
+    let (title, rest) = text.strip_prefix('[')?.split_once("] Result:")?;
+    let name = tool_of(title);
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then_some((title, rest))
+}
+
+fn tool_of(title: &str) -> &str {
+    title.split(' ').next().unwrap_or("")
+}
+
+/// How a result in plain text ended.
+pub(super) fn verdict(text: &str) -> Verdict {
+    let text = text.trim_start();
+    if text.starts_with("The user denied this operation")
+        || text.contains("was not executed because the user")
+    {
+        Verdict::Refused
+    } else if text.starts_with("The tool execution failed") || text.starts_with("Error executing") {
+        Verdict::Failed
+    } else {
+        Verdict::Done
+    }
+}
+
+impl TextResults {
+    /// Reads an answer of the model. The calls in it are the ones that results are expected for.
+    pub(super) fn answer(&mut self, json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
+        let mut content = Content::default();
+        let mut calls = 0;
+        for (index, block) in json.get("content").blocks().iter().enumerate() {
+            match block.str().or(block.get("text").str().filter(|_| block.get("type").str() == Some("text")))
+            {
+                Some(text) => text_with_calls(text, frame, &mut calls, &mut content, out),
+                None => any_block(block, index, frame, &mut content, out),
+            }
+        }
+        let calls = content.kinds.iter().filter_map(|kind| match kind {
+            BlockKind::Call(call) => Some((call.name.clone(), call.key.clone())),
+            _ => None,
+        });
+        self.open = calls.collect();
+        content
+    }
+
+    /// Reads a message to the model: results, what the user said, what was added.
+    pub(super) fn prompt(&mut self, json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
+        let mut content = Content::default();
+        let mut open: Option<(&str, String)> = None;
+        for (index, block) in json.get("content").blocks().iter().enumerate() {
+            let text = match block.get("type").str() {
+                Some("text") | None => block.str().or(block.get("text").str()),
+                Some(_) => None,
+            };
+            let Some(text) = text else {
+                self.result(open.take(), frame, &mut content, out);
+                any_block(block, index, frame, &mut content, out);
+                continue;
+            };
+            let said = said(text);
+            if let Some((title, rest)) = result_title(text) {
+                self.result(open.take(), frame, &mut content, out);
+                open = Some((title, rest.to_owned()));
+            } else if let (Some((_, told)), None) = (&mut open, notice(text)) {
+                told.push('\n');
+                told.push_str(text);
+            } else {
+                self.result(open.take(), frame, &mut content, out);
+                if said.is_none() {
+                    any_block(block, index, &Frame { is_injected: true, ..*frame }, &mut content, out);
+                }
+            }
+            if let Some(said) = said {
+                own_text(said, &mut content, out);
+            }
+        }
+        self.result(open.take(), frame, &mut content, out);
+        content
+    }
+
+    fn result(
+        &mut self,
+        told: Option<(&str, String)>,
+        frame: &Frame<'_>,
+        content: &mut Content,
+        out: &mut Batch,
+    ) {
+        let Some((title, text)) = told else { return };
+        content.is_telling = true;
+        let body = out.output(text.trim_start_matches('\n'));
+        let named = self.open.iter().position(|(name, _)| name.as_str() == tool_of(title));
+        let Some((_, call)) = self.open.remove(named.unwrap_or(0)) else {
+            let title = Text::clean(&format!("result of {title}"));
+            content.kinds.push(BlockKind::Raw(Raw { title, body }));
+            return;
+        };
+        let key = Text::clean(&format!("{}:{}", frame.key, content.results.len()));
+        let result = result::plain(key, verdict(&text), body, frame.at);
+        content.results.push((call, result));
+    }
+}
+
+fn text_with_calls(text: &str, frame: &Frame<'_>, calls: &mut usize, content: &mut Content, out: &mut Batch) {
+    for part in xml::parts(text) {
+        match part {
+            Part::Prose(text) => own_text(text, content, out),
+            Part::Call(name, input) => {
+                let key = textual_key(frame.key, *calls);
+                *calls += 1;
+                let asked = Asked { key, name, input: &input, state: ToolState::Pending, at: frame.at };
+                content.kinds.extend(call::blocks(asked, out));
+                content.is_telling = true;
+            }
+        }
+    }
+}
+
+/// What the user said within a text.
+fn said(text: &str) -> Option<&str> {
+    SAID.iter().find_map(|tag| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        Some(rest.split_once(&format!("</{tag}>")).map_or(rest, |(inner, _)| inner).trim())
+    })
+}

@@ -1,0 +1,217 @@
+//! Sub-agents and team mates: files beside the lead's, each a lane, tied to the call that started it.
+//!
+//! Newer versions record the tie (`childSessions`). Older ones do not, so it is found by the agent's
+//! name, by the task, or by the time, and a lane that only the time ties says so.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use crate::formats::json::{self, Json};
+use crate::model::body::Key;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::moment::Moment;
+use crate::model::record::FileId;
+use crate::model::text::{Name, Text};
+
+/// Shorter tasks are too common to tell calls apart.
+const TELLING: usize = 12;
+
+/// The lanes of a session and the calls that may have started them.
+#[derive(Default)]
+pub(super) struct Lanes {
+    children: HashMap<FileId, Child>,
+    /// Files in the order in which they came.
+    order: Vec<FileId>,
+    spawns: Vec<Spawn>,
+    /// Session ids of children with the calls that Cline itself names.
+    recorded: HashMap<String, Key>,
+    told: HashMap<Name, (Text, Option<Key>)>,
+}
+
+struct Child {
+    lane: Name,
+    label: String,
+    session: String,
+    agent: String,
+    parent: Option<String>,
+    task: Option<String>,
+    at: Option<Moment>,
+}
+
+struct Spawn {
+    call: Key,
+    /// The lane that the call stands in.
+    lane: Option<Name>,
+    /// Tasks run in the lane of a team mate; starting one only prepares it.
+    runs: bool,
+    agent: Option<String>,
+    task: Option<String>,
+    at: Option<Moment>,
+}
+
+/// How a call was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    Recorded,
+    Agent,
+    Task,
+    Time,
+}
+
+impl Lanes {
+    /// Begins a file beside the opened one. `header` is what surrounds its messages.
+    pub(super) fn begin(&mut self, file: FileId, path: &Path, header: &Json<'_>) -> Name {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        let stem = name.strip_suffix(".messages.json").unwrap_or(name);
+        let origin = header.get("origin");
+        // Earlier versions write the lead's id into all files of a session.
+        let told = origin.get("sessionId").filled().or(header.get("sessionId").filled());
+        let session = told.filter(|id| id.contains("__")).unwrap_or(stem);
+        let agent =
+            origin.get("subagent").filled().unwrap_or_else(|| stem.split("__").next().unwrap_or(stem));
+        let part = header.get("agent").filled().unwrap_or("agent");
+        let lane = Text::clean(stem);
+        let child = Child {
+            lane: lane.clone(),
+            label: format!("{part} {}", stem.replace("__", "/")),
+            session: session.to_owned(),
+            agent: agent.to_owned(),
+            parent: origin.get("parentThreadId").filled().map(str::to_owned),
+            task: None,
+            at: None,
+        };
+        if self.children.insert(file, child).is_none() {
+            self.order.push(file);
+        }
+        lane
+    }
+
+    /// The lane of a file; the opened one is the main lane.
+    pub(super) fn of(&self, file: FileId) -> Option<Name> {
+        self.children.get(&file).map(|child| child.lane.clone())
+    }
+
+    /// What the agent of a file was told first.
+    pub(super) fn first_prompt(&mut self, file: FileId, text: &str, at: Option<Moment>) {
+        if let Some(child) = self.children.get_mut(&file)
+            && child.task.is_none()
+        {
+            child.task = Some(text.trim().to_owned());
+            child.at = at;
+        }
+    }
+
+    /// A call that may start an agent.
+    pub(super) fn call(&mut self, block: &Json<'_>, lane: Option<&Name>, at: Option<Moment>) {
+        let (name, input) = (block.get("name").str_or_empty(), block.get("input"));
+        let is_spawn = matches!(name, "spawn_agent" | "team_spawn_teammate" | "team_run_task")
+            || name.starts_with("agent_")
+            || name.starts_with("subagent_");
+        let call = Text::clean(block.get("id").str_or_empty());
+        if !is_spawn || call.is_empty() || self.spawns.iter().any(|spawn| spawn.call == call) {
+            return;
+        }
+        let field = |names: [&str; 3]| names.iter().find_map(|name| input.get(name).filled());
+        let task = field(["task", "prompt", "message"]).map(|task| task.trim().to_owned());
+        self.spawns.push(Spawn {
+            call,
+            lane: lane.cloned(),
+            runs: name != "team_spawn_teammate",
+            agent: field(["agentId", "agent_id", "agent"]).map(str::to_owned),
+            task,
+            at,
+        });
+    }
+
+    /// The result of such a call may name its agent.
+    pub(super) fn result(&mut self, call: &Key, block: &Json<'_>) {
+        let Some(spawn) = self.spawns.iter_mut().find(|spawn| spawn.call == *call && spawn.agent.is_none())
+        else {
+            return;
+        };
+        let content = block.get("content");
+        let parsed = content.str().and_then(|text| json::parse(text).ok());
+        let content = parsed.as_ref().unwrap_or(content);
+        spawn.agent = content.get("agentId").filled().map(str::to_owned);
+    }
+
+    /// What a message says of the sessions that its calls started.
+    pub(super) fn links(&mut self, message: &Json<'_>) {
+        for link in message.get("childSessions").items() {
+            if let (Some(session), Some(call)) =
+                (link.get("sessionId").filled(), link.get("toolCallId").filled())
+            {
+                self.recorded.insert(session.to_owned(), Text::clean(call));
+            }
+        }
+    }
+
+    /// Tells the lanes whose calls or names are news.
+    pub(super) fn tell(&mut self, out: &mut Batch) {
+        for (lane, label, call) in self.tied() {
+            let told = (label.clone(), call.clone());
+            if self.told.get(&lane) != Some(&told) {
+                self.told.insert(lane.clone(), told);
+                out.meta(MetaEdit::Lane { name: lane, label: Some(label), call });
+            }
+        }
+    }
+
+    /// All lanes with their calls; the surest evidence is used up first.
+    fn tied(&self) -> Vec<(Name, Text, Option<Key>)> {
+        let mut children: Vec<&Child> =
+            self.order.iter().filter_map(|file| self.children.get(file)).collect();
+        children.sort_by_key(|child| child.at);
+        let mut used: HashSet<&Key> = HashSet::new();
+        let mut ties: Vec<Option<(&Key, Evidence)>> = vec![None; children.len()];
+        for evidence in [Evidence::Recorded, Evidence::Agent, Evidence::Task, Evidence::Time] {
+            for (child, tie) in children.iter().zip(&mut ties) {
+                if tie.is_none()
+                    && let Some(call) = self.call_of(child, evidence, &used)
+                {
+                    used.insert(call);
+                    *tie = Some((call, evidence));
+                }
+            }
+        }
+        let told = |(child, tie): (&&Child, Option<(&Key, Evidence)>)| {
+            let is_guess = matches!(tie, Some((_, Evidence::Time)));
+            let label =
+                if is_guess { format!("{} (call by time)", child.label) } else { child.label.clone() };
+            (child.lane.clone(), Text::clean(&label), tie.map(|(call, _)| call.clone()))
+        };
+        children.iter().zip(ties).map(told).collect()
+    }
+
+    fn call_of<'s>(&'s self, child: &Child, evidence: Evidence, used: &HashSet<&Key>) -> Option<&'s Key> {
+        if evidence == Evidence::Recorded {
+            // Earlier files do not tell their own id whole; it ends in the name of the file.
+            let own = format!("__{}", child.lane.as_str());
+            let fits = |(session, _): &(&String, &Key)| **session == child.session || session.ends_with(&own);
+            return self.recorded.iter().find(fits).map(|(_, call)| call);
+        }
+        let parent = self.children.values().find(|other| Some(&other.session) == child.parent.as_ref());
+        let parent = parent.map(|parent| &parent.lane);
+        let free = || {
+            let is_free = |spawn: &&Spawn| !used.contains(&spawn.call) && spawn.lane.as_ref() == parent;
+            self.spawns.iter().filter(is_free).filter(|spawn| spawn.lane.as_ref() != Some(&child.lane))
+        };
+        let found = match evidence {
+            Evidence::Recorded => None,
+            Evidence::Agent => {
+                let mut own = free().filter(|spawn| spawn.agent.as_ref() == Some(&child.agent));
+                own.clone().find(|spawn| spawn.runs).or_else(|| own.next())
+            }
+            Evidence::Task => free().find(|spawn| {
+                let task = spawn.task.as_ref().filter(|task| task.len() >= TELLING);
+                task.is_some_and(|task| child.task.as_ref().is_some_and(|told| told.contains(task)))
+            }),
+            // A call that names its agent or its task has had its chance.
+            Evidence::Time => free().find(|spawn| {
+                let says = spawn.task.as_ref().is_some_and(|task| task.len() >= TELLING);
+                !says && spawn.agent.is_none() && spawn.at.is_some() && spawn.at <= child.at
+            }),
+        };
+        found.map(|spawn| &spawn.call)
+    }
+}

@@ -1,0 +1,117 @@
+//! The manifest beside a session's messages: its title, how it ended, where it was forked from, and what
+//! it cost in all, which is only compared with the sum of the messages.
+
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::record::Origin;
+use crate::model::text::Text;
+
+/// Costs closer than this are the same (USD).
+const SAME: f64 = 1e-6;
+
+/// Cost of the lead: as summed up from the messages, and as the manifest tells it.
+#[derive(Default)]
+pub(super) struct Bill {
+    summed: f64,
+    told: Option<(f64, Origin)>,
+    is_checked: bool,
+}
+
+impl Bill {
+    /// Adds a message of the lead.
+    pub(super) fn add(&mut self, usd: Option<f64>) {
+        self.summed += usd.unwrap_or(0.0);
+    }
+
+    /// Says so if the manifest of a session that has ended tells another sum.
+    pub(super) fn check(&mut self, out: &mut Batch) {
+        let Some((told, origin)) = self.told.filter(|(told, _)| (told - self.summed).abs() > SAME) else {
+            return;
+        };
+        if !std::mem::replace(&mut self.is_checked, true) {
+            out.begin_record(origin);
+            let sum = self.summed;
+            let what = format!("the manifest tells a cost of ${told:.6}, the messages sum up to ${sum:.6}");
+            out.notice(Severity::Note, &what);
+        }
+    }
+}
+
+/// Whether an object is the manifest of a session.
+pub(super) fn is_manifest(json: &Json<'_>) -> bool {
+    let names_messages = json.get("messages_path").str_or_empty().ends_with(".messages.json");
+    json.has("session_id") && (names_messages || (json.has("started_at") && json.has("enable_tools")))
+}
+
+/// Tells what a manifest says of its session, and shows it.
+pub(super) fn tell(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
+    let metadata = json.get("metadata");
+    let status = json.get("status").str_or_empty();
+    let has_ended = matches!(status, "completed" | "failed" | "cancelled");
+    let live = match status {
+        "running" | "pending" => Some(true),
+        _ if has_ended => Some(false),
+        // An idle session waits for its user, as its messages show.
+        _ => None,
+    };
+    let told = [
+        json.get("session_id").text().map(MetaEdit::Id),
+        metadata.get("title").text().map(|title| MetaEdit::Title { rank: 2, title }),
+        json.get("cwd").text().map(MetaEdit::Cwd),
+        Some(MetaEdit::Live(live)),
+    ];
+    told.into_iter().flatten().for_each(|edit| out.meta(edit));
+    let cost = metadata.get("totalCost").number().filter(|usd| *usd > 0.0 && has_ended);
+    bill.told = cost.map(|usd| (usd, out.origin()));
+    let mut entry =
+        out.new_entry(Text::clean(&format!("manifest:{}", out.origin().file.0)), Role::Harness, None);
+    entry.marks.quiet = true;
+    let title = Text::clean(&format!("session {}", facts(json).join(", ")));
+    let body = out.tree(&title, json.weight(), || json.to_tree());
+    entry.blocks.push(Batch::block(Piece::default(), BlockKind::Raw(Raw { title, body })));
+    let end = match status {
+        "failed" => Some(Break::Error(Text::clean(&format!("the session failed{}", cause(json))))),
+        "cancelled" => Some(Break::Interrupted(Text::clean("the session was cancelled"))),
+        _ => None,
+    };
+    if let Some(end) = end {
+        entry.marks.quiet = false;
+        entry.blocks.push(Batch::block(Piece::default(), BlockKind::Break(end)));
+    }
+    out.entry(entry);
+}
+
+/// The file of the session's messages by its name.
+pub(super) fn messages_file<'j>(json: &'j Json<'_>) -> Option<&'j str> {
+    let path = json.get("messages_path").filled()?;
+    path.rsplit(['/', '\\']).next().filter(|name| name.ends_with(".messages.json"))
+}
+
+fn facts(json: &Json<'_>) -> Vec<String> {
+    let metadata = json.get("metadata");
+    let mut facts = vec![json.get("status").filled().unwrap_or("of unknown state").to_owned()];
+    if let Some(code) = json.get("exit_code").int() {
+        facts.push(format!("exit {code}"));
+    }
+    if let Some(pid) = json.get("pid").int() {
+        facts.push(format!("process {pid}"));
+    }
+    if let Some(from) = metadata.at(&["fork", "forkedFromSessionId"]).filled() {
+        facts.push(format!("forked from {from}"));
+    }
+    // A fork goes on writing the path of the session that it came from.
+    let id = json.get("session_id").str_or_empty();
+    let paths = [json.get("messages_path"), metadata.get("messagesPath")];
+    if let Some(other) = paths.iter().filter_map(|path| path.filled()).find(|path| !path.contains(id)) {
+        facts.push(format!("names the messages of another session, {other}"));
+    }
+    facts
+}
+
+/// Why a session failed, as far as it is told.
+fn cause(json: &Json<'_>) -> String {
+    let marker = json.at(&["metadata", "terminal_marker"]).filled().map(|marker| marker.replace('_', " "));
+    let code = json.get("exit_code").int().map(|code| format!("exit {code}"));
+    marker.or(code).map(|cause| format!(": {cause}")).unwrap_or_default()
+}

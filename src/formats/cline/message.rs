@@ -1,0 +1,236 @@
+//! Messages of role and content: those of the core, and those of the extension's API history.
+
+use std::collections::HashMap;
+
+use super::call::{self, Asked};
+use super::content::{self, Content, Frame};
+use super::history::TextResults;
+use super::lanes::Lanes;
+use super::manifest::Bill;
+use super::{metrics, result};
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::identifies;
+use crate::model::record::FileId;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolState, Verdict, ended};
+
+/// Messages that Cline writes in the user's name.
+const INJECTED: [&str; 3] = ["compaction_summary", "recovery_notice", "stop_notice"];
+
+/// All messages of a session, in its files.
+#[derive(Default)]
+pub(super) struct Messages {
+    /// Lanes of the files beside the opened one.
+    pub(super) lanes: Lanes,
+    /// What the lead cost.
+    pub(super) bill: Bill,
+    /// Messages of the opened file, in order.
+    pub(super) told: Vec<Told>,
+    results: TextResults,
+    numbers: HashMap<FileId, usize>,
+    /// Ids of messages, where they came first, and what tells two messages of one id apart.
+    seen: HashMap<Key, (FileId, Mark)>,
+    has_prompt: bool,
+    mode: Option<Text>,
+}
+
+/// A message of the opened file, for those who speak of it by its number or its time.
+pub(super) struct Told {
+    /// Its key.
+    pub(super) key: Key,
+    /// Whether it is an answer of the model.
+    pub(super) is_answer: bool,
+    /// When it was written.
+    pub(super) at: Option<Moment>,
+}
+
+/// Equal in copies of a message.
+type Mark = (usize, Option<i64>);
+
+/// A message that stands in two files.
+pub(super) struct Copied;
+
+impl Messages {
+    /// Begins a file that may have been told before.
+    pub(super) fn restart(&mut self, file: FileId) {
+        self.numbers.remove(&file);
+    }
+
+    /// Decodes a message, unless it is the copy of one in another file: forks copy the history.
+    pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Result<Fate, Copied> {
+        let file = out.origin().file;
+        let lane = self.lanes.of(file);
+        let number = self.numbers.entry(file).or_default();
+        let index = std::mem::replace(number, *number + 1);
+        let key = self.key(json, index, lane.as_ref(), file)?;
+        let role = json.get("role").str_or_empty();
+        let metadata = json.get("metadata");
+        let kind = metadata.get("kind").str_or_empty();
+        let frame = Frame {
+            key: &key,
+            at: json.get("ts").moment(),
+            is_user: role != "assistant",
+            is_injected: INJECTED.contains(&kind),
+        };
+        let is_legacy = !json.has("id") && kind.is_empty();
+        let mut content = match (is_legacy, frame.is_user) {
+            (false, _) => content::content(json, &frame, out),
+            (true, true) => self.results.prompt(json, &frame, out),
+            (true, false) => self.results.answer(json, &frame, out),
+        };
+        if !frame.is_user {
+            let activities = model_tools(metadata.get("modelToolActivities"), &frame, out);
+            content.is_telling |= !activities.is_empty();
+            content.kinds.splice(0..0, activities);
+        }
+        let mark = mark_of(json, kind).or_else(|| self.mode_line(&content, lane.as_ref()));
+        content.is_telling |= mark.is_some();
+        content.kinds.splice(0..0, mark.map(BlockKind::Break));
+        self.note(json, &frame, &content, lane.as_ref(), out);
+        Ok(emit(json, &frame, content, lane, out))
+    }
+
+    /// Ids are Cline's own; messages without are known by their number.
+    fn key(
+        &mut self,
+        json: &Json<'_>,
+        index: usize,
+        lane: Option<&Name>,
+        file: FileId,
+    ) -> Result<Key, Copied> {
+        let Some(id) = json.get("id").str().filter(|id| identifies(id)) else {
+            return Ok(Text::clean(&format!("#{index}@{}", lane.map_or("", |lane| lane.as_str()))));
+        };
+        let key = Text::clean(id);
+        let mark = (json.get("content").weight(), json.get("ts").int());
+        let (first, known) = self.seen.entry(key.clone()).or_insert((file, mark));
+        if *first == file {
+            return Ok(key);
+        }
+        if *known == mark {
+            return Err(Copied);
+        }
+        // Only by chance of the same name.
+        Ok(Text::clean(&format!("{}:{id}", lane.map_or("", |lane| lane.as_str()))))
+    }
+
+    /// Says when the user goes over to another mode.
+    fn mode_line(&mut self, content: &Content, lane: Option<&Name>) -> Option<Break> {
+        let mode = content.mode.as_ref().filter(|_| lane.is_none())?;
+        let before = self.mode.replace(mode.clone());
+        let is_news = before.map_or(mode.as_str() != "act", |before| before != *mode);
+        is_news.then(|| Break::Setting(Text::clean(&format!("{} mode", mode.as_str()))))
+    }
+
+    /// Keeps what other files and the end of the reading need.
+    fn note(
+        &mut self,
+        json: &Json<'_>,
+        frame: &Frame<'_>,
+        content: &Content,
+        lane: Option<&Name>,
+        out: &mut Batch,
+    ) {
+        let file = out.origin().file;
+        if let Some(words) = content.first_words.as_ref().filter(|_| frame.is_user) {
+            let first = json
+                .get("content")
+                .blocks()
+                .iter()
+                .find_map(|block| block.str().or(block.get("text").filled()));
+            self.lanes.first_prompt(file, first.unwrap_or(""), frame.at);
+            if lane.is_none() && !std::mem::replace(&mut self.has_prompt, true) {
+                out.meta(MetaEdit::Title { rank: 0, title: words.clone() });
+            }
+        }
+        for block in json.get("content").blocks() {
+            match block.get("type").str() {
+                Some("tool_use") => self.lanes.call(block, lane, frame.at),
+                Some("tool_result") => {
+                    self.lanes.result(&Text::clean(block.get("tool_use_id").str_or_empty()), block);
+                }
+                _ => {}
+            }
+        }
+        self.lanes.links(json);
+        if lane.is_none() {
+            self.bill.add(metrics::cost(json.get("metrics")).filter(|_| !frame.is_user));
+            self.told.push(Told { key: frame.key.clone(), is_answer: !frame.is_user, at: frame.at });
+        }
+    }
+}
+
+/// The line that a message stands for besides what it says.
+fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
+    if kind.starts_with("compaction") {
+        return Some(content::compaction(json.get("metadata")));
+    }
+    if json.get("isSummary").is_true() {
+        return Some(Break::Setting(Text::clean("summary of what came before")));
+    }
+    let is_notice = matches!(kind, "recovery_notice" | "stop_notice");
+    let reason = || json.at(&["metadata", "reason"]).str_or_empty().replace('_', " ");
+    is_notice.then(|| Break::Error(Text::clean(&format!("{} {}", kind.replace('_', " "), reason()))))
+}
+
+/// Tools that ran at the model's provider are told beside the message.
+fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let mut shown = Vec::new();
+    for activity in activities.items() {
+        let key = Text::clean(activity.get("toolCallId").str_or_empty());
+        let failed = activity.get("isError").is_true();
+        let asked = Asked {
+            key: key.clone(),
+            name: activity.get("toolName").str_or_empty(),
+            input: activity.get("input"),
+            state: ToolState::Pending,
+            at: frame.at,
+        };
+        let mut blocks = call::blocks(asked, out);
+        if let Some(BlockKind::Call(call)) = blocks.last_mut()
+            && (activity.has("output") || failed)
+        {
+            let verdict = if failed { Verdict::Failed } else { Verdict::Done };
+            let text = result::text(activity.get("output"));
+            let key = Text::clean(&format!("{key}:output"));
+            call.state = ended(result::plain(key, verdict, out.output(&text), frame.at));
+        }
+        shown.extend(blocks);
+    }
+    shown
+}
+
+fn emit(json: &Json<'_>, frame: &Frame<'_>, content: Content, lane: Option<Name>, out: &mut Batch) -> Fate {
+    let role = match (frame.is_user, content.is_own) {
+        (false, _) => Role::Assistant,
+        (true, true) if json.get("role").str() != Some("error") => Role::User,
+        (true, _) => Role::Harness,
+    };
+    let shows = role != Role::Harness || !content.kinds.is_empty();
+    if shows {
+        let mut entry = out.new_entry(frame.key.clone(), role, frame.at);
+        entry.lane.clone_from(&lane);
+        entry.marks.prompt = role == Role::User;
+        entry.marks.quiet = role == Role::Harness && !content.is_telling;
+        if role == Role::Assistant {
+            let model = json.get("modelInfo");
+            entry.model = model.get("id").text().or_else(|| model.get("modelId").text());
+            entry.usage = metrics::usage(json.get("metrics"), out).map(Box::new);
+        }
+        let piece = Piece::default();
+        entry.blocks = content.kinds.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        out.entry(entry);
+    }
+    if !shows && content.results.is_empty() {
+        return Fate::Passed("message without content");
+    }
+    for (call, result) in content.results {
+        out.push(Edit::Result { call, result: Box::new(result), lane: lane.clone() });
+    }
+    if shows { Fate::Shown } else { Fate::Merged }
+}

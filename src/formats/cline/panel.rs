@@ -1,0 +1,278 @@
+//! `ui_messages.json` of the extension: what its panel showed, as `ask` and `say` messages.
+//!
+//! What a tool gave back is in the text of the request that follows it, beside the usage of that
+//! request. Messages that only go on with an earlier one are told as parts of its entry.
+
+mod block;
+pub(super) mod request;
+
+use std::collections::{HashMap, VecDeque};
+
+use super::content::raw;
+use super::{metrics, result};
+use crate::formats::json::{self, Json};
+use crate::model::body::{Image, Key};
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::tool::{ToolState, Verdict};
+use crate::model::usage::Scope;
+use block::Said;
+
+/// What the panel shows so far.
+#[derive(Default)]
+pub(super) struct Panel {
+    has_task: bool,
+    /// How often a time and kind came, to tell twins apart.
+    seen: HashMap<String, u32>,
+    /// Tools whose results the next request brings.
+    open: VecDeque<Key>,
+    /// The command or request to a server that output belongs to, and whether it has some.
+    running: Option<(Key, bool)>,
+    /// The newest request: its entry.
+    request: Option<Entry>,
+    /// The newest answer that ended the task: its entry.
+    completion: Option<Entry>,
+    /// The newest failure: its entry, and what its line says.
+    failure: Option<(Entry, Piece, String)>,
+    /// The call that was still being written.
+    partial: Option<Key>,
+    /// The messages that are no longer sent to the model.
+    deleted: Option<String>,
+    /// The newest plan.
+    plan: Option<(Key, String)>,
+}
+
+/// Whether a value is a message of the panel.
+pub(super) fn is_message(json: &Json<'_>) -> bool {
+    matches!(json.get("type").str(), Some("ask" | "say"))
+        && json.has("ts")
+        && (json.has("ask") || json.has("say"))
+}
+
+/// What kind of message it is.
+pub(super) fn kind_of<'j>(json: &'j Json<'_>) -> &'j str {
+    json.get("say").filled().or(json.get("ask").filled()).unwrap_or("")
+}
+
+impl Panel {
+    /// Decodes one message.
+    pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        let kind = kind_of(json);
+        let text = json.get("text").str_or_empty();
+        let told = json::parse(text).unwrap_or(Json::Null);
+        let key = self.key(json, kind);
+        let said = Said { kind, text, told: &told, json, key: &key };
+        if let Some(fate) = self.goes_on(&said, out) {
+            return fate;
+        }
+        if let Some(call) = self.partial.take() {
+            out.push(Edit::State { call, state: ToolState::Lost });
+        }
+        let is_task = !std::mem::replace(&mut self.has_task, true) && matches!(kind, "text" | "task");
+        if is_task {
+            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(text, 120) });
+        }
+        let role = if is_task { Role::User } else { block::role_of(kind) };
+        let mut entry = out.new_entry(key.clone(), role, json.get("ts").moment());
+        entry.marks.prompt = role == Role::User;
+        entry.marks.quiet = block::is_noise(kind);
+        entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
+        entry.model = json.at(&["modelInfo", "modelId"]).text();
+        entry.usage = request::usage(kind, &told, out).map(Box::new);
+        if kind == "api_req_started" {
+            self.results(request::results(told.get("request").str_or_empty()), &entry, out);
+        }
+        let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
+        shown.extend(block::blocks(&said, out));
+        shown.extend(attachments(json, out));
+        let piece = Piece::default();
+        entry.blocks = shown.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        self.remember(kind, &entry);
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    /// A message is rewritten in its place while it grows; its time stays.
+    fn key(&mut self, json: &Json<'_>, kind: &str) -> Key {
+        let name = format!("{}:{kind}", json.get("ts").int().unwrap_or(0));
+        let times = self.seen.entry(name.clone()).or_default();
+        *times += 1;
+        Text::clean(&if *times == 1 { name } else { format!("{name}#{times}") })
+    }
+
+    /// Messages that go on with an earlier one: what became of them, if they do.
+    fn goes_on(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
+        let Said { kind, text, told, json, key } = *said;
+        let is_blank = text.trim().is_empty();
+        match kind {
+            "completion_result" if is_blank => {
+                let line = Break::Ended(Text::clean("the agent says that the task is done"));
+                let entry = self.completion.take()?;
+                add(&entry, key, BlockKind::Break(line), out);
+            }
+            "command_output" if is_blank && json.get("ask").str().is_some() => {
+                let (call, has_output) = self.running.as_ref()?;
+                if !has_output {
+                    out.push(Edit::State { call: call.clone(), state: ToolState::Running });
+                }
+            }
+            "command_output" | "mcp_server_response" | "browser_action_result" => {
+                return self.output(said, out);
+            }
+            // The placeholder of a text that never came: the tool that follows took its place.
+            "text" if is_blank && json.get("images").items().is_empty() => {
+                self.request.as_ref()?;
+            }
+            "api_req_retried" => {
+                let (entry, piece, line) = self.failure.as_ref()?;
+                let line = Break::Error(Text::clean(&format!("{line}, tried again")));
+                add_piece(entry, *piece, BlockKind::Break(line), out);
+            }
+            "api_req_finished" => {
+                let request = self.request.as_ref()?;
+                let usage = metrics::of_request(told, Scope::Request, out)?;
+                out.push(Edit::Usage {
+                    of: request.key.clone(),
+                    usage: Box::new(usage),
+                    model: request.model.clone(),
+                });
+            }
+            "error_retry" => {
+                let (entry, ..) = self.failure.as_ref()?;
+                let (entry, line) = (entry.clone(), block::retry(told));
+                add(&entry, key, BlockKind::Break(Break::Error(Text::clean(&line))), out);
+                self.failure = Some((entry, Piece::of(key), line));
+            }
+            "checkpoint_created" | "checkpoint_saved" => {
+                let request = self.request.as_ref()?;
+                let hash = json.get("lastCheckpointHash").filled().unwrap_or(text);
+                let shown = raw("checkpoint", hash, out);
+                add(request, key, shown, out);
+            }
+            "task_progress" => {
+                let (_, known) = self.plan.as_ref()?;
+                return (known == text).then_some(Fate::Merged);
+            }
+            _ => return None,
+        }
+        Some(Fate::Merged)
+    }
+
+    /// The first output after a command is its result; further ones stand below it.
+    fn output(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
+        let Said { kind, text, told, json, key } = *said;
+        let (call, has_output) = self.running.as_mut()?;
+        if std::mem::replace(has_output, true) {
+            let mut entry = out.new_entry(call.clone(), Role::Assistant, None);
+            let shown = BlockKind::Raw(crate::model::entry::Raw {
+                title: Text::clean("further output"),
+                body: out.output(text),
+            });
+            entry.blocks.push(Batch::block(Piece::of(key), shown));
+            out.entry(entry);
+            return Some(Fate::Merged);
+        }
+        let (text, images) = match kind {
+            "browser_action_result" if told.is_object() => {
+                let lines = ["currentUrl", "logs"].map(|name| told.get(name).str_or_empty());
+                let images = told.get("screenshot").filled().map(|data| image(data, out));
+                (lines.join("\n"), images.into_iter().collect())
+            }
+            _ => (text.to_owned(), Vec::new()),
+        };
+        let body = out.output(&text);
+        let at = json.get("ts").moment();
+        let mut result = result::plain(key.clone(), Verdict::Done, body, at);
+        result.images = images;
+        let call = call.clone();
+        self.open.retain(|open| *open != call);
+        out.push(Edit::Result { call, result: Box::new(result), lane: None });
+        Some(Fate::Merged)
+    }
+
+    /// Gives the results in a request to the tools that ran before it, in order.
+    fn results(&mut self, told: Vec<(&str, String)>, request: &Entry, out: &mut Batch) {
+        let mut told = told.into_iter();
+        for (number, call) in std::mem::take(&mut self.open).into_iter().enumerate() {
+            let key = Text::clean(&format!("{}/{number}", request.key));
+            let (verdict, text, facts) = match told.next() {
+                Some((_, text)) => (super::history::verdict(&text), text, ""),
+                None => (Verdict::Done, String::new(), "result not in this file"),
+            };
+            let body = out.output(&text);
+            let mut result = result::plain(key, verdict, body, request.at);
+            result.facts = Text::clean(facts);
+            out.push(Edit::Result { call, result: Box::new(result), lane: None });
+        }
+    }
+
+    /// The extension leaves a range of messages out of its requests when the context is full.
+    fn compaction(&mut self, json: &Json<'_>) -> Option<Break> {
+        let range = json.get("conversationHistoryDeletedRange");
+        let [from, to] = range.items() else { return None };
+        let told = format!("messages {} to {} left out", from.count()?, to.count()?);
+        let is_news = self.deleted.as_ref() != Some(&told);
+        self.deleted = Some(told.clone());
+        let trigger = Text::clean(&told);
+        is_news.then_some(Break::Compaction { before: None, after: None, trigger, partial: false })
+    }
+
+    /// Keeps what later messages go on with.
+    fn remember(&mut self, kind: &str, entry: &Entry) {
+        let call = entry.blocks.iter().find_map(|block| match &block.kind {
+            BlockKind::Call(call) if call.state.is_open() => Some(call.key.clone()),
+            _ => None,
+        });
+        // Later parts are added to the entry as it is, without telling its blocks and usage again.
+        let head = || Entry { blocks: Vec::new(), usage: None, ..entry.clone() };
+        match kind {
+            "api_req_started" => (self.request, self.failure, self.running) = (Some(head()), None, None),
+            "completion_result" => self.completion = Some(head()),
+            "error_retry" | "api_req_failed" => {
+                let line = entry.blocks.iter().find_map(|block| match &block.kind {
+                    BlockKind::Break(line) => Some(line.words().to_string()),
+                    _ => None,
+                });
+                self.failure = Some((head(), Piece::default(), line.unwrap_or_default()));
+            }
+            _ => {}
+        }
+        let Some(call) = call else { return };
+        if entry.marks.open {
+            self.partial = Some(call);
+        } else {
+            if matches!(kind, "command" | "use_mcp_server" | "browser_action" | "browser_action_launch") {
+                self.running = Some((call.clone(), false));
+            }
+            self.open.push_back(call);
+        }
+    }
+}
+
+/// Adds a block to an entry, as the part that the message `key` brings.
+fn add(entry: &Entry, key: &Key, shown: BlockKind, out: &mut Batch) {
+    add_piece(entry, Piece::of(key), shown, out);
+}
+
+fn add_piece(entry: &Entry, piece: Piece, shown: BlockKind, out: &mut Batch) {
+    let mut part = entry.clone();
+    part.blocks = vec![Batch::block(piece, shown)];
+    out.entry(part);
+}
+
+fn attachments(json: &Json<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let images = json.get("images").items().iter().filter_map(Json::str);
+    let mut shown: Vec<BlockKind> = images.map(|data| BlockKind::Image(image(data, out))).collect();
+    let files = json.get("files").items().iter().filter_map(Json::str);
+    shown.extend(files.map(|file| raw(&format!("file {file}"), "", out)));
+    shown
+}
+
+fn image(data: &str, out: &Batch) -> Image {
+    let (head, data) = data.split_once(',').unwrap_or(("", data));
+    let mime = head.strip_prefix("data:").and_then(|rest| rest.split(';').next()).unwrap_or("");
+    let bytes = Some(data.trim_end_matches('=').len() as u64 * 3 / 4);
+    Image { mime: Text::clean(mime), bytes, source: None, origin: out.origin() }
+}

@@ -1,0 +1,223 @@
+//! What a message of the panel shows.
+
+use crate::formats::cline::call::{self, Asked};
+use crate::formats::cline::content::{raw, raw_tree};
+use crate::formats::cline::result;
+use crate::formats::json::{self, Json};
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::text::Text;
+use crate::model::tool::{ToolState, Verdict, ended};
+
+/// Bookkeeping of the extension, folded away unless asked for.
+const NOISE: &str = "api_req_started deleted_api_reqs subagent_usage checkpoint_created checkpoint_saved \
+    mcp_server_request_started hook_status hook_output_stream load_mcp_documentation task_progress \
+    conditional_rules_applied info browser_session_status";
+
+/// Messages of Cline and its forks that are shown as they are.
+const PLAIN: &str = "user_feedback_diff user_edit_todos codebase_search_result mcp_notification newTask new_task \
+    condense summarize_task report_bug subtask_result finishTask switchMode shell_integration_warning_with_suggestion \
+    command_output mcp_server_response browser_action_result api_req_retried api_req_finished image \
+    sliding_window_truncation auto_approval_max_req_reached interactive_app too_many_tools_warning";
+
+/// A message, read.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'m> {
+    /// Its `say` or `ask`.
+    pub(super) kind: &'m str,
+    /// Its text.
+    pub(super) text: &'m str,
+    /// What the text is if it is JSON.
+    pub(super) told: &'m Json<'m>,
+    /// The message itself.
+    pub(super) json: &'m Json<'m>,
+    /// Its key.
+    pub(super) key: &'m Key,
+}
+
+/// Who speaks.
+pub(super) fn role_of(kind: &str) -> Role {
+    match kind {
+        "user_feedback" | "user_feedback_diff" => Role::User,
+        "text"
+        | "reasoning"
+        | "completion_result"
+        | "plan_completion_result"
+        | "tool"
+        | "command"
+        | "followup"
+        | "use_mcp_server"
+        | "plan_mode_respond"
+        | "act_mode_respond"
+        | "browser_action_launch"
+        | "browser_action"
+        | "use_subagents"
+        | "subagent" => Role::Assistant,
+        _ => Role::Harness,
+    }
+}
+
+/// Whether a message is bookkeeping.
+pub(super) fn is_noise(kind: &str) -> bool {
+    NOISE.split_whitespace().any(|noise| noise == kind)
+}
+
+/// The blocks of a message.
+pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let Said { kind, text, told, json, key } = *said;
+    let asked =
+        |name, input, state| Asked { key: key.clone(), name, input, state, at: json.get("ts").moment() };
+    let shown = match kind {
+        "text" | "task" | "completion_result" | "plan_completion_result" | "user_feedback" => {
+            BlockKind::Text(out.prose(text))
+        }
+        "reasoning" => BlockKind::Thinking(out.prose(text)),
+        "tool" => match told.get("tool").filled() {
+            Some(name) => return call::blocks(asked(name, told, ToolState::Pending), out),
+            None => raw("tool", text, out),
+        },
+        "command" => {
+            let input = Json::Object(vec![("command".into(), Json::Str(text.into()))]);
+            return call::blocks(asked("execute_command", &input, ToolState::Pending), out);
+        }
+        "use_mcp_server" => {
+            let name = told.get("type").filled().unwrap_or("use_mcp_tool");
+            return call::blocks(asked(name, told, ToolState::Pending), out);
+        }
+        "browser_action" | "browser_action_launch" => {
+            let launch = Json::Object(vec![("url".into(), Json::Str(text.into()))]);
+            let input = if told.is_object() { told } else { &launch };
+            return call::blocks(asked("browser_action", input, ToolState::Pending), out);
+        }
+        "task_progress" => return plan(text, key, out),
+        "use_subagents" | "subagent" => return agents(told, text, key, out),
+        "api_req_started" => {
+            let request = raw("request to the model", told.get("request").str().unwrap_or(text), out);
+            return std::iter::once(request).chain(broken_off(told).map(BlockKind::Break)).collect();
+        }
+        "checkpoint_created" => raw("checkpoint", json.get("lastCheckpointHash").str_or_empty(), out),
+        "followup" | "plan_mode_respond" | "act_mode_respond" => question(told, text, out),
+        _ => match line(kind, text, told, json) {
+            Some(line) => BlockKind::Break(line),
+            None => other(kind, text, json, out),
+        },
+    };
+    vec![shown]
+}
+
+/// Messages that are a line across the transcript.
+fn line(kind: &str, text: &str, told: &Json<'_>, json: &Json<'_>) -> Option<Break> {
+    let short = |text: &str| Text::stub(text, 200);
+    Some(match kind {
+        "error"
+        | "diff_error"
+        | "api_req_failed"
+        | "mistake_limit_reached"
+        | "clineignore_error"
+        | "rooignore_error"
+        | "shell_integration_warning"
+        | "command_permission_denied"
+        | "condense_context_error" => Break::Error(short(told.get("message").filled().unwrap_or(text))),
+        "error_retry" => Break::Error(Text::clean(&retry(told))),
+        "resume_task" => Break::Resumed(short("the task was interrupted and opened again")),
+        "resume_completed_task" => Break::Resumed(short("the task was done and opened again")),
+        "condense_context" => {
+            let condensed = json.get("contextCondense");
+            compacted(condensed.get("prevContextTokens"), condensed.get("newContextTokens"), "")
+        }
+        "compaction" => match told.get("status").str_or_empty() {
+            "completed" => {
+                compacted(told.get("tokensBefore"), told.get("tokensAfter"), told.get("mode").str_or_empty())
+            }
+            status => Break::Setting(Text::clean(&format!("compaction {status}"))),
+        },
+        _ => return None,
+    })
+}
+
+fn compacted(before: &Json<'_>, after: &Json<'_>, trigger: &str) -> Break {
+    let (before, after, trigger) = (before.count(), after.count(), Text::clean(trigger));
+    Break::Compaction { before, after, trigger, partial: false }
+}
+
+/// What a failed try of a request comes to.
+pub(super) fn retry(told: &Json<'_>) -> String {
+    let [attempt, of] = ["attempt", "maxAttempts"].map(|name| told.get(name).count().unwrap_or(0));
+    let end = if told.get("failed").is_true() { "gave up" } else { "failed" };
+    format!("request {end}, try {attempt} of {of}")
+}
+
+fn other(kind: &str, text: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
+    if !is_noise(kind) && !PLAIN.split_whitespace().any(|known| known == kind) {
+        out.unknown(&format!("{} {kind}", json.get("type").str_or_empty()));
+    }
+    if text.is_empty() { raw_tree(kind, json, out) } else { raw(kind, text, out) }
+}
+
+/// The list of tasks that the agent keeps.
+fn plan(text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
+    let Some(todos) = call::checklist(text) else { return vec![raw("task progress", text, out)] };
+    let input = Json::Object(vec![("todos".into(), todos)]);
+    let asked =
+        Asked { key: key.clone(), name: "task_progress", input: &input, state: ToolState::Pending, at: None };
+    with_result(call::blocks(asked, out), Verdict::Done, "", out)
+}
+
+/// Sub-agents of the extension, which have no files: each a call with what it was asked and what it said.
+fn agents(told: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
+    let (items, prompts) = (told.get("items").items(), told.get("prompts").items());
+    let mut shown = Vec::new();
+    for (number, item) in items.iter().chain(prompts).enumerate() {
+        let prompt = Json::Object(vec![("prompt".into(), item.clone())]);
+        let asked = Asked {
+            key: Text::clean(&format!("{key}/{number}")),
+            name: "subagent",
+            input: if item.is_object() { item } else { &prompt },
+            state: ToolState::Pending,
+            at: None,
+        };
+        let blocks = call::blocks(asked, out);
+        shown.extend(match item.get("status").str() {
+            Some("completed") => with_result(blocks, Verdict::Done, item.get("result").str_or_empty(), out),
+            Some("failed") => with_result(blocks, Verdict::Failed, item.get("error").str_or_empty(), out),
+            _ => blocks,
+        });
+    }
+    if shown.is_empty() { vec![raw("sub-agents", text, out)] } else { shown }
+}
+
+fn with_result(mut blocks: Vec<BlockKind>, verdict: Verdict, text: &str, out: &mut Batch) -> Vec<BlockKind> {
+    if let Some(BlockKind::Call(call)) = blocks.last_mut() {
+        let key = Text::clean(&format!("{}:result", call.key));
+        call.state = ended(result::plain(key, verdict, out.output(text), None));
+    }
+    blocks
+}
+
+/// A question with the answers that it offers, the chosen one marked.
+fn question(told: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
+    let asked = told.get("question").filled().or(told.get("response").filled()).unwrap_or(text);
+    let selected = told.get("selected").filled();
+    let options = told.get("options").items().iter().filter_map(Json::str);
+    let mark = |option: &str| {
+        if selected == Some(option) { format!("- **{option}**") } else { format!("- {option}") }
+    };
+    let lines: Vec<String> = std::iter::once(asked.to_owned()).chain(options.map(mark)).collect();
+    BlockKind::Text(out.prose(&lines.join("\n")))
+}
+
+fn broken_off(told: &Json<'_>) -> Option<Break> {
+    // The message may itself be a JSON text.
+    let why = told.get("streamingFailedMessage").filled();
+    let parsed = why.and_then(|why| json::parse(why).ok());
+    let why = parsed.as_ref().and_then(|parsed| parsed.get("message").filled()).or(why);
+    match (told.get("cancelReason").filled(), why) {
+        (Some("user_cancelled"), _) => Some(Break::Interrupted(Text::clean("cancelled by the user"))),
+        (None, None) => None,
+        (reason, why) => {
+            let reason = reason.unwrap_or("").replace('_', " ");
+            Some(Break::Error(Text::stub(why.unwrap_or(&reason), 200)))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Which files are Cline's, by their content: messages files, manifests and compaction sidecars of the
+//! core, the two task files of the extension.
+
+use super::manifest::is_manifest;
+use super::{history, panel};
+use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::json::Json;
+use crate::model::record::Shape;
+
+/// Whether the probed file is Cline's, and why.
+pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {
+    if let Some(told) = probe.header.filter(|header| header.is_object()).and_then(of_object) {
+        return told;
+    }
+    if probe.lines.iter().any(is_hook) && !probe.is_document {
+        return Verdict::no(
+            "hooks.jsonl logs what ran around a session, its messages are in the .messages.json beside it",
+        );
+    }
+    of_array(probe)
+}
+
+fn yes(confidence: Confidence, reason: &str) -> Verdict {
+    Verdict::yes(confidence, Shape::Document, reason)
+}
+
+fn of_object(header: &Json<'_>) -> Option<Verdict> {
+    let is_ours = matches!(header.get("agent").str(), Some("lead" | "subagent" | "teammate"));
+    let has_version = header.get("version").number().is_some();
+    let has_messages = header.has("messages");
+    if has_messages && has_version && is_ours {
+        return Some(yes(
+            Confidence::Certain,
+            "version, messages and the agent's part (lead, subagent, teammate)",
+        ));
+    }
+    if has_messages && header.has("source_message_count") {
+        return Some(yes(Confidence::Certain, "a compaction sidecar (source_message_count)"));
+    }
+    if has_messages && has_version && header.has("sessionId") && !header.has("projectHash") {
+        return Some(yes(Confidence::Likely, "version, sessionId and messages"));
+    }
+    is_manifest(header).then(|| yes(Confidence::Certain, "the manifest of a session (messages_path)"))
+}
+
+/// Hooks log their events beside the session.
+fn is_hook(line: &Json<'_>) -> bool {
+    line.has("hookName") && (line.has("taskId") || line.has("sessionContext") || line.has("agent_id"))
+}
+
+fn of_array(probe: &Probe<'_>) -> Verdict {
+    let mut elements = probe.elements.iter().filter(|element| element.is_object()).peekable();
+    if elements.peek().is_none() {
+        return Verdict::no("neither version, messages and agent, nor an array of messages");
+    }
+    if elements.clone().all(panel::is_message) {
+        return yes(Confidence::Certain, "an array of ask and say messages (ui_messages.json)");
+    }
+    let is_history = |element: &Json<'_>| {
+        element.has("role") && element.has("content") && !element.has("type") && !element.has("id")
+    };
+    let is_array = probe.header.is_none_or(|header| !header.is_object());
+    if !is_array || !elements.clone().all(is_history) {
+        return Verdict::no("messages without Cline's marks");
+    }
+    let name = probe.path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    if name.ends_with("api_conversation_history.json") {
+        let reason = "an array of role and content, named api_conversation_history.json";
+        return yes(Confidence::Certain, reason);
+    }
+    if elements.any(history::has_marks) {
+        let reason = "an array of role and content with <environment_details> or <task>";
+        return yes(Confidence::Likely, reason);
+    }
+    Verdict::no("messages without Cline's marks")
+}

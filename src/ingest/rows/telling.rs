@@ -1,0 +1,161 @@
+//! Reading rows and telling them.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::session::hash;
+use super::{Rows, Todo};
+use crate::formats::tables::Growth;
+use crate::ingest::bodies::Bodies;
+use crate::ingest::files::Kind;
+use crate::ingest::teller::Teller;
+use crate::model::edit::saturating_u32;
+use crate::model::record::{Origin, Record};
+use crate::source::lines::{Line, LineBuffer};
+use crate::source::packed;
+use crate::source::rows::{Cell, Trouble};
+
+/// Rows beyond this sum leave their bodies in the database.
+const KEPT: u64 = 32 << 20;
+
+impl Rows {
+    pub(super) fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        let Growth::Appended { beyond, .. } = &queries.growth else { return Ok(()) };
+        self.database()?;
+        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
+            return Ok(());
+        };
+        let rows = session.read_on(database, beyond)?;
+        let is_more = !rows.is_empty();
+        let mut todo: Vec<Todo> =
+            rows.into_iter().map(|(at, bytes)| Todo::Have { session: number, at, bytes }).collect();
+        todo.extend(is_more.then_some(Todo::More(number)));
+        self.read_next(todo);
+        Ok(())
+    }
+
+    pub(super) fn read_row(
+        &mut self,
+        (session, table, at): (usize, usize, i64),
+        teller: &mut Teller<'_>,
+    ) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        let Some(one) = queries.tables.get(table) else { return Ok(()) };
+        let Some(id) = self.sessions.get(session).map(|session| Cell::from(session.id.as_str())) else {
+            return Ok(());
+        };
+        match self.database()?.value(&one.one, &[id, Cell::Int(at)])? {
+            Some(Cell::Bytes(bytes)) => self.tell(session, table, at, &bytes, teller),
+            Some(Cell::Null | Cell::Int(_) | Cell::Real(_)) => self.tell(session, table, at, b"", teller),
+            // It is gone since the look; the next one says so.
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Tells a row, in place of what it was before.
+    pub(super) fn tell(
+        &mut self,
+        session: usize,
+        table: usize,
+        at: i64,
+        bytes: &[u8],
+        teller: &mut Teller<'_>,
+    ) {
+        let Some((origin, kind, path)) = self.origin((session, table, at), teller) else { return };
+        let Some(rows) = self.sessions.get_mut(session) else { return };
+        let hash = hash(bytes);
+        if rows.is_told_so(table, at, hash) {
+            return;
+        }
+        if let Some(tally) = rows.told_before(table, at) {
+            teller.take_back(&tally, origin);
+        }
+        self.kept += bytes.len() as u64;
+        let is_full = self.bodies == Bodies::Recent && self.kept > KEPT;
+        teller.leave_bodies(self.bodies == Bodies::Away || is_full);
+        let tally = match unpacked(bytes) {
+            Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
+            Ok(text) if text.is_empty() => {
+                teller.fault_apart(Record { origin, bytes: b"" }, "a row without content")
+            }
+            Ok(text) => {
+                let origin = Origin { len: saturating_u32(text.len()), ..origin };
+                let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
+                if rows.is_abandoned(at) {
+                    teller.tell_abandoned(record, place)
+                } else {
+                    teller.tell_apart(record, place)
+                }
+            }
+        };
+        rows.note(table, at, hash, &tally);
+        self.told += 1;
+    }
+
+    pub(super) fn fault(
+        &mut self,
+        (session, table, at): (usize, usize, i64),
+        what: &str,
+        teller: &mut Teller<'_>,
+    ) {
+        let Some((origin, ..)) = self.origin((session, table, at), teller) else { return };
+        let Some(rows) = self.sessions.get_mut(session) else { return };
+        if !rows.is_told_so(table, at, 0) {
+            let what = format!("a row cannot be read: {what}");
+            let tally = teller.fault_apart(Record { origin, bytes: b"" }, &what);
+            rows.note(table, at, 0, &tally);
+        }
+    }
+
+    pub(super) fn read_archive(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        self.database()?;
+        let (Some(sql), Some(session), Some(database)) =
+            (&queries.archive, self.sessions.get(number), &self.database)
+        else {
+            return Ok(());
+        };
+        let Some(Cell::Bytes(packed)) = database.value(sql, &[Cell::from(session.id.as_str())])? else {
+            return Ok(());
+        };
+        let kind =
+            Kind::Archive { session: self.files.session(&session.id), is_lane: session.lane.is_some() };
+        let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", teller);
+        let text = match unpacked(&packed) {
+            Ok(text) => text,
+            Err(what) => {
+                teller.notice(file, &format!("the archive of this session cannot be read: {what}"));
+                return Ok(());
+            }
+        };
+        teller.leave_bodies(self.bodies == Bodies::Away);
+        let mut buffer = LineBuffer::new(file);
+        let mut tell = |line: Line<'_>| {
+            let (Line::Whole(record) | Line::TooLong(record)) = line;
+            teller.tell(record, kind.place(&path, record.origin.line));
+        };
+        buffer.feed(&text, &mut tell);
+        buffer.unfinished().into_iter().for_each(tell);
+        Ok(())
+    }
+
+    /// Where a row is, what it is, and what its file is called.
+    fn origin(
+        &mut self,
+        (session, table, at): (usize, usize, i64),
+        teller: &mut Teller<'_>,
+    ) -> Option<(Origin, Kind, PathBuf)> {
+        let rows = self.sessions.get_mut(session)?;
+        let (file, kind, path) = rows.file((&self.files, &self.path), table, &self.queries, teller)?;
+        let line = u32::try_from(at).unwrap_or(0);
+        Some((Origin { file, at: at.cast_unsigned(), len: 0, line }, kind, path))
+    }
+}
+
+/// A record as text: long ones may be compressed.
+pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+    packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
+}

@@ -1,0 +1,85 @@
+//! What the reports write of sessions with branches and sub-agents: tables, lists, single branches, and
+//! what the doctor says.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tv::formats::REGISTRY;
+
+use crate::stage::fixture;
+
+/// A tree of entries, sub-agents under a rewound prompt, and undone messages.
+const SESSIONS: &[(&str, &str)] = &[
+    ("pi", "pi/branches.jsonl"),
+    ("claude-code", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl"),
+    ("opencode", "opencode/export.json"),
+];
+
+/// Runs the program in the folder of the fixture, so that no path of this machine is written.
+fn tv(arguments: &[&str], session: &str) -> (Option<i32>, String, String) {
+    let path = fixture(session);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+    command.current_dir(path.parent().unwrap()).args(arguments).arg(path.file_name().unwrap());
+    command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env_remove("NO_COLOR").stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn written(arguments: &[&str], session: &str) -> String {
+    let (code, out, errors) = tv(arguments, session);
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{arguments:?} {session}");
+    out
+}
+
+#[test]
+fn the_doctor_tells_what_it_found() {
+    for (name, session) in SESSIONS {
+        insta::assert_snapshot!(format!("doctor-{name}"), written(&["doctor"], session));
+        let json: Value = serde_json::from_str(&written(&["doctor", "--json"], session)).unwrap();
+        assert_eq!(json["schema"], "tv.doctor/1");
+        let files = json["file_list"].as_array().unwrap();
+        let in_files: u64 = files.iter().map(|file| file["records"].as_u64().unwrap()).sum();
+        assert_eq!(json["records"]["total"], in_files, "{name}: every record lies in a file");
+        assert_eq!(json["records"]["bytes"]["total"], {
+            files.iter().map(|file| file["record_bytes"].as_u64().unwrap()).sum::<u64>()
+        });
+    }
+}
+
+#[test]
+fn branches_and_lanes_have_figures_of_their_own() {
+    for (name, session) in SESSIONS {
+        let stats = written(&["stats"], session);
+        let tables: Vec<&str> = stats.lines().skip_while(|line| !line.is_empty()).collect();
+        insta::assert_snapshot!(format!("tables-{name}"), tables.join("\n"));
+    }
+    let json: Value = serde_json::from_str(&written(&["stats", "--json"], "pi/branches.jsonl")).unwrap();
+    insta::assert_snapshot!("branch-list", serde_json::to_string_pretty(&json["branch_list"]).unwrap());
+}
+
+#[test]
+fn a_branch_is_shown_as_the_model_saw_it() {
+    for choice in ["all", "active", "1", "2", "3"] {
+        let shown = written(&["show", "--width", "80", "--branch", choice], "pi/branches.jsonl");
+        insta::assert_snapshot!(format!("show-branch-{choice}"), shown);
+    }
+    let (code, _, errors) = tv(&["show", "--branch", "4"], "pi/branches.jsonl");
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("only branches 1 to 3"), "{errors}");
+    let (code, _, errors) = tv(&["show", "--branch", "0"], "pi/branches.jsonl");
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("a number from 1"), "{errors}");
+}
+
+#[test]
+fn the_readme_says_what_agents_do_not_record() {
+    let readme = include_str!("../../README.md");
+    for format in REGISTRY {
+        let row = format!("| `{}` |", format.name());
+        let row = readme.lines().find(|line| line.starts_with(&row)).unwrap_or_else(|| panic!("{row}"));
+        let told = row.trim_end_matches('|').rsplit('|').next().unwrap().trim().replace('`', "");
+        let omits = if format.omits().is_empty() { "–" } else { format.omits() };
+        assert_eq!(told, omits, "{}", format.name());
+    }
+}
