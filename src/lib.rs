@@ -62,6 +62,9 @@
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.
+//! * **Bookkeeping has its place, but no row below level 4.** Runs of hooks, snapshots and lists of tools are
+//!   entries like all others, so that no record is passed over; [`model::entry::Marks::trace`] keeps them
+//!   out of the way of the conversation.
 //! * **File order is the reading order.** Parent links are evidence: a branch is drawn where all links of
 //!   a tree resolve, where two prompts share a parent, or where the agent says that something was undone.
 //! * **Branches are numbered as they are left.** Whenever the last record moves to another path, another
@@ -70,6 +73,8 @@
 //!   goes back to keeps its number, and is active. [`model::branch`] holds the rule.
 //! * **A result stands under its call.** One that finds no call, or a call that has its result already, is
 //!   shown in its own place as a stray.
+//! * **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results
+//!   that follow in order; they have no ids to prove it, so no figure of pairing holds them.
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
 //!   next arrangement, the only place where rows exist; heights of all else are estimates for the
 //!   scrollbar.
@@ -83,8 +88,12 @@
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
-//! * **Databases have their place, not yet their reader**: [`model::record::Shape::Rows`] and
-//!   `source::rows` say what helps meanwhile.
+//! * **Of a database the SQL is the format's, running it the source's.** A format says by
+//!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
+//!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it
+//!   go: a connection that stayed (for `PRAGMA data_version`) would keep the agent's own last one from
+//!   putting its log away. Whether anything changed is told by the state of the database and of its log;
+//!   rows that are edited in place are compared by time and size, and by content once it is quiet.
 
 pub mod analysis;
 pub mod app;

@@ -82,7 +82,9 @@ const ASKING: &[&str] = &[
 /// Judges from the end of the transcript. `last_write` is when the file last changed.
 pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -> Activity {
     if has_ended(transcript) {
-        return Activity::Ended;
+        let last = main_lane_backwards(transcript).find_map(last_block);
+        let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
+        return if has_failed { Activity::Unclean } else { Activity::Ended };
     }
     let Some(tail) = main_lane_backwards(transcript).find_map(|entry| Some((entry, last_block(entry)?)))
     else {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
@@ -214,6 +215,11 @@ pub trait Decoder: Send {
         let _ = (path, out);
     }
 
+    /// Which fields the records are known to have; the driver notes all others.
+    fn fields(&self) -> &'static Fields {
+        &fields::NONE
+    }
+
     /// Gives out what was held back; called at the end of each reading, also of a single record.
     fn finish(&mut self, out: &mut Batch) {
         let _ = out;
@@ -295,7 +301,7 @@ fn feed_text(
     out: &mut Batch,
 ) -> Vec<Outcome> {
     let damage = match json::parse(text) {
-        Ok(value) => return vec![(decoder.decode(Input { json: &value, place }, out), text.len())],
+        Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
         Err(damage) => damage,
     };
     if damage.trailing && text.starts_with(['{', '[']) {
@@ -305,9 +311,14 @@ fn feed_text(
         && let Ok(value) = json::parse(&mended)
     {
         out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));
-        return vec![(decoder.decode(Input { json: &value, place }, out), text.len())];
+        return vec![(decode(decoder, &value, place, out), text.len())];
     }
     vec![(show_damaged(text, &damage, out), text.len())]
+}
+
+fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mut Batch) -> Fate {
+    decoder.fields().check(json, out);
+    decoder.decode(Input { json, place }, out)
 }
 
 /// Some agents lose the newline between two records.
@@ -326,7 +337,7 @@ fn feed_several(
         let at = origin.at + range.start as u64;
         out.begin_record(Origin { at, len: crate::model::edit::saturating_u32(range.len()), ..origin });
         if let Ok(value) = json::parse(part) {
-            outcomes.push((decoder.decode(Input { json: &value, place }, out), range.len()));
+            outcomes.push((decode(decoder, &value, place, out), range.len()));
         }
     }
     let rest = text.get(end..).unwrap_or("").trim();

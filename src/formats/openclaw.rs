@@ -19,6 +19,7 @@ use self::children::Children;
 use self::index::Index;
 use self::name::FileName;
 use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::fields::{self, Fields};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
@@ -248,6 +249,10 @@ impl OpenclawDecoder {
 }
 
 impl Decoder for OpenclawDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         self.facts.announce(out);
         match input.place {

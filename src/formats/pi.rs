@@ -31,7 +31,8 @@ impl Format for Pi {
     }
 
     fn omits(&self) -> &'static str {
-        "partial answers: nothing is on disk until a message is complete"
+        "partial answers: nothing is on disk until a message is complete; which entries a forked \
+         session copied"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {

@@ -241,7 +241,7 @@ mod tests {
         for (name, words) in [
             ("a.gz", "the gzip archive breaks off"),
             ("a.zst", "the zstd archive breaks off"),
-            ("a.db", if cfg!(feature = "sqlite") { "without tables" } else { "opencode export" }),
+            ("a.db", if cfg!(feature = "sqlite") { "not a database" } else { "opencode export" }),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("dangling", "does not exist"),

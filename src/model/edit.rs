@@ -288,6 +288,11 @@ impl Batch {
         self.tally.note_unknown(what, self.origin);
     }
 
+    /// Notes a field that records of this type are not known to have.
+    pub fn unknown_field(&mut self, record: &str, field: &str) {
+        self.tally.note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
+    }
+
     /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append

@@ -156,12 +156,15 @@ fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
     its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
 }
 
-/// What a reader sees of an entry. Known from other records are whose lane a call started, whether it was
-/// given up, and how often a request failed in the same way; a sum speaks of all of them.
+/// What a reader sees of an entry. Whose lane a call started and whether it was given up is known from
+/// other records, and so are the lines of a message that say what was asked and replied, what failed and
+/// was made again, and how a sum compares.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
-    let is_sum = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Setting(words)) if words.contains("add up to"));
+    let is_line = |kind: &BlockKind| {
+        matches!(kind, BlockKind::Break(Break::Setting(_) | Break::Waiting(_) | Break::Error(_)))
+    };
     let kinds = entry.blocks.iter().map(|block| block.kind.clone());
-    let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_sum(kind)).collect();
+    let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_line(kind)).collect();
     for kind in &mut kinds {
         match kind {
             BlockKind::Call(call) => {

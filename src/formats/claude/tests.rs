@@ -260,9 +260,9 @@ fn nothing_is_passed_and_bookkeeping_needs_no_row() {
 #[test]
 fn a_running_call_shows_its_newest_output_until_the_result_comes() {
     let cut = |mark: &str| {
-        let end = BUSY.rfind(mark).unwrap();
-        let end = end + BUSY[end..].find('\n').unwrap();
-        read(&BUSY[..end])
+        let last = BUSY.lines().rfind(|line| line.contains(mark)).unwrap();
+        let (before, _) = BUSY.split_once(last).unwrap();
+        read(&format!("{before}{last}"))
     };
     let live = |transcript: &Transcript| {
         let calls = transcript.entries().flat_map(calls_of);
@@ -375,7 +375,7 @@ fn parallel_results_are_no_branch_and_another_session_id_is_told() {
 #[test]
 fn a_sub_agent_beside_its_session_is_asked_for() {
     let out = batch_of(BUSY);
-    let wanted: Vec<&str> = out.wanted.iter().map(|id| id.as_str()).collect();
+    let wanted: Vec<&str> = out.wanted.iter().map(crate::model::text::Text::as_str).collect();
     assert_eq!(wanted, ["77e1f02"]);
     let files = Claude.follow_up(Path::new("project/busy.jsonl"), "77e1f02");
     assert_eq!(files[0].0, Path::new("project/agent-77e1f02.jsonl"));

@@ -52,7 +52,9 @@ impl Format for Cline {
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        vec![Pattern(path.with_file_name(wanted))]
+        let messages = path.with_file_name(wanted);
+        let beside = companions(&messages);
+        std::iter::once(Pattern(messages)).chain(beside).collect()
     }
 
     fn roots(&self) -> &'static [Root] {

@@ -4,6 +4,7 @@
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
+use crate::model::figures::count;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
@@ -13,7 +14,8 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut B
     let content = block.get("content");
     let parsed = content.str().filter(|text| text.trim_start().starts_with(['{', '[']));
     let parsed = parsed.and_then(|text| json::parse(text).ok());
-    let content = parsed.as_ref().filter(|value| is_answers(value)).unwrap_or(content);
+    let is_known = |value: &&Json<'_>| is_answers(value) || value.has("finishReason");
+    let content = parsed.as_ref().filter(is_known).unwrap_or(content);
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
     let verdict = if failed { Verdict::Failed } else { Verdict::Done };
@@ -68,6 +70,10 @@ pub(super) fn text(content: &Json<'_>) -> String {
             };
             parts.map(text).collect::<Vec<_>>().join("\n")
         }
+        // What a sub-agent said, with how long it took.
+        other if other.has("finishReason") && other.has("text") => {
+            other.get("text").str_or_empty().to_owned()
+        }
         other => other.to_source(),
     }
 }
@@ -88,6 +94,11 @@ fn told(answer: &Json<'_>, with_query: bool) -> String {
 }
 
 fn facts(content: &Json<'_>) -> Text {
+    if let Some(iterations) = content.get("iterations").count().filter(|_| content.has("finishReason")) {
+        let end = content.get("finishReason").filled().filter(|end| *end != "completed");
+        let steps = count(iterations, "step");
+        return Text::clean(&end.map_or(steps.clone(), |end| format!("{end}, {steps}")));
+    }
     let answers = content.blocks();
     let failures = answers.iter().filter(|answer| is_failure(answer)).count();
     if answers.len() < 2 || failures == 0 {

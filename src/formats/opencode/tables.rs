@@ -71,7 +71,7 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
         facts: None,
         generation: None,
         tables: rows,
-        growth: Growth::Edited { listing: listing(tables, second) },
+        growth: Growth::Edited { listing: listing(tables, second), places: places(second) },
         newest: newest(second),
         archive: None,
     })
@@ -161,6 +161,18 @@ fn listing(tables: &Tables, second: bool) -> String {
         ));
     }
     format!("SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
+}
+
+fn places(second: bool) -> String {
+    let mut sources = vec![
+        "SELECT 0, rowid, 0, 0 FROM session WHERE id = ?1",
+        "SELECT 1, rowid, 0, 0 FROM message WHERE session_id = ?1",
+        "SELECT 2, rowid, 0, 0 FROM part WHERE session_id = ?1",
+    ];
+    if second {
+        sources.push("SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1");
+    }
+    sources.join(" UNION ALL ")
 }
 
 /// Undo and new titles change the row of a session, not always its time.

@@ -10,6 +10,7 @@ use super::event::Events;
 use super::message::{self, Line, ReadPrompt, Told};
 use super::retries::Retries;
 use crate::formats::decoder::{Decoder, Input, show_raw};
+use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
@@ -80,6 +81,10 @@ impl SessionDecoder {
 }
 
 impl Decoder for SessionDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.json {
             Json::Array(lines) => self.transaction(lines, input, out),

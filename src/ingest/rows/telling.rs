@@ -22,16 +22,35 @@ const KEPT: u64 = 32 << 20;
 impl Rows {
     pub(super) fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
-        let Growth::Appended { beyond, .. } = &queries.growth else { return Ok(()) };
+        let Growth::Appended { beyond, places, .. } = &queries.growth else { return Ok(()) };
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(());
         };
-        let rows = session.read_on(database, beyond)?;
-        let is_more = !rows.is_empty();
-        let mut todo: Vec<Todo> =
-            rows.into_iter().map(|(at, bytes)| Todo::Have { session: number, at, bytes }).collect();
-        todo.extend(is_more.then_some(Todo::More(number)));
+        let rows = session.read_on(database, (beyond, places))?;
+        let more = (!rows.is_empty()).then_some(Todo::More(number));
+        let read = rows.into_iter().map(|(at, bytes)| match bytes {
+            Some(bytes) => Todo::Have { session: number, at, bytes },
+            None => Todo::Row { session: number, table: 0, at },
+        });
+        let todo = read.chain(more).collect();
+        self.read_next(todo);
+        Ok(())
+    }
+
+    /// Adds the sessions that one started without a row that asked for them.
+    pub(super) fn read_children(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        self.database()?;
+        let (Some(database), Some(session)) = (&self.database, self.sessions.get(number)) else {
+            return Ok(());
+        };
+        let mut todo = Vec::new();
+        for name in session.children(database, &queries)? {
+            if self.asked.insert(name.clone()) {
+                self.add_session(&name, &mut todo, teller);
+            }
+        }
         self.read_next(todo);
         Ok(())
     }

@@ -100,7 +100,8 @@ impl<'a> Card<'a> {
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
             ToolKind::Plan => {
-                plan::rows(input, self.width, self.look).unwrap_or_else(|| self.arguments(input))
+                let tasks = plan::rows(input, self.width, self.look);
+                tasks.or_else(|| self.plan(input)).unwrap_or_else(|| self.arguments(input))
             }
             ToolKind::Delegate => self.prompt(input),
             ToolKind::Run if whole => self.command(input),
@@ -168,6 +169,12 @@ impl<'a> Card<'a> {
             return self.arguments(input);
         };
         prose(text, Manner::Typed, self.preview_rows(2), self.width, self.look)
+    }
+
+    /// A plan that is written as prose.
+    fn plan(&self, input: &Tree) -> Option<Vec<Row>> {
+        let text = input.get("plan").and_then(Tree::as_text)?;
+        Some(prose(text, Manner::Prose, self.preview_rows(12), self.width, self.look))
     }
 
     fn arguments(&self, input: &Tree) -> Vec<Row> {

@@ -90,6 +90,7 @@ impl Executions {
         if is_taken {
             message.key = born.key.clone();
             message.origin = born.origin;
+            message.at = born.at.or(message.at);
         }
     }
 
