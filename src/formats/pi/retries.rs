@@ -40,7 +40,8 @@ impl Retries {
         let told = Text::clean(&format!("{} ×{}", run.error, run.count));
         run.first.blocks.retain(|block| !matches!(block.kind, BlockKind::Break(_)));
         run.first.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(told))));
-        Some(Edit::Entry(Box::new(run.first.clone())))
+        // Its place in the tree is known; told again, it would read as if the session went back there.
+        Some(Edit::Entry(Box::new(Entry { parent: None, ..run.first.clone() })))
     }
 }
 
