@@ -84,6 +84,11 @@
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
 //!   next arrangement, the only place where rows exist; heights of all else are estimates for the
 //!   scrollbar.
+//! * **Names tell what records cannot.** A format is asked for a decoder of a path, for what an archived
+//!   file may be called, and for files that records ask for. Facts from small files beside a session are
+//!   facts about it, but no records.
+//! * **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept,
+//!   and within bounds; nothing in them can be read again by its place.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the

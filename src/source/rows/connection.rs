@@ -205,7 +205,9 @@ fn trouble(error: &Error) -> Trouble {
             Trouble::Busy
         }
         Some(ErrorCode::DatabaseCorrupt) => Trouble::Damaged(what),
-        Some(ErrorCode::NotADatabase) => Trouble::Unreadable("not a database any more".to_owned()),
+        Some(ErrorCode::NotADatabase) => {
+            Trouble::Unreadable("not a database, or only a piece of one".to_owned())
+        }
         _ => Trouble::Unreadable(what),
     }
 }
