@@ -254,7 +254,7 @@ mod tests {
         for (name, words) in [
             ("a.gz", "gzip"),
             ("a.zst", "zstd"),
-            ("a.db", if cfg!(feature = "sqlite") { "without tables" } else { "opencode export" }),
+            ("a.db", if cfg!(feature = "sqlite") { "damaged" } else { "opencode export" }),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("dangling", "does not exist"),
