@@ -141,7 +141,7 @@ fn edited_rows_come_in_their_place_and_count_once() {
         assert_eq!(followed.whole.tally().records(), 1 + 2 * 2499);
         assert_eq!(followed.whole.tally().faulty, 0);
         // Neither its time nor its size tells of this one.
-        writer.run(r#"UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'"#);
+        writer.run("UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'");
         expected[6] = expected[6].replace("part 7", "trap 7");
         followed.until("the silent edit", |f| said(&f.whole) == expected);
         writer.run("DELETE FROM part WHERE message_id = 'msg_00002499'; DELETE FROM message WHERE id = 'msg_00002499'");
@@ -395,6 +395,13 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn sessions_are_listed_and_named() {
     let home = Home::of(&openclaw());
+    // A table of a module that only its agent has.
+    let writer = Writer::open(&home.path);
+    writer.run(
+        "PRAGMA writable_schema = on; INSERT INTO sqlite_schema VALUES \
+         ('table', 'memories', 'memories', 0, 'CREATE VIRTUAL TABLE memories USING vec0(embedding)')",
+    );
+    drop(writer);
     let heads = sessions(&Target { path: home.path.clone(), session: None }).unwrap();
     let told: Vec<_> = heads
         .iter()
@@ -498,6 +505,8 @@ fn a_large_database_shows_its_newest_rows_first() {
 
 // === what the formats ask for ===
 
+const SECRETS: [&str; 6] = ["auth", "account", "credential", "session_share", "secret", "token"];
+
 fn tables_in(sql: &Path) -> Tables {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch(&fs::read_to_string(sql).unwrap()).unwrap();
@@ -554,9 +563,7 @@ fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
                 }
                 for query in all_sql(&queries) {
                     connection.prepare(&query).unwrap_or_else(|error| panic!("{error}: {query}"));
-                    for secret in ["auth", "account", "credential", "session_share", "secret", "token"] {
-                        assert!(!query.contains(secret), "{query}");
-                    }
+                    assert!(!SECRETS.iter().any(|secret| query.contains(secret)), "{query}");
                     seen += 1;
                 }
             }
@@ -693,7 +700,7 @@ fn real_databases_tell_what_the_files_beside_them_tell() {
                 let name = file.display().to_string();
                 let holds = name.contains(&head.id)
                     || EXPORTED.iter().any(|(id, end)| *id == head.id && name.ends_with(end));
-                if holds && !name.contains("trajectory") && !name.ends_with(".lock") {
+                if holds && !name.contains("trajectory") && !name.contains(".lock") {
                     assert_eq!(told(&target), told(&Target { path: file, session: None }), "{name}");
                     compared += 1;
                 }
