@@ -9,6 +9,7 @@ pub mod claude_stream;
 pub mod cline;
 pub mod decoder;
 pub mod generic;
+pub mod inline;
 pub mod json;
 pub mod openclaw;
 pub mod opencode;
