@@ -11,6 +11,7 @@ pub mod entry;
 pub mod excerpt;
 pub mod glyphs;
 pub mod json;
+pub mod link;
 pub mod markdown;
 pub mod output;
 pub mod row;

@@ -58,6 +58,8 @@ pub struct Theme {
     pub is_light: bool,
     /// Whether any colour may be used.
     pub has_colour: bool,
+    /// Whether the terminal makes links of addresses that it is told.
+    pub has_links: bool,
 }
 
 /// Styles of source code by the role of a word.
@@ -139,6 +141,7 @@ impl Theme {
             ascii: false,
             is_light: false,
             has_colour: true,
+            has_links: false,
         }
     }
 
@@ -263,6 +266,12 @@ impl Theme {
     #[must_use]
     pub fn with_ascii(self, ascii: bool) -> Self {
         Self { ascii, ..self }
+    }
+
+    /// The same with or without links.
+    #[must_use]
+    pub fn with_links(self, has_links: bool) -> Self {
+        Self { has_links, ..self }
     }
 
     /// The glyphs that may be used.

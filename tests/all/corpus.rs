@@ -25,7 +25,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
 }
 
 #[expect(clippy::print_stdout, reason = "the reason of a skipped test is for who runs it")]
-fn say(what: &str) {
+pub(crate) fn say(what: &str) {
     println!("{what}");
 }
 

@@ -24,6 +24,8 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod markdown;
+mod paging;
 mod pty;
 #[cfg(feature = "sqlite")]
 mod rows;
