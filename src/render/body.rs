@@ -75,7 +75,7 @@ pub fn body_rows(
         return tree::rows(&value, width, limit, look);
     }
     if diff::is_patch(text) && text.contains("\n@@") {
-        return diff::rows(&diff::of_patch(text), detail.extent(head + tail, 0), width, look);
+        return diff::rows(&diff::of_patch(text), "", detail.extent(head + tail, 0), width, look);
     }
     let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
     if body.is_away() {

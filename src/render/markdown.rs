@@ -216,7 +216,11 @@ impl Writer<'_> {
                 }
             }
             TagEnd::Table => self.end_table(),
-            TagEnd::TableHead | TagEnd::TableRow => {}
+            TagEnd::TableHead | TagEnd::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.end_row(source, self.look);
+                }
+            }
             other => self.inline.end(other, source),
         }
     }

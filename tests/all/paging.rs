@@ -54,8 +54,8 @@ fn read(path: &Path, first: u16) -> usize {
                     break;
                 }
                 let by = (stage.state.heights.total() / 50 / SCREENS as u64).clamp(1, 999);
-                stage.press(&by.to_string().chars().flat_map(|c| [c, ' ']).collect::<String>());
-                stage.press("space");
+                let count: String = by.to_string().chars().flat_map(|c| [c, ' ']).collect();
+                stage.press(&format!("{count}space"));
             }
             stage.press("G");
             rows += check(&stage, path, width);

@@ -4,6 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
+use super::inline::safe;
 use crate::render::row::Look;
 use crate::render::wrap::{self, Frame, Piece};
 
@@ -38,6 +39,22 @@ impl Table {
     pub fn cell(&mut self, lines: Cell) {
         if let Some(row) = self.rows.last_mut() {
             row.push(lines);
+        }
+    }
+
+    /// Ends a row. The parser drops cells beyond the last column; mostly they come from a bar in a cell, and
+    /// they stay in the last one as they were written.
+    pub fn end_row(&mut self, source: &str, look: &Look<'_>) {
+        let beyond = source.trim().trim_start_matches('|').trim_end_matches('|');
+        let mut bars = beyond.match_indices('|').filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
+        let beyond = bars.nth(self.alignments.len().saturating_sub(1)).and_then(|(at, _)| beyond.get(at..));
+        let last = self.rows.last_mut().and_then(|row| row.get_mut(self.alignments.len().saturating_sub(1)));
+        if let (Some(text), Some(cell)) = (beyond, last) {
+            let text = Span::styled(safe(text).into_owned(), look.theme.text);
+            match cell.last_mut() {
+                Some(line) => line.push(text),
+                None => cell.push(vec![text]),
+            }
         }
     }
 
@@ -163,6 +180,10 @@ impl Table {
         }
         lines
     }
+}
+
+fn ends_in_escape(text: &str) -> bool {
+    text.ends_with('\\')
 }
 
 fn wrapped(line: &[Piece], frame: &Frame) -> Vec<Vec<Piece>> {

@@ -132,7 +132,8 @@ impl<'a> Card<'a> {
     fn written_rows(&self) -> Vec<Row> {
         let extent = self.detail.extent(CHANGE.0, CHANGE.1);
         if let Some(change) = &self.change {
-            return diff::rows(change, extent, self.width, self.look);
+            let language = code::language_of_path(&self.call.headline);
+            return diff::rows(change, language, extent, self.width, self.look);
         }
         match written(self.call) {
             Some(text) => {
