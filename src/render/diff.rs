@@ -122,8 +122,7 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
 /// Compares two texts; shows the changes with some lines around them.
 pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     if old.len() + new.len() > MAX_COMPARED {
-        let all =
-            |sign, text: &str| text.lines().map(|line| DiffLine::plain(sign, line)).collect::<Vec<_>>();
+        let all = |sign, text: &str| text.lines().map(|line| DiffLine::plain(sign, line)).collect::<Vec<_>>();
         return [all(Sign::Removed, old), all(Sign::Added, new)].concat();
     }
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);

@@ -14,6 +14,7 @@ pub mod json;
 pub mod link;
 pub mod markdown;
 pub mod output;
+pub mod picture;
 pub mod row;
 pub mod sheet;
 pub mod theme;

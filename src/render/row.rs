@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::link::Links;
+use super::picture::Pictures;
 use super::theme::Theme;
 use crate::model::body::Key;
 use crate::model::entry::Entry;
@@ -79,6 +80,8 @@ pub struct Look<'a> {
     pub theme: &'a Theme,
     /// Syntax highlighting: finished pieces, and where to ask for more.
     pub colours: &'a Colours,
+    /// Images: finished pictures, and where to ask for more. Without, images are told in words.
+    pub pictures: Option<&'a Pictures>,
 }
 
 /// One entry with what its layout needs from outside.

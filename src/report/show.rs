@@ -260,6 +260,7 @@ impl<'a> Printer<'a> {
             times: true,
             theme: &self.theme,
             colours: &self.colours,
+            pictures: None,
         };
         for row in lay_out(&item, &look) {
             writeln!(out, "{}", paper.line(&row))?;

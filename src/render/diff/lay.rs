@@ -64,7 +64,9 @@ struct Painted<'a> {
 fn paint<'a>(part: &[&'a DiffLine], language: &str, look: &Look<'_>) -> Vec<Painted<'a>> {
     let theme = look.theme;
     let side = |gone: Sign| {
-        let lines = part.iter().filter(|line| line.sign != gone && line.sign != Sign::File && line.sign != Sign::Note);
+        let lines = part
+            .iter()
+            .filter(|line| line.sign != gone && line.sign != Sign::File && line.sign != Sign::Note);
         let text: Vec<String> = lines.map(|line| text_of(line)).collect();
         code::lines(&text.join("\n"), language, look.colours, theme, theme.text).into_iter()
     };
@@ -180,7 +182,13 @@ impl Sheet<'_> {
         }
     }
 
-    fn pair(&self, left: Option<&Painted<'_>>, right: Option<&Painted<'_>>, half: usize, rows: &mut Vec<Row>) {
+    fn pair(
+        &self,
+        left: Option<&Painted<'_>>,
+        right: Option<&Painted<'_>>,
+        half: usize,
+        rows: &mut Vec<Row>,
+    ) {
         let bar = Span::styled(format!(" {} ", self.look.theme.glyphs().bar), self.look.theme.dim);
         let left = left.map(|one| self.wrap(one, one.line.old, half)).unwrap_or_default();
         let right = right.map(|one| self.wrap(one, one.line.new, half)).unwrap_or_default();
@@ -232,11 +240,20 @@ mod tests {
 
     fn laid_out(patch: &str, width: usize, theme: &Theme) -> Vec<Row> {
         let colours = Colours::now();
-        let look = Look { width: 200, level: Level::Full, thinking: true, times: true, theme, colours: &colours };
+        let look = Look {
+            width: 200,
+            level: Level::Full,
+            thinking: true,
+            times: true,
+            theme,
+            colours: &colours,
+            pictures: None,
+        };
         rows(&of_patch(patch), "", Detail::Full.extent(0, 0), width, &look)
     }
 
-    const PATCH: &str = "--- a/x.rs\n+++ b/x.rs\n@@ -9,3 +9,4 @@ fn f\n let a;\n-let b;\n+let c;\n+let d;\n end\n";
+    const PATCH: &str =
+        "--- a/x.rs\n+++ b/x.rs\n@@ -9,3 +9,4 @@ fn f\n let a;\n-let b;\n+let c;\n+let d;\n end\n";
 
     #[test]
     fn wide_sheets_have_both_sides() {
@@ -267,13 +284,24 @@ mod tests {
     fn what_differs_within_a_line_stands_out() {
         let theme = Theme::dark().with_depth(Depth::True);
         let colours = Colours::never();
-        let look =
-            Look { width: 80, level: Level::Full, thinking: true, times: true, theme: &theme, colours: &colours };
+        let look = Look {
+            width: 80,
+            level: Level::Full,
+            thinking: true,
+            times: true,
+            theme: &theme,
+            colours: &colours,
+            pictures: None,
+        };
         let lines = compare("the old word here\n", "the new word here\n");
         let rows = rows(&lines, "", Detail::Full.extent(0, 0), 80, &look);
         let strong = theme.tints().unwrap().added.1;
-        let marked: String =
-            rows.iter().flat_map(|row| &row.line.spans).filter(|span| span.style.bg == Some(strong)).map(|span| span.content.as_ref()).collect();
+        let marked: String = rows
+            .iter()
+            .flat_map(|row| &row.line.spans)
+            .filter(|span| span.style.bg == Some(strong))
+            .map(|span| span.content.as_ref())
+            .collect();
         assert_eq!(marked, "new");
     }
 }

@@ -161,7 +161,8 @@ impl Reader {
         (self.old, self.new) = (start('-'), start('+'));
         let place = line.trim_start_matches('@').split_once("@@").map_or("", |(_, place)| place.trim());
         // Patches with `*** Update File` heads name the place after the only mark.
-        let place = if place.is_empty() && self.new.is_none() { line.trim_matches(['@', ' ']) } else { place };
+        let place =
+            if place.is_empty() && self.new.is_none() { line.trim_matches(['@', ' ']) } else { place };
         self.end_file();
         if !place.is_empty() || self.found.last().is_some_and(|line| line.sign != Sign::File) {
             self.found.push(DiffLine::plain(Sign::Note, place));

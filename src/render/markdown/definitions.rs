@@ -36,7 +36,9 @@ impl Definitions {
 /// The addresses of all links.
 fn addresses(text: &str) -> HashSet<String> {
     let address = |event| match event {
-        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+            Some(dest_url.into_string())
+        }
         _ => None,
     };
     Parser::new_ext(text, options()).filter_map(address).collect()

@@ -46,7 +46,8 @@ impl Table {
     /// they stay in the last one as they were written.
     pub fn end_row(&mut self, source: &str, look: &Look<'_>) {
         let beyond = source.trim().trim_start_matches('|').trim_end_matches('|');
-        let mut bars = beyond.match_indices('|').filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
+        let mut bars =
+            beyond.match_indices('|').filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
         let beyond = bars.nth(self.alignments.len().saturating_sub(1)).and_then(|(at, _)| beyond.get(at..));
         let last = self.rows.last_mut().and_then(|row| row.get_mut(self.alignments.len().saturating_sub(1)));
         if let (Some(text), Some(cell)) = (beyond, last) {
@@ -159,7 +160,9 @@ impl Table {
         let mut lines = Vec::new();
         let Some((head, rows)) = self.rows.split_first() else { return lines };
         if rows.is_empty() {
-            lines.extend(head.iter().flatten().flat_map(|name| wrapped(&bold(name), &Frame::hanging(width, 2))));
+            lines.extend(
+                head.iter().flatten().flat_map(|name| wrapped(&bold(name), &Frame::hanging(width, 2))),
+            );
         }
         for (index, row) in rows.iter().enumerate() {
             if index > 0 {

@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-use super::{image, plan};
+use super::{image_rows, plan};
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
@@ -37,6 +37,8 @@ pub struct Card<'a> {
     change: Option<Vec<DiffLine>>,
     /// Whether a sub-agent's row says how far it is.
     has_lane: bool,
+    /// Whether the entry is drawn dim.
+    is_dim: bool,
 }
 
 impl<'a> Card<'a> {
@@ -53,7 +55,7 @@ impl<'a> Card<'a> {
             | ToolKind::Other => None,
         };
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
-        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane }
+        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane, is_dim: sheet.item.dim }
     }
 
     /// Added and removed lines.
@@ -80,11 +82,11 @@ impl<'a> Card<'a> {
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) => {
                 rows.extend(self.output(result, FAILURE));
-                rows.extend(images(result, self.width, self.look));
+                rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
             ToolState::Done(result) => {
                 rows.extend(self.result(result));
-                rows.extend(images(result, self.width, self.look));
+                rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
         }
         rows
@@ -289,7 +291,7 @@ pub fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 /// A result by itself.
 pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
     let mut rows = body_rows(&result.body, detail, OUTPUT, sheet.room(), sheet.look);
-    rows.extend(images(result, sheet.room(), sheet.look));
+    rows.extend(images(result, detail, sheet.item.dim, sheet.room(), sheet.look));
     rows
 }
 
@@ -323,11 +325,6 @@ fn written(call: &ToolCall) -> Option<&Text> {
         .find_map(|name| input.get(name).and_then(Tree::as_text))
 }
 
-fn images(result: &ToolResult, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let row = |shown: &crate::model::body::Image| {
-        let text = image(&shown.mime, shown.bytes, shown.source.as_ref());
-        let line = wrap::fit(&[Span::styled(text, look.theme.dim)], width, look.theme.glyphs().cut);
-        Row { line: line.into(), ..Row::default() }
-    };
-    result.images.iter().map(row).collect()
+fn images(result: &ToolResult, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
+    result.images.iter().flat_map(|image| image_rows(image, detail, is_dim, width, look)).collect()
 }
