@@ -5,7 +5,7 @@
 
 mod definitions;
 mod inline;
-mod table;
+pub mod table;
 
 use std::sync::Arc;
 

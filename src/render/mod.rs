@@ -15,6 +15,7 @@ pub mod link;
 pub mod markdown;
 pub mod output;
 pub mod picture;
+pub mod results;
 pub mod row;
 pub mod sheet;
 pub mod theme;

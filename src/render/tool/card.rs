@@ -7,7 +7,7 @@ use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
-use crate::render::body::{body_rows, mark_away, prose, raw_rows};
+use crate::render::body::{body_rows, fetched, mark_away, prose, raw_rows};
 use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::Manner;
@@ -208,7 +208,7 @@ impl<'a> Card<'a> {
                 let text = result.body.text_or_stub();
                 prose(text, Manner::Prose, self.preview_rows(4), self.width, self.look)
             }
-            ToolKind::Fetch => self.output(result, FILE),
+            ToolKind::Fetch => fetched(&result.body, self.detail, FILE, self.width, self.look),
             ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan | ToolKind::Other => {
                 self.output(result, OUTPUT)
             }
