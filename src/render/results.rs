@@ -28,13 +28,15 @@ const LINKS: &str = "Links: ";
 pub fn contents(tree: &Tree) -> Option<String> {
     let items = tree.get("content").unwrap_or(tree).items();
     let is_all = matches!(tree, Tree::List(_)) || matches!(tree, Tree::Map(members) if members.len() == 1);
-    let text = |item: &Tree| {
-        let is_text = item.get("type").and_then(Tree::as_text).is_some_and(|kind| kind.as_str() == "text");
-        let is_only = matches!(item, Tree::Map(members) if members.len() == 2);
-        item.get("text").and_then(Tree::as_text).filter(|_| is_text && is_only)
-    };
-    let texts: Option<Vec<&str>> = items.iter().map(|item| text(item).map(|text| text.as_str())).collect();
+    let texts: Option<Vec<&str>> = items.iter().map(content).collect();
     texts.filter(|texts| is_all && !texts.is_empty()).map(|texts| texts.join("\n"))
+}
+
+/// The text of a content that is nothing but text.
+fn content(item: &Tree) -> Option<&str> {
+    let is_text = text_of(item, &["type"]) == Some("text");
+    let is_only = matches!(item, Tree::Map(members) if members.len() == 2);
+    text_of(item, &["text"]).filter(|_| is_text && is_only)
 }
 
 /// A table of a list of records whose values are short, at most so many rows.
