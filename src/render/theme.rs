@@ -71,6 +71,8 @@ pub struct Tints {
     pub added: (Color, Color),
     /// Of removed lines.
     pub removed: (Color, Color),
+    /// Of text on them that has no colour of its own, whatever the terminal's may be.
+    pub text: Color,
 }
 
 /// Styles of source code by the role of a word.
@@ -287,10 +289,12 @@ impl Theme {
         let dark = Tints {
             added: (Color::Rgb(16, 42, 28), Color::Rgb(24, 82, 46)),
             removed: (Color::Rgb(54, 24, 28), Color::Rgb(110, 36, 40)),
+            text: Color::Rgb(225, 228, 232),
         };
         let light = Tints {
             added: (Color::Rgb(225, 250, 230), Color::Rgb(170, 236, 186)),
             removed: (Color::Rgb(255, 235, 233), Color::Rgb(255, 200, 196)),
+            text: Color::Rgb(36, 41, 47),
         };
         is_faint.then_some(if self.is_light { light } else { dark })
     }

@@ -57,14 +57,14 @@ pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
 fn data(pager: &mut Pager, image: &Image) -> Result<Vec<u8>, String> {
     let record = pager.bytes(image.origin).ok_or("its record cannot be read any more")?;
     let text = String::from_utf8_lossy(&record);
-    let value = json::parse(&text).map_err(|_| "its record is broken")?;
+    let value = json::parse(&text).map_err(|_damage| "its record is broken")?;
     let mut found = Vec::new();
     encoded(&value, &mut found);
     let size = |text: &&str| text.len() as u64 / 4 * 3;
     let same = found.iter().find(|text| image.bytes.is_some_and(|bytes| size(text).abs_diff(bytes) < 4));
     let text = same.or(found.first()).ok_or("its data is not in the record")?;
     let text: String = text.split_ascii_whitespace().collect();
-    STANDARD.decode(text).map_err(|_| "its data is broken".to_owned())
+    STANDARD.decode(text).map_err(|error| format!("its data is broken: {error}"))
 }
 
 /// All strings of a value that are the data of images by their first bytes, in the order of the record.

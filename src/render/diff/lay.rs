@@ -109,7 +109,11 @@ fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
         at += text.len();
         cuts.push((at, if *differs { strong } else { ground }));
     }
-    on_grounds(&code, &cuts)
+    let mut spans = on_grounds(&code, &cuts);
+    for span in &mut spans {
+        span.style.fg = span.style.fg.or(theme.tints().map(|tints| tints.text));
+    }
+    spans
 }
 
 /// Spans with the ground of the part that they stand in; `cuts` are the ends of the parts.
@@ -162,20 +166,16 @@ impl Sheet<'_> {
         let half = (self.width - 3) / 2;
         let is_change = |line: &Painted<'_>| matches!(line.line.sign, Sign::Added | Sign::Removed);
         for group in lines.chunk_by(|line, next| is_change(line) && is_change(next)) {
-            let of = |sign| group.iter().filter(move |painted| painted.line.sign == sign);
+            let of = |sign| group.iter().filter(move |painted| painted.line.sign == sign).collect::<Vec<_>>();
+            let (old, new) = (of(Sign::Removed), of(Sign::Added));
             match group {
                 [one] if matches!(one.line.sign, Sign::File | Sign::Note) => {
                     self.unified(group, rows);
                 }
                 [one] if one.line.sign == Sign::Same => self.pair(Some(one), Some(one), half, rows),
                 _ => {
-                    let (mut old, mut new) = (of(Sign::Removed), of(Sign::Added));
-                    loop {
-                        let (left, right) = (old.next(), new.next());
-                        if left.is_none() && right.is_none() {
-                            break;
-                        }
-                        self.pair(left, right, half, rows);
+                    for index in 0..old.len().max(new.len()) {
+                        self.pair(old.get(index).copied(), new.get(index).copied(), half, rows);
                     }
                 }
             }

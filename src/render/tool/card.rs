@@ -203,6 +203,9 @@ impl<'a> Card<'a> {
                 let language = code::language_of_path(&self.call.headline);
                 output::numbered(source, language, extent(FILE), self.width, self.look)
             }
+            ToolKind::Search if result.body.text_or_stub().starts_with(['{', '[']) => {
+                self.output(result, FILE)
+            }
             ToolKind::Search => output::hits(source, extent(FILE), self.width, self.look),
             ToolKind::Delegate => {
                 let text = result.body.text_or_stub();
