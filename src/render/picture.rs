@@ -232,7 +232,8 @@ pub fn rows(picture: &Picture, columns: usize, most: usize, theme: &Theme) -> Ve
     rows
 }
 
-#[cfg(all(test, feature = "images"))]
+#[cfg(feature = "images")]
+#[cfg(test)]
 mod tests {
     use super::{Pictures, Sight, decode, fitted, rows};
     use crate::model::body::Image;

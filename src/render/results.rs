@@ -14,7 +14,7 @@ use super::sheet::hidden_row;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::Tree;
 use crate::model::figures;
-use crate::model::text::without_sgr;
+use crate::model::text::{Text, without_sgr};
 
 /// Tables with more columns, and longer cells, are data.
 const COLUMNS: usize = 8;
@@ -137,7 +137,7 @@ fn address(item: &Tree) -> Option<&str> {
 }
 
 fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
-    names.iter().find_map(|name| item.get(name).and_then(Tree::as_text)).map(|text| text.as_str())
+    names.iter().find_map(|name| item.get(name).and_then(Tree::as_text)).map(Text::as_str)
 }
 
 impl Pages<'_> {

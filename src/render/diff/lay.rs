@@ -30,11 +30,14 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
     let has = |sign| lines.iter().any(|line| line.sign == sign);
     let is_wide = width >= SIDE_BY_SIDE && has(Sign::Added) && has(Sign::Removed);
     let mut rows = Vec::new();
+    let mut language = language.to_owned();
     for part in lines.chunk_by(|_, next| !matches!(next.sign, Sign::File | Sign::Note)) {
-        let file = part.first().filter(|line| line.sign == Sign::File).map(|line| text_of(line));
-        let own = file.as_deref().map(|name| code::language_of_path(name.trim_end_matches([')', ' '])));
-        let own = own.map(|own| own.split(' ').next().unwrap_or(own));
-        let painted = paint(part, own.unwrap_or(language), look);
+        if let Some(file) = part.first().filter(|line| line.sign == Sign::File) {
+            let name = text_of(file);
+            let name = name.strip_suffix(" (new)").or(name.strip_suffix(" (deleted)")).unwrap_or(&name);
+            code::language_of_path(name).clone_into(&mut language);
+        }
+        let painted = paint(part, &language, look);
         if is_wide { sheet.side_by_side(&painted, &mut rows) } else { sheet.unified(&painted, &mut rows) }
     }
     if hidden > 0 {
