@@ -19,8 +19,10 @@ use super::wrap::Piece;
 use crate::model::body::Image;
 
 /// Columns of a picture at most.
+#[cfg(feature = "images")]
 const COLUMNS: u32 = 96;
 /// Rows of a picture at most.
+#[cfg(feature = "images")]
 const ROWS: u32 = 32;
 /// Pictures that are kept.
 const MOST: usize = 64;
