@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 
 use super::chrome;
 use super::header::short_model;
-use crate::app::picker::{Pane, Picker, Previewed, divide};
+use crate::app::picker::{Pane, Picker, divide};
 use crate::app::state::State;
 use crate::model::figures;
 use crate::model::found::{Found, Preview};
@@ -26,8 +26,6 @@ const AGE: usize = 4;
 const SIZE: usize = 6;
 /// What stands between columns.
 const GAP: usize = 2;
-/// Lines of the first prompt in the preview, where there is an answer too.
-const PROMPT_SHARE: usize = 2;
 
 /// Paints the whole screen.
 pub fn paint(state: &State, frame: &mut Frame<'_>) {
@@ -205,35 +203,28 @@ fn paint_preview(state: &State, area: Rect, buffer: &mut Buffer) {
     let Some(found) = state.picker.chosen() else { return };
     let place = found.place();
     let known = state.picker.previewed.as_ref().filter(|known| known.place == place);
-    let preview = known.and_then(|known: &Previewed| known.preview.as_ref());
+    let preview = known.and_then(|known| known.preview.as_ref());
     let theme = &state.theme;
-    let mut y = area.y;
     let title = found.title.as_deref().unwrap_or("(no title)");
-    y = paint_text(title, theme.heading, y, Rect { height: area.height.min(2), ..area }, buffer);
-    for line in facts(state, found, preview) {
-        y = paint_text(
-            &line,
-            theme.dim,
-            y,
-            Rect { height: (y - area.y + 1).min(area.height), ..area },
-            buffer,
-        );
+    let head = Rect { height: area.height.min(2), ..area };
+    let mut y = paint_text(title, theme.heading, area.y, head, buffer);
+    for line in facts(state, found, preview).into_iter().take(usize::from(area.bottom() - y)) {
+        let line = wrap::fit(&[Span::styled(line, theme.dim)], usize::from(area.width), theme.glyphs().cut);
+        buffer.set_line(area.x, y, &Line::from(line), area.width);
+        y += 1;
     }
-    let Some(preview) = preview else { return };
-    let rest = area.bottom().saturating_sub(y);
-    let prompt_end = if preview.answer.is_some() { y + rest / 2 } else { area.bottom() };
+    let Some(Preview { prompt, answer, .. }) = preview else { return };
+    // Where both are long, each has its half.
+    let half = y + (area.bottom() - y) / 2;
+    let prompt_end = if answer.is_some() { half } else { area.bottom() };
     let parts = [
-        ("first prompt", &preview.prompt, theme.user, prompt_end),
-        ("last answer", &preview.answer, theme.assistant, area.bottom()),
+        ("first prompt", prompt, theme.user, prompt_end),
+        ("last answer", answer, theme.assistant, area.bottom()),
     ];
     for (name, text, style, end) in parts {
-        let Some(text) = text else { continue };
-        if y + u16::try_from(PROMPT_SHARE).unwrap_or(0) >= end {
-            continue;
-        }
+        let Some(text) = text.as_ref().filter(|_| y + 2 < end) else { continue };
         buffer.set_stringn(area.x, y + 1, name, usize::from(area.width), style);
-        let height = end.saturating_sub(area.y).min(area.height);
-        y = paint_text(text, theme.text, y + 2, Rect { height, ..area }, buffer);
+        y = paint_text(text, theme.text, y + 2, Rect { height: end - area.y, ..area }, buffer);
     }
 }
 

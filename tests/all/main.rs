@@ -25,6 +25,7 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod picker;
 mod pty;
 mod reports;
 #[cfg(feature = "sqlite")]

@@ -7,8 +7,12 @@ use nucleo_matcher::{Config, Matcher, Utf32String};
 
 use crate::model::found::Found;
 
-/// What a part of an id counts: more than letters that are scattered over a title.
-const ID: u32 = 150;
+/// What a letter must count on the average: less says that letters are scattered over a text by chance.
+const LETTER: u32 = 13;
+/// What a part of an id counts for each letter: as much as a whole word of a title.
+const ID_LETTER: u32 = 20;
+/// Of two that fit equally well the one whose title does comes first.
+const TITLE: u32 = 8;
 
 /// The facts of a session that are searched, ready to be matched.
 pub struct Grist {
@@ -60,10 +64,15 @@ impl Sieve {
         let matcher = &mut self.matcher;
         let mut sum = 0;
         for (atom, letters) in &self.words {
-            let title = atom.score(grist.title.slice(..), matcher).map(|score| u32::from(score) * 2);
-            let others =
-                grist.others.each_ref().map(|fact| atom.score(fact.slice(..), matcher).map(u32::from));
-            let id = (grist.id.contains(letters.as_str()) != atom.negative).then_some(ID);
+            let length = u32::try_from(letters.chars().count()).unwrap_or(u32::MAX);
+            let least = if atom.negative { 0 } else { length.saturating_mul(LETTER) };
+            let mut fits = |fact: &Utf32String| {
+                atom.score(fact.slice(..), matcher).map(u32::from).filter(|score| *score >= least)
+            };
+            let title = fits(&grist.title).map(|score| score + TITLE);
+            let others = grist.others.each_ref().map(fits);
+            let is_id = grist.id.contains(letters.as_str()) != atom.negative;
+            let id = is_id.then_some(length.saturating_mul(ID_LETTER));
             let facts = others.into_iter().chain([title, id]);
             sum += if atom.negative { facts.min().flatten().map(|_| 0)? } else { facts.max().flatten()? };
         }
@@ -106,7 +115,7 @@ mod tests {
         for typed in ["", "watcher", "fxwtch", "opus fix", "work/tv", "5d0c", "7F4E", "claude !codex"] {
             assert!(score(typed).is_some(), "{typed}");
         }
-        for typed in ["boat", "fix boat", "FIX", "tvopus", "5c5", "!watch", "!5d0c fix"] {
+        for typed in ["boat", "fix boat", "fhr", "FIX", "tvopus", "5c5", "!watch", "!5d0c fix"] {
             assert!(score(typed).is_none(), "{typed}");
         }
         assert!(score("watcher") > score("wter"), "letters in a row are better");
