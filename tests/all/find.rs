@@ -6,9 +6,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
+#[cfg(feature = "sqlite")]
+use tv::cli::{Config, Surroundings};
 use tv::ingest::find::{self, Environment, Search};
 use tv::model::found::{Found, Sighting};
 use tv::model::moment::Moment;
+#[cfg(feature = "sqlite")]
+use tv::runtime::config::Start;
 
 /// Long after everything that these tests write.
 const LATER: Moment = Moment(4_000_000_000_000);
@@ -425,4 +429,34 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
     assert!(!folder.join("opencode.db-wal").exists() && !folder.join("opencode.db-shm").exists());
     // A session that another one started is no row of the list, yet it has a name.
     assert_eq!(home.tv(&["stats", "ses_two"]).0, 0);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_database_of_several_sessions_leaves_the_choice() {
+    let home = home_with_databases();
+    let path = home.path().join(".local/share/opencode/opencode.db");
+    let start = |surroundings: Surroundings| {
+        let arguments = ["tv".into(), path.clone().into_os_string()];
+        match Config::resolve(arguments, surroundings) {
+            Ok(Config::View(view)) => view.start,
+            other => panic!("{other:?}"),
+        }
+    };
+    let terminal = || Surroundings { columns: Some(80), ..Surroundings::default() };
+    assert!(matches!(start(terminal()), Start::Session(_)), "the other one is a sub-agent");
+    let another =
+        "INSERT INTO session VALUES('ses_three', 'p', NULL, '/gears', 'Paint the gears', '1.2', 1, 2)";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(another).unwrap();
+    assert_eq!(start(terminal()), Start::Picker(vec![path.clone()]));
+    let (code, out, error) = home.tv(&[path.to_str().unwrap()]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(out.contains("Oil the gears") && out.contains("Paint the gears"), "{out}");
+    assert!(out.contains("2 sessions; open one with: tv '") && out.contains("opencode.db#ID'"), "{out}");
+    let (_, out, _) = home.tv(&[&format!("{}#ses_one", path.display())]);
+    assert!(out.contains("All oiled"), "{out}");
+    let search = Search { paths: vec![path], ..home.search() };
+    let found =
+        find::sessions(&search, LATER).map(Result::unwrap).find(|found| found.id.as_str() == "ses_one");
+    assert_eq!(find::preview(&found.unwrap()).answer.as_deref(), Some("All oiled."));
 }
