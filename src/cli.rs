@@ -16,11 +16,11 @@ pub use self::surroundings::Surroundings;
 
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
-use crate::ingest::{OpenError, Target, WatchMode};
+use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{doctor, list, show, stats};
-use crate::runtime::config::{DemoSpeed, ThemeChoice, ViewConfig};
+use crate::runtime::config::{DemoSpeed, Start, ThemeChoice, ViewConfig};
 use crate::settings::{self, Settings};
 
 /// Columns of text that does not go to a terminal.
@@ -68,7 +68,8 @@ pub enum Config {
 struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The session to view; written as text if the output is not a terminal
+    /// The session to view, written as text if the output is not a terminal; without one, all sessions
+    /// to choose from
     session: Option<OsString>,
     /// Write which keys do what, and end
     #[arg(long)]
@@ -212,9 +213,15 @@ impl Config {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some(session)) => Ok(match target(&session, &surroundings.environment) {
                 Err(refusal) => Self::Refuse(refusal),
-                Ok(target) if surroundings.can_view() => view(target, &args.look, None, surroundings),
+                Ok(target) if surroundings.can_view() => view(start(target), &args.look, surroundings),
+                Ok(target) if ingest::is_choice(&target) => {
+                    Self::List(choices(target, &args.look, surroundings))
+                }
                 Ok(target) => Self::Print(show_instead(target, &args.look, &surroundings)),
             }),
+            (None, None) if surroundings.can_view() => {
+                Ok(view(Start::Picker(Vec::new()), &args.look, surroundings))
+            }
             (None, None) => {
                 let what = "name a session to view, see which there are with `tv list`, or try `tv demo`";
                 Err(Args::command().error(ErrorKind::MissingRequiredArgument, what))
@@ -238,8 +245,7 @@ impl Config {
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Demo { speed, look } if surroundings.can_view() => {
-                let nothing = Target { path: PathBuf::new(), session: None };
-                view(nothing, &look, Some(DemoSpeed(speed)), surroundings)
+                view(Start::Demo(DemoSpeed(speed)), &look, surroundings)
             }
             Command::Demo { .. } => {
                 let what = "the demo needs a terminal to draw on";
@@ -257,16 +263,22 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     script
 }
 
-fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: Surroundings) -> Config {
+/// A database of several sessions leaves the choice to the reader.
+fn start(target: Target) -> Start {
+    if ingest::is_choice(&target) { Start::Picker(vec![target.path]) } else { Start::Session(target) }
+}
+
+fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
     let (settings, keymap, complaint) = read_settings(&surroundings);
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
     let links = surroundings.has_links();
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
-    let Surroundings { no_color, editor, colorfgbg, term, test_panic, .. } = surroundings;
+    let Surroundings { no_color, editor, colorfgbg, term, test_panic, environment, .. } = surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
     Config::View(Box::new(ViewConfig {
-        target,
+        start,
+        environment,
         theme: theme.map_or(ThemeChoice::Auto, ThemeChoice::Named),
         themes,
         depth,
@@ -284,7 +296,6 @@ fn view(target: Target, look: &LookArgs, demo: Option<DemoSpeed>, surroundings: 
         colorfgbg,
         term,
         test_panic,
-        demo,
     }))
 }
 
@@ -307,6 +318,17 @@ fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap, Option<Strin
     let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
     let complaint = complaints.first().map(|first| format!("{path}:{first}{more}"));
     (settings, keymap, complaint)
+}
+
+/// The sessions of a database, when there is no screen to choose one on.
+fn choices(target: Target, look: &LookArgs, surroundings: Surroundings) -> list::Options {
+    list::Options {
+        paper: paper(None, ColorChoice::Auto, look.ascii, &surroundings),
+        search: Search { environment: surroundings.environment, paths: vec![target.path], format: None },
+        hint: true,
+        limit: None,
+        json: false,
+    }
 }
 
 /// The viewer's arguments, when there is no screen to view on.
@@ -337,6 +359,7 @@ fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
     list::Options {
         paper: paper(args.width, args.color, args.ascii, &surroundings),
         search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
+        hint: false,
         limit: args.limit,
         json: args.json,
     }

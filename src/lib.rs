@@ -98,6 +98,10 @@
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
+//! * **The picker is a mode, not a program of its own.** It lies over the session, or over nothing, so the loop,
+//!   the keys and the screen are the same. The session behind goes on being followed until another one is
+//!   opened; [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions are
+//!   told one by one and matched in steps, so a key costs the same with ten sessions and with ten thousand.
 //! * **Of a database the SQL is the format's, running it the source's.** A format says by
 //!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
 //!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it

@@ -11,7 +11,7 @@ use tv::cli::{Config, Surroundings, completions};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
-use tv::report::{choice, doctor, list, show, stats};
+use tv::report::{doctor, list, show, stats};
 use tv::runtime;
 
 /// It could not be done.
@@ -32,17 +32,6 @@ fn main() -> ExitCode {
 
 fn run(config: &Config) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let opened = match config {
-        Config::View(view) if view.demo.is_none() => Some(&view.target),
-        Config::Print(options) => Some(&options.target),
-        _ => None,
-    };
-    if let Some(target) = opened
-        && choice::write(target, now(), &mut out)?
-    {
-        out.flush()?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let outcome = match config {
         Config::View(view) => {
             drop(out);

@@ -72,6 +72,8 @@ pub enum Action {
     Back,
     /// The outline of turns on or off.
     ToggleOutline,
+    /// Choose a session.
+    Sessions,
     /// Type a command.
     Palette,
     /// All keys.
@@ -204,6 +206,7 @@ const NAMES: &[(&str, Action)] = &[
     ("edit", Action::Edit),
     ("back", Action::Back),
     ("toggle-outline", Action::ToggleOutline),
+    ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),
     ("reload", Action::Reload),

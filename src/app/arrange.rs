@@ -7,10 +7,11 @@ use std::collections::HashSet;
 use super::branch_folds;
 use super::branches;
 use super::items::Layouts;
+use super::picker;
 use super::seek;
 use super::sequence::Sequence;
 use super::spine::cell_of;
-use super::state::{Effect, State};
+use super::state::{Effect, Mode, State};
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::{activity, context, cost, phrases};
@@ -70,6 +71,9 @@ pub fn divide(state: &State) -> Frame {
 
 /// Fills the window, and says which bodies must be read for it.
 pub fn arrange(state: &mut State) -> Vec<Effect> {
+    if matches!(state.mode, Mode::Picker) {
+        return picker::arrange(state);
+    }
     state.transcript.settle();
     branch_folds::notice(state);
     refresh_facts(state);

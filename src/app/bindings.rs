@@ -113,6 +113,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Take, &["y i"], Action::Copy(What::Id), "copy the id"),
     bind(Group::Take, &["r"], Action::Raw, "raw JSON of the entry"),
     bind(Group::Take, &["v"], Action::Edit, "open the file in $EDITOR at the record's line"),
+    bind(Group::Program, &["s", "0"], Action::Sessions, "choose another session"),
     bind(Group::Program, &[":", "ctrl-p"], Action::Palette, "type a command, or choose one"),
     bind(Group::Program, &["?", "F1"], Action::Help, "this help; / in it finds"),
     bind(Group::Program, &["R"], Action::Reload, "read the session anew"),

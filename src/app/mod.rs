@@ -21,6 +21,7 @@ pub mod keys;
 pub mod moving;
 pub mod outline;
 pub mod palette;
+pub mod picker;
 pub mod route;
 pub mod search;
 pub mod searching;

@@ -5,6 +5,7 @@ use tui_input::InputRequest;
 use super::action::Action;
 use super::keymap::Match;
 use super::keys::{Code, Press};
+use super::picker;
 use super::state::{Mode, State};
 
 /// What a key press asks for.
@@ -16,7 +17,7 @@ pub enum Request {
     Type(InputRequest),
     /// The typed line is finished.
     Accept,
-    /// Complete the typed line.
+    /// Complete the typed line, or show more of what is chosen.
     Complete,
     /// Scroll a pop-up by lines; far beyond its ends stops there.
     ScrollPopUp(isize),
@@ -32,6 +33,7 @@ pub fn route(state: &mut State, press: Press) -> Request {
     match state.mode {
         Mode::Search { .. } | Mode::Help { is_typing: true, .. } => typing(press),
         Mode::Palette(_) => choosing(press),
+        Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Help { .. } | Mode::Raw { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
@@ -100,6 +102,21 @@ fn choosing(press: Press) -> Request {
         (Code::PageDown, _) => Request::ScrollPopUp(10),
         (Code::Tab, _) => Request::Complete,
         _ => typing(press),
+    }
+}
+
+/// While a session is chosen, what is typed narrows the list, and the list moves.
+fn picking(lines: u16, press: Press) -> Request {
+    let page = isize::try_from(lines.saturating_sub(1)).unwrap_or(10).max(1);
+    match (press.code, press.ctrl) {
+        (Code::PageUp, _) => Request::ScrollPopUp(-page),
+        (Code::PageDown, _) => Request::ScrollPopUp(page),
+        (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
+        (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
+        (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
+        (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
+        (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
+        _ => choosing(press),
     }
 }
 

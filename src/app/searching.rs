@@ -118,7 +118,9 @@ fn to_nearest(state: &mut State) {
     let Some(search) = &state.search else { return };
     let start = match &state.mode {
         Mode::Search { from, .. } => from.focus,
-        Mode::Normal | Mode::Palette(_) | Mode::Help { .. } | Mode::Raw { .. } => state.view.focus,
+        Mode::Normal | Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } => {
+            state.view.focus
+        }
     };
     let start = start.map(|focus| in_file(&state.transcript, focus));
     // Hits come in the order of the file, so the first one behind the start stays the first one.

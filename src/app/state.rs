@@ -13,6 +13,7 @@ use super::keymap::Keymap;
 use super::keys::Press;
 use super::outline::Outline;
 use super::palette::Palette;
+use super::picker::Picker;
 use super::search::{Job, Search, Searchable};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
@@ -22,6 +23,7 @@ use crate::analysis::context::ContextUse;
 use crate::model::body::Image;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
+use crate::model::found::{Found, Place};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
@@ -87,6 +89,10 @@ pub struct State {
     pub keymap: Keymap,
     /// What keys mean just now.
     pub mode: Mode,
+    /// The sessions to choose from.
+    pub picker: Picker,
+    /// Whether the session was chosen there, so that leaving it leads back.
+    pub is_picked: bool,
     /// Keys of an unfinished chord.
     pub pressed: Vec<Press>,
     /// A count typed before a key.
@@ -153,6 +159,8 @@ pub enum Mode {
     },
     /// A command is being typed.
     Palette(Palette),
+    /// A session is being chosen.
+    Picker,
     /// The help is open.
     Help {
         /// First line shown.
@@ -228,6 +236,16 @@ pub enum Effect {
     View(Image),
     /// Use the colours with this name.
     Theme(String),
+    /// Look for sessions, and go on looking.
+    Seek,
+    /// Stop looking.
+    EndSeeking,
+    /// Read what a session is about.
+    Preview(Box<Found>),
+    /// Open a session in place of this one.
+    Open(Place),
+    /// Leave the session for the picker.
+    Leave,
     /// Read the session anew.
     Reload,
     /// Draw everything anew.
@@ -268,6 +286,8 @@ impl State {
             size: (80, 24),
             keymap: Keymap::default(),
             mode: Mode::Normal,
+            picker: Picker::default(),
+            is_picked: false,
             pressed: Vec::new(),
             count: None,
             search: None,
@@ -298,6 +318,11 @@ impl State {
     /// clocks of calls run only while the agent is at work.
     pub fn ticks(&self) -> bool {
         self.is_at_work() || self.message.is_some()
+    }
+
+    /// Whether the next frame would show more, though nothing has happened.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self.mode, Mode::Picker) && self.picker.is_at_work()
     }
 
     /// Where the reader stands now.

@@ -4,6 +4,7 @@ use tui_input::{Input, InputRequest};
 
 use super::command::Command;
 use super::palette;
+use super::picker;
 use super::searching;
 use super::state::{Effect, Mode, State};
 use crate::model::text::Text;
@@ -16,6 +17,7 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     match &mut state.mode {
         Mode::Search { .. } => return searching::type_on(state, request),
         Mode::Palette(_) => palette::type_on(state, request),
+        Mode::Picker => picker::type_on(state, request),
         Mode::Help { top, wanted, is_typing } => {
             *is_typing = true;
             *top = 0;
@@ -41,9 +43,18 @@ pub fn accept(state: &mut State) -> Option<Command> {
         Mode::Search { .. } => searching::accept(state),
         Mode::Palette(_) => return palette::accept(state),
         Mode::Help { is_typing, .. } => *is_typing = false,
-        Mode::Raw { .. } | Mode::Normal => {}
+        Mode::Raw { .. } | Mode::Normal | Mode::Picker => {}
     }
     None
+}
+
+/// Tab: completes the line, or shows more of what is chosen.
+pub fn complete(state: &mut State) {
+    match state.mode {
+        Mode::Palette(_) => palette::complete(state),
+        Mode::Picker => picker::toggle_preview(state),
+        Mode::Normal | Mode::Search { .. } | Mode::Help { .. } | Mode::Raw { .. } => {}
+    }
 }
 
 /// Leaves a pop-up, the typing, or the search, one at a time.
@@ -55,6 +66,10 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
         }
         Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) => Vec::new(),
         Mode::Search { from, .. } => searching::give_up(state, &from),
+        Mode::Picker => {
+            state.mode = Mode::Picker;
+            picker::cancel(state)
+        }
         Mode::Normal => searching::end(state),
     }
 }

@@ -12,6 +12,7 @@ use super::help;
 use super::keys::Press;
 use super::moving::{back, follow, pair, scroll, seek_on, to_branch};
 use super::palette;
+use super::picker;
 use super::route::{Request, route};
 use super::searching;
 use super::state::{Effect, Mode, State};
@@ -21,6 +22,7 @@ use super::viewport::{Focus, Motion};
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
+use crate::model::found::{Place, Preview, Sighting};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::render::row::{Level, Look, Row};
@@ -67,6 +69,10 @@ pub enum Event {
         /// A title and the value of each.
         trees: Vec<(String, Tree)>,
     },
+    /// Sessions that were looked for.
+    Seen(Sighting),
+    /// What a session is about.
+    Previewed(Place, Preview),
     /// Colours that were asked for are ready.
     Coloured,
     /// The terminal has said whether its background is light.
@@ -99,6 +105,8 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Searched { generation, hits, is_complete } => {
             searching::found(state, generation, hits, is_complete);
         }
+        Event::Seen(sighting) => state.picker.see(sighting),
+        Event::Previewed(place, preview) => picker::take(state, &place, preview),
         Event::Records { title, trees } => show_records(state, title, &trees),
         Event::Background(is_light) if is_light != state.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
@@ -139,6 +147,7 @@ fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw { top, rows, .. } => (top, rows.len()),
         Mode::Palette(palette) => return palette::select(palette, by),
+        Mode::Picker => return picker::select(state, by),
         Mode::Normal | Mode::Search { .. } => return,
     };
     *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
@@ -152,9 +161,10 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
         Request::Act(action, times) => act(state, action, times),
         Request::Type(request) => typing::type_on(state, request),
         Request::Complete => {
-            palette::complete(state);
+            typing::complete(state);
             Vec::new()
         }
+        Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
         Request::Accept => match typing::accept(state) {
             Some(command) => run(state, command),
             None => Vec::new(),
@@ -238,12 +248,14 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             state.wants_outline = Some(!is_shown);
             state.look_changed();
         }
+        Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         Action::Cancel => return typing::cancel(state),
+        Action::Quit if state.is_picked => return vec![Effect::Leave],
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
     }
     Vec::new()

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use clap::CommandFactory;
 
 use super::{Args, Config, Surroundings, completions};
-use crate::ingest::WatchMode;
 use crate::ingest::find::Environment;
+use crate::ingest::{Target, WatchMode};
 use crate::render::row::Level;
-use crate::runtime::config::{DemoSpeed, ThemeChoice};
+use crate::runtime::config::{DemoSpeed, Start, ThemeChoice};
 
 fn on_a_terminal() -> Surroundings {
     Surroundings { columns: Some(120), term: Some("xterm-256color".to_owned()), ..Surroundings::default() }
@@ -28,7 +28,9 @@ fn the_arguments_are_well_formed() {
 fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
     let on_terminal = resolve("a.jsonl --level 4 --poll", on_a_terminal()).unwrap();
     let Config::View(view) = on_terminal else { panic!("{on_terminal:?}") };
-    assert_eq!((view.level, view.watch, view.demo), (Level::Full, WatchMode::Poll, None));
+    assert_eq!((view.level, view.watch), (Level::Full, WatchMode::Poll));
+    let target = Target { path: "a.jsonl".into(), session: None };
+    assert_eq!(view.start, Start::Session(target));
     let elsewhere = resolve("a.jsonl --level 2", Surroundings::default()).unwrap();
     let Config::Print(show) = elsewhere else { panic!("{elsewhere:?}") };
     assert_eq!((show.level, show.paper.width, show.paper.colour), (Level::Outline, 100, false));
@@ -86,16 +88,28 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
 fn the_demo_needs_a_terminal_and_a_speed() {
     let demo = resolve("demo --speed 2.5 --theme light", on_a_terminal()).unwrap();
     let Config::View(view) = demo else { panic!("{demo:?}") };
-    assert_eq!((view.demo, view.theme), (Some(DemoSpeed(2.5)), ThemeChoice::Named("light".to_owned())));
+    let light = ThemeChoice::Named("light".to_owned());
+    assert_eq!((view.start, view.theme), (Start::Demo(DemoSpeed(2.5)), light));
     assert!(resolve("demo --speed 0", on_a_terminal()).is_err());
     assert!(resolve("demo --speed nan", on_a_terminal()).is_err());
     assert!(resolve("demo", Surroundings::default()).is_err());
 }
 
 #[test]
+fn without_a_session_all_are_to_choose_from_on_a_terminal() {
+    let config = resolve("--ascii", on_a_terminal()).unwrap();
+    let Config::View(view) = config else { panic!("{config:?}") };
+    assert_eq!((view.start, view.ascii), (Start::Picker(Vec::new()), true));
+    let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
+    for surroundings in [dumb, Surroundings::default()] {
+        let error = resolve("", surroundings).unwrap_err();
+        assert!(error.exit_code() == 2 && error.to_string().contains("tv list"), "{error}");
+    }
+}
+
+#[test]
 fn wrong_arguments_are_usage_errors() {
     for line in [
-        "",
         "stats",
         "show",
         "list --agent nobody",

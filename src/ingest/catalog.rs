@@ -39,6 +39,12 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     Ok(heads)
 }
 
+/// The sessions of a database, newest first, without the counts of their messages.
+pub fn heads_at(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
+    let (database, _, queries) = detect(path)?;
+    heads(&database, &queries).map_err(|trouble| refusal(path, &trouble.words()))
+}
+
 /// How a format reads these tables.
 pub fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Trouble> {
     Ok(format.queries(&tables(database)?))

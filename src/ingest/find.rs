@@ -1,5 +1,7 @@
 //! Finding sessions: all that lie under the agents' roots, or where the reader says, newest first.
 //!
+//! `watch` goes on looking, for the picker; `preview` tells what one session is about.
+//!
 //! Invariant: `candidates` come from walks that open no file; the facts of each are read only when it is
 //! asked for, from its beginning and its end.
 
@@ -7,24 +9,23 @@ mod candidates;
 mod facts;
 mod glance;
 mod lookup;
+mod preview;
+mod watch;
 
 use std::vec;
 
-use crossbeam_channel::{Receiver, bounded};
-
 pub use self::candidates::Search;
-pub use self::facts::Found;
 pub use self::lookup::locate;
+pub use self::preview::preview;
+pub use self::watch::{Watch, watch};
 
-use self::candidates::Candidate;
+use self::candidates::{Candidate, Databases};
 use self::facts::Facts;
 use super::target::OpenError;
 use crate::formats::REGISTRY;
 pub use crate::formats::roots::Environment;
+use crate::model::found::Found;
 use crate::model::moment::Moment;
-
-/// How many found sessions wait for whoever shows them.
-const WAITING: usize = 64;
 
 /// Sessions, newest first. Each is read when it is asked for.
 pub struct Sessions {
@@ -36,23 +37,13 @@ pub struct Sessions {
 
 /// Finds sessions. Paths that are not there come first, as errors.
 pub fn sessions(search: &Search, now: Moment) -> Sessions {
-    let (candidates, failures) = candidates::collect(search);
+    let (candidates, failures) = candidates::collect(search, &mut Databases::default());
     Sessions {
         failures: failures.into_iter(),
         candidates: candidates.into_iter(),
         format: search.format.clone(),
         facts: Facts::new(now),
     }
-}
-
-/// Finds sessions on a thread of its own, which reads a little ahead and ends when the receiver is gone.
-pub fn stream(search: Search, now: Moment) -> Receiver<Result<Found, OpenError>> {
-    let (sender, receiver) = bounded(WAITING);
-    std::thread::spawn(move || {
-        let mut sessions = sessions(&search, now);
-        while sessions.next().is_some_and(|found| sender.send(found).is_ok()) {}
-    });
-    receiver
 }
 
 impl Sessions {

@@ -66,10 +66,9 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     open::sessions(target)
 }
 
-/// Of a database without the name of a session: those that no other session there started, newest first.
-/// Nothing of all else.
-pub fn choices(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
-    open::choices(target)
+/// Whether a reader has to choose: a database of several sessions, of which none is named.
+pub fn is_choice(target: &Target) -> bool {
+    open::is_choice(target)
 }
 
 /// Opens a session: finds out its format and shape, reads nothing else.

@@ -86,16 +86,15 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
 }
 
-/// The sessions that a reader may choose from.
-pub fn choices(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
+/// Whether a database holds several sessions that no other one there started, and none of them is named.
+pub fn is_choice(target: &Target) -> bool {
     // What waits for its writer is not looked into.
     let is_file = !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
     if target.session.is_some() || !is_file || !is_database(&target.path) {
-        return Ok(Vec::new());
+        return false;
     }
-    let heads = catalog::sessions(&target.path)?;
-    let main = heads.iter().filter(|head| catalog::is_main(head, &heads));
-    Ok(main.cloned().collect())
+    let heads = catalog::heads_at(&target.path).unwrap_or_default();
+    heads.iter().filter(|head| catalog::is_main(head, &heads)).nth(1).is_some()
 }
 
 /// Whether a file is a database, whatever its name.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::model::found::Place;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 
@@ -34,6 +35,11 @@ impl Target {
             }
             _ => whole,
         }
+    }
+
+    /// What to open of a session that was found.
+    pub fn of(place: Place) -> Self {
+        Self { path: place.path, session: place.session }
     }
 
     /// Whether it is standard input.

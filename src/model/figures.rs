@@ -45,6 +45,18 @@ pub fn elapsed(ms: u64) -> String {
     if seconds < 3_600 { format!("{}:{:02}", seconds / 60, seconds % 60) } else { duration(ms) }
 }
 
+/// How long ago, in ms, in at most four columns: `now`, `41m`, `23h`, `364d`, `2y`.
+pub fn age(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0 => "now".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1_440 => format!("{}h", minutes / 60),
+        1_440..525_600 => format!("{}d", minutes / 1_440),
+        _ => format!("{}y", minutes / 525_600),
+    }
+}
+
 /// `1 line`, `212 lines`.
 pub fn count(number: u64, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
@@ -52,7 +64,13 @@ pub fn count(number: u64, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, count, duration, elapsed, tokens};
+    use super::{age, bytes, count, duration, elapsed, tokens};
+
+    #[test]
+    fn ages_have_one_unit() {
+        let ages = [0, 1, 59, 60, 1_439, 1_440, 525_599, 525_600].map(|minutes| age(minutes * 60_000));
+        assert_eq!(ages, ["now", "1m", "59m", "1h", "23h", "1d", "364d", "1y"]);
+    }
 
     #[test]
     fn figures_stay_short() {

@@ -9,6 +9,7 @@ pub mod edit;
 pub mod entry;
 pub mod figures;
 pub mod forest;
+pub mod found;
 mod merge;
 pub mod meta;
 pub mod moment;

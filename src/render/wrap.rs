@@ -144,6 +144,27 @@ pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
     out
 }
 
+/// The end of a text in at most `width` columns, with `cut` in front of it if something is missing.
+pub fn fit_end(text: &str, width: usize, cut: &'static str) -> String {
+    if self::width(text) <= width {
+        return text.to_owned();
+    }
+    if width == 0 {
+        return String::new();
+    }
+    let room = width.saturating_sub(self::width(cut));
+    let mut used = 0;
+    let mut start = text.len();
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        used += grapheme.width();
+        if used > room {
+            break;
+        }
+        start = at;
+    }
+    format!("{cut}{}", text.get(start..).unwrap_or_default())
+}
+
 /// Enough of the spans to fill `width` columns, so that cutting an endless line costs little.
 fn beginning(spans: &[Piece], width: usize) -> Vec<Piece> {
     let mut bytes = width.saturating_mul(4 + 4 * MARKS_PER_CELL).saturating_add(64);

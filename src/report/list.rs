@@ -11,9 +11,11 @@ use ratatui::text::Span;
 use serde::Serialize;
 
 use super::outcome::{Outcome, Trouble};
+use super::reading::shown;
 use super::rows::Paper;
-use crate::ingest::find::{self, Environment, Found, Search};
+use crate::ingest::find::{self, Environment, Search};
 use crate::model::figures;
+use crate::model::found::Found;
 use crate::model::moment::Moment;
 use crate::render::wrap;
 
@@ -27,6 +29,8 @@ const GAP: usize = 2;
 pub struct Options {
     /// Where to look.
     pub search: Search,
+    /// Whether to say how one of them is opened.
+    pub hint: bool,
     /// At most so many.
     pub limit: Option<usize>,
     /// One JSON object a line instead of a table.
@@ -76,6 +80,10 @@ pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outc
                 }
             }
         }
+    }
+    if options.hint && listed > 0 && !options.json {
+        let path = options.search.paths.first().map(|path| shown(path)).unwrap_or_default();
+        writeln!(out, "\n{}; open one with: tv '{path}#ID'", figures::count(listed as u64, "session"))?;
     }
     if listed == 0 && failures.is_empty() && !options.json {
         writeln!(out, "no sessions")?;
@@ -151,8 +159,9 @@ impl<'a> Table<'a> {
         let cwd = found.cwd.as_ref().map(|cwd| self.environment.shortened(cwd.as_str().as_ref()));
         let dim = Style::new().fg(Color::DarkGray);
         let title = found.title.as_deref().unwrap_or("(no title)");
+        let age = found.modified.map(|at| figures::age(self.now.since(at))).unwrap_or_default();
         let cells = [
-            (format!("{:>AGE$}", age(found.modified, self.now)), dim),
+            (format!("{age:>AGE$}"), dim),
             (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
             (self.fit(title, self.title), Style::new()),
             (self.fit_end(&cwd.unwrap_or_default(), self.cwd), dim),
@@ -178,17 +187,7 @@ impl<'a> Table<'a> {
 
     /// A path in a column: its end says most.
     fn fit_end(&self, path: &str, width: usize) -> String {
-        let mut rest = path;
-        while width > 0 && wrap::width(rest) > width.saturating_sub(1) && wrap::width(path) > width {
-            let mut chars = rest.chars();
-            chars.next();
-            rest = chars.as_str();
-        }
-        if rest.len() < path.len() {
-            self.fit(&format!("{}{rest}", self.cut()), width)
-        } else {
-            self.fit(path, width)
-        }
+        self.fit(&wrap::fit_end(path, width, self.cut()), width)
     }
 
     fn cut(&self) -> &'static str {
@@ -199,19 +198,6 @@ impl<'a> Table<'a> {
 /// Titles of several lines stand on one.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// How long ago, in at most four columns.
-fn age(at: Option<Moment>, now: Moment) -> String {
-    let Some(at) = at else { return String::new() };
-    let minutes = now.since(at) / 60_000;
-    match minutes {
-        0 => "now".to_owned(),
-        1..60 => format!("{minutes}m"),
-        60..1_440 => format!("{}h", minutes / 60),
-        1_440..525_600 => format!("{}d", minutes / 1_440),
-        _ => format!("{}y", minutes / 525_600),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use crate::app::keymap::Keymap;
+use crate::app::state::State;
+use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
@@ -10,8 +12,10 @@ use crate::render::row::Level;
 /// Everything the viewer needs to know from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewConfig {
-    /// What to show. With `demo` set it is ignored.
-    pub target: Target,
+    /// What to show first.
+    pub start: Start,
+    /// Where the agents' roots are.
+    pub environment: Environment,
     /// Which colours.
     pub theme: ThemeChoice,
     /// Folder of the reader's own theme files.
@@ -46,8 +50,27 @@ pub struct ViewConfig {
     pub term: Option<String>,
     /// For tests of the terminal's restoration: where to panic, `ui` or `worker`.
     pub test_panic: Option<String>,
-    /// Show the embedded session as if it happened now, at this speed.
-    pub demo: Option<DemoSpeed>,
+}
+
+impl ViewConfig {
+    /// Gives a new state what the reader set.
+    pub fn apply(&self, state: &mut State) {
+        state.keymap = self.keymap.clone();
+        state.shows_thinking = self.thinking;
+        state.wants_outline = self.outline;
+        state.shows_hints = self.hints;
+    }
+}
+
+/// What the viewer shows first.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// A session.
+    Session(Target),
+    /// The sessions at these paths to choose from; without any, all that agents keep.
+    Picker(Vec<PathBuf>),
+    /// The embedded session as if it happened now, at this speed.
+    Demo(DemoSpeed),
 }
 
 /// Which colours the viewer uses.

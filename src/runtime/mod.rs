@@ -3,61 +3,72 @@
 //! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
 //! and never more often than a frame each `FRAME`.
 
+pub mod clock;
 pub mod config;
 mod editor;
 mod images;
 mod input;
 mod look;
+mod opened;
 mod replies;
+mod seeking;
 mod workers;
 
 use std::mem::ManuallyDrop;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded, select_biased, unbounded};
+use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
+use crate::app::action::Action;
 use crate::app::arrange::arrange;
-use crate::app::state::{Effect, State};
-use crate::app::update::{Event, update};
+use crate::app::state::{Effect, Mode, State};
+use crate::app::update::{Event, act, update};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
-use crate::model::moment::Moment;
+use crate::model::found::Sighting;
+use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
 use crate::ui;
-use config::ViewConfig;
+use clock::now;
+use config::{Start, ViewConfig};
 use input::{Input, Signal};
+use opened::Opened;
 use replies::Replies;
+use seeking::Seeking;
 use workers::Workers;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
 const FRAME: Duration = Duration::from_millis(8);
 /// The first frame waits at most so long for the end of the session.
 const FIRST_FRAME: Duration = Duration::from_millis(40);
-/// Messages that may wait before the reading thread waits for the screen.
-const FEED_DEPTH: usize = 64;
 /// Messages taken in one go before the screen gets its turn.
 const DRAIN: usize = 256;
 /// The second hand.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Shows a session until the reader quits.
+/// Shows a session, or those to choose from, until the reader quits.
 pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
-    let demo = config.demo.map(|speed| Demo::start_at(speed.0, now())).transpose()?;
-    let target = match &demo {
-        Some(demo) => Target { path: demo.path().to_owned(), session: None },
-        None => config.target.clone(),
+    let demo = match &config.start {
+        Start::Demo(speed) => Some(Demo::start_at(speed.0, now())?),
+        Start::Session(_) | Start::Picker(_) => None,
     };
-    let session = ingest::open(&target)?;
+    let target = match (&config.start, &demo) {
+        (Start::Session(target), _) => Some(target.clone()),
+        (_, Some(demo)) => Some(Target { path: demo.path().to_owned(), session: None }),
+        (Start::Picker(_) | Start::Demo(_), None) => None,
+    };
+    let session = target.map(|target| ingest::open(&target).map(|session| (session, target))).transpose()?;
     let _guard = Guard::new()?;
     // A long session is freed faster by the end of the process than piece by piece.
-    let mut viewer = ManuallyDrop::new(Viewer::new(config, session, target)?);
+    let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
+    match session {
+        Some((session, target)) => viewer.show(session, target),
+        None => viewer.choose()?,
+    }
     let end = viewer.run(config.test_panic.as_deref());
     viewer.stop();
     end
@@ -66,20 +77,13 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
 struct Viewer {
     state: State,
     screen: Screen,
-    target: Target,
     config: ViewConfig,
     colours: Arc<Colours>,
     input: Input,
-    feed: Receiver<Feed>,
-    follower: Option<Follower>,
-    workers: Workers,
+    opened: Option<Opened>,
+    seeking: Option<Seeking>,
     events: Receiver<Event>,
-    say: Sender<Event>,
-}
-
-struct Follower {
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    _say: Sender<Event>,
 }
 
 enum Next {
@@ -88,39 +92,26 @@ enum Next {
 }
 
 impl Viewer {
-    fn new(config: &ViewConfig, session: Session, target: Target) -> anyhow::Result<Self> {
+    fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
         let theme = look::first(config).map_err(anyhow::Error::msg)?;
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
         let screen = Screen::new()?;
         state.size = screen.size();
-        apply(config, &mut state);
+        config.apply(&mut state);
+        state.picker.places = seeking::places(&seeking::search(config));
         if let Some(complaint) = &config.complaint {
             state.say(complaint.clone());
         }
         let (say, events) = unbounded();
-        let workers = start(&session, &state, &say);
-        let (feed, follower) = follow(session, config, &mut state);
-        let asks = look::asks_for_background(config);
-        let input = Input::start(Replies::new(asks))?;
+        workers::start_colouring(Arc::clone(&colours), say.clone());
+        let input = Input::start(Replies::new(look::asks_for_background(config)))?;
         let config = config.clone();
-        Ok(Self {
-            state,
-            screen,
-            target,
-            config,
-            colours,
-            input,
-            feed,
-            follower: Some(follower),
-            workers,
-            events,
-            say,
-        })
+        let (opened, seeking) = (None, None);
+        Ok(Self { state, screen, config, colours, input, opened, seeking, events, _say: say })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
-        self.wait_for_content();
         if test_panic == Some("worker") {
             drop(std::thread::spawn(provoke_panic));
         }
@@ -136,7 +127,7 @@ impl Viewer {
                     self.ask_for_background()?;
                 }
                 drawn = Instant::now();
-                is_stale = false;
+                is_stale = self.state.is_unfinished();
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
@@ -156,7 +147,7 @@ impl Viewer {
     /// The first frame shows the end of the session if that comes quickly, and what is there if not.
     fn wait_for_content(&mut self) {
         let deadline = Instant::now() + FIRST_FRAME;
-        while let Ok(feed) = self.feed.recv_deadline(deadline) {
+        while let Some(Ok(feed)) = self.opened.as_ref().map(|opened| opened.feed.recv_deadline(deadline)) {
             // Both come after the end of the session: of the preview, or of the whole.
             let is_settled = matches!(feed, Feed::Progress { .. } | Feed::CaughtUp);
             self.update(Event::Feed(Box::new(feed)));
@@ -204,11 +195,22 @@ impl Viewer {
 
     /// Takes one thing that has happened; nothing if there is none for so long.
     fn take_one(&mut self, patience: Duration) -> anyhow::Result<Option<(Next, bool)>> {
+        let (feed, answers) = match &self.opened {
+            Some(opened) => (opened.feed.clone(), opened.answers.clone()),
+            None => (never(), never()),
+        };
+        let (sightings, previews) = match &self.seeking {
+            Some(seeking) => (seeking.sightings.clone(), seeking.previews.clone()),
+            None => (never(), never()),
+        };
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
             recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
-            recv(self.feed) -> feed => return Ok(Some((Next::Go, self.take(feed.ok())))),
+            recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(sightings) -> sighting => self.see(sighting.ok())?,
+            recv(feed) -> feed => return Ok(Some((Next::Go, self.take(feed.ok())))),
             default(patience) => return Ok(None),
         };
         Ok(Some((next, true)))
@@ -224,7 +226,9 @@ impl Viewer {
     /// Takes one message of the session. What is read behind a preview changes nothing on the screen.
     fn take(&mut self, feed: Option<Feed>) -> bool {
         let Some(feed) = feed else {
-            self.feed = crossbeam_channel::never();
+            if let Some(opened) = &mut self.opened {
+                opened.feed = never();
+            }
             return false;
         };
         if matches!(feed, Feed::Batch { .. }) && self.state.is_caught_up {
@@ -266,17 +270,29 @@ impl Viewer {
 
     fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
         match effect {
-            Effect::Page { entries, origins } => self.workers.page(entries, origins),
-            Effect::Search(job) => self.workers.search(job),
-            Effect::CancelSearch => self.workers.cancel_search(),
+            Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
+            Effect::Search(job) => self.work(|workers| workers.search(job)),
+            Effect::CancelSearch => self.work(Workers::cancel_search),
             Effect::Copy(text) => self.copy(&text)?,
-            Effect::CopyRecords(origins) => match self.workers.bytes(&origins) {
-                Some(text) => self.copy(&text)?,
-                None => self.state.say("the record cannot be read any more"),
-            },
-            Effect::ShowRecords(origins) => self.workers.show(origins),
+            Effect::CopyRecords(origins) => {
+                let text = self.opened.as_ref().and_then(|opened| opened.workers.bytes(&origins));
+                match text {
+                    Some(text) => self.copy(&text)?,
+                    None => self.state.say("the record cannot be read any more"),
+                }
+            }
+            Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
+            Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
+            Effect::EndSeeking => self.seeking = None,
+            Effect::Preview(found) => {
+                if let Some(seeking) = &self.seeking {
+                    seeking.preview(*found);
+                }
+            }
+            Effect::Open(place) => self.open(Target::of(place)),
+            Effect::Leave => self.leave()?,
             Effect::Edit(origin) => self.edit(origin)?,
-            Effect::View(image) => self.workers.view(image),
+            Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => self.set_theme(&name),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,
@@ -337,76 +353,81 @@ impl Viewer {
         self.away(input::stop_process)
     }
 
+    fn work(&self, order: impl FnOnce(&Workers)) {
+        if let Some(opened) = &self.opened {
+            order(&opened.workers);
+        }
+    }
+
+    /// Takes what the search for sessions came by.
+    fn see(&mut self, sighting: Option<Sighting>) -> anyhow::Result<Next> {
+        let Some(seeking) = &mut self.seeking else { return Ok(Next::Go) };
+        match seeking.event(sighting) {
+            Some(event) => self.event(event),
+            None => Ok(Next::Go),
+        }
+    }
+
+    /// Shows a session in place of whatever is shown.
+    fn show(&mut self, session: Session, target: Target) {
+        // The earlier one goes first.
+        self.opened = None;
+        self.opened = Some(Opened::show(session, target, &self.config, &mut self.state));
+        self.wait_for_content();
+    }
+
+    /// Opens a session that was chosen.
+    fn open(&mut self, target: Target) {
+        if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
+            self.state.mode = Mode::Normal;
+            self.seeking = None;
+            return;
+        }
+        match ingest::open(&target) {
+            Ok(session) => {
+                self.seeking = None;
+                self.show(session, target);
+                self.state.is_picked = true;
+            }
+            Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
+        }
+    }
+
+    /// Leaves the session for the picker.
+    fn leave(&mut self) -> anyhow::Result<()> {
+        self.opened = None;
+        opened::clear(&mut self.state, &self.config);
+        self.choose()
+    }
+
+    /// Shows the sessions to choose from.
+    fn choose(&mut self) -> anyhow::Result<()> {
+        for effect in act(&mut self.state, Action::Sessions, 1) {
+            self.carry_out(effect)?;
+        }
+        Ok(())
+    }
+
     /// Opens the session anew; the keys of entries keep the place.
     fn reload(&mut self) {
-        match ingest::open(&self.target) {
+        let Some(target) = self.opened.as_ref().map(|opened| opened.target.clone()) else { return };
+        match ingest::open(&target) {
             Ok(session) => {
-                self.stop_following();
-                let mut state =
-                    State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
-                state.size = self.state.size;
-                apply(&self.config, &mut state);
-                self.state.pictures.stop();
-                self.workers = start(&session, &state, &self.say);
-                let (feed, follower) = follow(session, &self.config, &mut state);
-                self.state = state;
-                self.feed = feed;
-                self.follower = Some(follower);
+                let is_picked = self.state.is_picked;
+                self.show(session, target);
+                self.state.is_picked = is_picked;
                 self.state.say("read anew");
             }
             Err(error) => self.state.say(error.to_string()),
         }
     }
 
-    fn stop_following(&mut self) {
-        if let Some(follower) = self.follower.take() {
-            follower.stop.store(true, Ordering::SeqCst);
-            self.feed = crossbeam_channel::never();
-            follower.thread.thread().unpark();
-        }
-    }
-
     fn stop(&mut self) {
-        self.stop_following();
-        self.workers.stop();
-        self.state.pictures.stop();
+        self.opened = None;
+        self.seeking = None;
+        self.colours.stop();
         terminal::give_back();
     }
-}
-
-fn start(session: &Session, state: &State, say: &Sender<Event>) -> Workers {
-    let shared = (Arc::clone(&state.colours), Arc::clone(&state.pictures));
-    Workers::start([session.pager(), session.pager(), session.pager()], shared, say)
-}
-
-fn follow(session: Session, config: &ViewConfig, state: &mut State) -> (Receiver<Feed>, Follower) {
-    update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
-    state.last_write = written(&session.opened.path);
-    let (sender, receiver) = bounded(FEED_DEPTH);
-    let stop = Arc::new(AtomicBool::new(false));
-    let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
-    (receiver, Follower { stop, thread })
-}
-
-/// What the reader set.
-fn apply(config: &ViewConfig, state: &mut State) {
-    state.keymap = config.keymap.clone();
-    state.shows_thinking = config.thinking;
-    state.wants_outline = config.outline;
-    state.shows_hints = config.hints;
-}
-
-fn written(path: &Path) -> Option<Moment> {
-    let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok()?;
-    let since = modified.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok().map(Moment)
-}
-
-/// The clock. Everything below the runtime is told the time.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for the viewer")]
-pub fn now() -> Moment {
-    let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// For the test that a panic restores the terminal.

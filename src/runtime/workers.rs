@@ -1,4 +1,4 @@
-//! Threads for what takes time: reading bodies again, searching, colouring.
+//! Threads for what takes time: reading bodies again and searching, for one session; colouring.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,30 +38,21 @@ pub struct Workers {
     work: Sender<Work>,
     searches: Sender<Job>,
     wanted: Arc<AtomicU32>,
-    colours: Arc<Colours>,
 }
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
-    pub fn start(
-        [pager, searcher, viewer]: [Pager; 3],
-        (colours, pictures): (Arc<Colours>, Arc<Pictures>),
-        say: &Sender<Event>,
-    ) -> Self {
+    pub fn start([pager, searcher, viewer]: [Pager; 3], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
         let (work, work_in) = unbounded();
         let (searches, searches_in) = unbounded();
         let wanted = Arc::new(AtomicU32::new(0));
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
-        let told = say.clone();
         let current = Arc::clone(&wanted);
-        thread::spawn(move || search(searcher, &searches_in, &current, &told));
-        let palette = Arc::clone(&colours);
-        let told = say.clone();
-        thread::spawn(move || colour(&palette, &told));
-        let told = say.clone();
-        thread::spawn(move || images::work(viewer, &pictures, &told));
-        Self { work, searches, wanted, colours }
+        let found = say.clone();
+        thread::spawn(move || search(searcher, &searches_in, &current, &found));
+        thread::spawn(move || images::work(viewer, &pictures, &say));
+        Self { work, searches, wanted }
     }
 
     /// Reads bodies again.
@@ -96,12 +87,17 @@ impl Workers {
     pub fn cancel_search(&self) {
         self.wanted.store(0, Ordering::SeqCst);
     }
+}
 
-    /// Lets the threads end.
-    pub fn stop(&self) {
+impl Drop for Workers {
+    fn drop(&mut self) {
         self.cancel_search();
-        self.colours.stop();
     }
+}
+
+/// Starts the thread that colours what was asked for, until it is told to stop.
+pub fn start_colouring(colours: Arc<Colours>, say: Sender<Event>) {
+    thread::spawn(move || colour(&colours, &say));
 }
 
 fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {

@@ -43,6 +43,7 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
     match &state.mode {
         Mode::Search { input, .. } => Some(("/", input, format!("  {} ", hits(state)))),
         Mode::Palette(palette) => Some((":", &palette.input, String::new())),
+        Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
         Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
     }
 }
@@ -89,6 +90,12 @@ fn left_words(state: &State) -> String {
         parts.push("thinking hidden".to_owned());
     }
     parts.join("  ")
+}
+
+/// `12 of 1234`, or just how many sessions there are.
+fn fitting(state: &State) -> String {
+    let (fitting, all) = state.picker.counts();
+    if fitting == all { figures::count(all as u64, "session") } else { format!("{fitting} of {all}") }
 }
 
 fn hits(state: &State) -> String {
@@ -156,6 +163,14 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         Mode::Search { .. } => fixed(&[("enter", "keep"), ("esc", "give up"), ("ctrl-u", "clear")]),
         Mode::Palette(_) => {
             fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
+        }
+        Mode::Picker => {
+            let escape = match (state.picker.input.value().is_empty(), state.opened.is_some()) {
+                (false, _) => "clear",
+                (true, true) => "back",
+                (true, false) => "quit",
+            };
+            fixed(&[("enter", "open"), ("up/down", "choose"), ("tab", "preview"), ("esc", escape)])
         }
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Help { .. } => {

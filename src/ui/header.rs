@@ -90,7 +90,7 @@ fn right(state: &State, width: u16) -> Line<'static> {
 }
 
 /// Model names without the provider and the date.
-fn short_model(model: &str) -> String {
+pub fn short_model(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());

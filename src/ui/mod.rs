@@ -14,6 +14,7 @@ pub mod chrome;
 pub mod header;
 pub mod outline;
 mod panel;
+mod picker;
 mod popup;
 pub mod spine;
 pub mod transcript;
@@ -26,6 +27,9 @@ use crate::app::state::{Mode, State};
 
 /// Paints the whole screen.
 pub fn view(state: &State, frame: &mut Frame<'_>) {
+    if matches!(state.mode, Mode::Picker) {
+        return picker::paint(state, frame);
+    }
     let screen = frame.area();
     let parts = divide(state);
     let mut rest = screen;
@@ -58,7 +62,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             let above = Rect { height: screen.height.saturating_sub(foot), ..screen };
             panel::paint_choices(state, palette, above, frame.buffer_mut());
         }
-        Mode::Search { .. } => {}
+        Mode::Search { .. } | Mode::Picker => {}
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, frame.buffer_mut()),
     }
 }

@@ -6,8 +6,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use tv::ingest::find::{self, Environment, Found, Search};
+#[cfg(feature = "sqlite")]
+use tv::cli::{Config, Surroundings};
+use tv::ingest::find::{self, Environment, Search};
+use tv::model::found::{Found, Sighting};
 use tv::model::moment::Moment;
+#[cfg(feature = "sqlite")]
+use tv::runtime::config::Start;
 
 /// Long after everything that these tests write.
 const LATER: Moment = Moment(4_000_000_000_000);
@@ -300,12 +305,39 @@ fn of_a_long_session_only_the_ends_are_read() {
 }
 
 #[test]
-fn a_stream_ends_with_its_receiver() {
+fn who_watches_is_told_all_newest_first() {
     let home = full_home();
-    let stream = find::stream(home.search(), LATER);
-    assert_eq!(stream.iter().map(Result::unwrap).next().unwrap().id.as_str(), "5d0c1c52-0001");
-    assert_eq!(stream.iter().count(), 9);
-    drop(find::stream(home.search(), LATER));
+    let watch = find::watch(home.search(), || LATER);
+    let told: Vec<Sighting> =
+        watch.sightings.iter().take_while(|sighting| *sighting != Sighting::Complete).collect();
+    assert_eq!(told.len(), 10);
+    assert!(matches!(&told[0], Sighting::Found(found) if found.id.as_str() == "5d0c1c52-0001"));
+    home.file(".claude/projects/-work/new.jsonl", 1, &claude("new", "Just begun"));
+    let next = watch.sightings.iter().find(|sighting| *sighting != Sighting::Complete);
+    assert!(matches!(next, Some(Sighting::Found(found)) if found.title.as_deref() == Some("Just begun")));
+}
+
+#[test]
+fn a_preview_has_the_first_prompt_and_the_last_answer() {
+    let home = full_home();
+    let found: Vec<Found> = find::sessions(&home.search(), LATER).map(Result::unwrap).collect();
+    let preview = |id: &str| find::preview(found.iter().find(|found| found.id.as_str() == id).unwrap());
+    for (id, prompt, answer) in [
+        ("5d0c1c52-0001", Some("Count the cans"), Some("Yes.")),
+        ("a5cd40eb", Some("Oil it"), Some("Yes.")),
+        ("1784094124598_rruoq", Some("Paint it"), None),
+        ("1740000000000", Some("Sweep"), None),
+    ] {
+        let told = preview(id);
+        assert_eq!((told.prompt.as_deref(), told.answer.as_deref()), (prompt, answer), "{id}");
+    }
+    assert_eq!(preview("a5cd40eb").counts, Some((1, 0)));
+    let long = format!("Please {}", "read all of this ".repeat(20_000));
+    let path = home.file(".pi/agent/sessions/--work--/2026_long.jsonl", 1, &pi("long", &long));
+    let found = Found { path, ..found.iter().find(|found| found.format == "pi").unwrap().clone() };
+    let told = find::preview(&found);
+    let prompt = told.prompt.map_or(0, |prompt| prompt.len());
+    assert!((prompt == 0 || (1_000..20_000).contains(&prompt)) && told.counts.is_none(), "{prompt}");
 }
 
 /// OpenClaw's and OpenCode's databases of now, beside what they took over.
@@ -397,4 +429,34 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
     assert!(!folder.join("opencode.db-wal").exists() && !folder.join("opencode.db-shm").exists());
     // A session that another one started is no row of the list, yet it has a name.
     assert_eq!(home.tv(&["stats", "ses_two"]).0, 0);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_database_of_several_sessions_leaves_the_choice() {
+    let home = home_with_databases();
+    let path = home.path().join(".local/share/opencode/opencode.db");
+    let start = |surroundings: Surroundings| {
+        let arguments = ["tv".into(), path.clone().into_os_string()];
+        match Config::resolve(arguments, surroundings) {
+            Ok(Config::View(view)) => view.start,
+            other => panic!("{other:?}"),
+        }
+    };
+    let terminal = || Surroundings { columns: Some(80), ..Surroundings::default() };
+    assert!(matches!(start(terminal()), Start::Session(_)), "the other one is a sub-agent");
+    let another =
+        "INSERT INTO session VALUES('ses_three', 'p', NULL, '/gears', 'Paint the gears', '1.2', 1, 2)";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(another).unwrap();
+    assert_eq!(start(terminal()), Start::Picker(vec![path.clone()]));
+    let (code, out, error) = home.tv(&[path.to_str().unwrap()]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(out.contains("Oil the gears") && out.contains("Paint the gears"), "{out}");
+    assert!(out.contains("2 sessions; open one with: tv '") && out.contains("opencode.db#ID'"), "{out}");
+    let (_, out, _) = home.tv(&[&format!("{}#ses_one", path.display())]);
+    assert!(out.contains("All oiled"), "{out}");
+    let search = Search { paths: vec![path], ..home.search() };
+    let found =
+        find::sessions(&search, LATER).map(Result::unwrap).find(|found| found.id.as_str() == "ses_one");
+    assert_eq!(find::preview(&found.unwrap()).answer.as_deref(), Some("All oiled."));
 }

@@ -28,6 +28,7 @@ mod layout;
 mod markdown;
 mod openclaw;
 mod paging;
+mod picker;
 mod pty;
 mod reports;
 #[cfg(feature = "sqlite")]

@@ -278,3 +278,63 @@ fn nothing_of_a_hostile_file_reaches_the_terminal() {
         assert!(!raw.contains(escape), "{escape:?}");
     }
 }
+
+/// A home with two sessions of one agent.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().expect("a folder");
+    let folder = home.path().join(".pi/agent/sessions/--work--");
+    std::fs::create_dir_all(&folder).expect("folders");
+    std::fs::rename(session(home.path()), folder.join("2026-03-01_s1.jsonl")).expect("a session");
+    let header =
+        r#"{"type":"session","version":3,"id":"s2","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
+    let lines = line("user", "PAINT the boat", 1) + &line("assistant", "It is blue", 2);
+    std::fs::write(folder.join("2026-03-02_s2.jsonl"), format!("{header}\n{lines}")).expect("a session");
+    home
+}
+
+#[test]
+fn a_session_is_chosen_left_and_another_one_chosen() {
+    let home = home();
+    let path = home.path().to_str().expect("a plain path");
+    let environment = [("HOME", path), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
+    let mut console = Console::start(&[], &environment);
+    console.wait_for("2 sessions");
+    console.wait_for("PAINT the boat");
+    console.send("first");
+    console.wait_for("1 of 2");
+    console.send("\r");
+    console.wait_for("FIRST ANSWER");
+    console.send("s");
+    console.wait_for("esc clear");
+    console.send("\u{15}paint");
+    console.wait("only the other one fits", |console| !console.text().contains("FIRST PROMPT"));
+    console.send("\r");
+    console.wait_for("It is blue");
+    // The session that was left is not followed any more.
+    let first = home.path().join(".pi/agent/sessions/--work--/2026-03-01_s1.jsonl");
+    append(&first, &line("assistant", "TOO LATE", 3));
+    append(
+        &home.path().join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl"),
+        &line("assistant", "RED", 3),
+    );
+    console.wait_for("RED");
+    assert!(!console.text().contains("TOO LATE"));
+    console.send("q");
+    console.wait_for("1 of 2");
+    console.send("\u{15}");
+    console.wait_for("esc quit");
+    console.send("\u{1b}");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
+
+#[test]
+fn a_home_without_sessions_says_where_was_looked() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut console = Console::start(&[], &[("HOME", home.path().to_str().expect("a plain path"))]);
+    console.wait_for("~/.claude/projects");
+    console.wait_for("tv demo");
+    console.send("\u{3}");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}

@@ -3,7 +3,7 @@
 //! Invariant: opens no file but databases, whose rows are the sessions.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use crate::ingest::probe;
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::model::moment::Moment;
 use crate::source::discover::{Lying, below, named_by};
+use crate::source::rows::State;
 
 /// How deep a folder that the reader names is searched.
 const DEEPEST: usize = 6;
@@ -29,6 +30,25 @@ pub struct Search {
     pub paths: Vec<PathBuf>,
     /// Only sessions of the format with this name.
     pub format: Option<String>,
+}
+
+impl Search {
+    /// Where is looked: what the reader named, else the roots that are there, or all if none is.
+    pub fn places(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() { places(&self.environment) } else { self.paths.clone() }
+    }
+}
+
+/// The roots that are there; all of them if none is.
+pub fn places(environment: &Environment) -> Vec<PathBuf> {
+    let known = REGISTRY.iter().flat_map(|format| format.roots());
+    let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
+    places.retain(|place| !place.to_string_lossy().contains('*'));
+    places.dedup();
+    if places.iter().any(|place| place.exists()) {
+        places.retain(|place| place.exists());
+    }
+    places
 }
 
 /// What may be a session.
@@ -56,15 +76,19 @@ pub struct Candidate {
     pub is_asked: bool,
 }
 
+/// The rows of databases, as long as nothing is written to them.
+#[derive(Default)]
+pub struct Databases(HashMap<PathBuf, (State, Vec<Candidate>)>);
+
 /// Finds candidates, newest first.
-pub fn collect(search: &Search) -> (Vec<Candidate>, Vec<OpenError>) {
+pub fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
-        candidates = under_roots(&search.environment, search.format.as_deref(), None);
+        candidates = under_roots(&search.environment, search.format.as_deref(), None, databases);
     }
     for path in &search.paths {
-        match at_path(path, search) {
+        match at_path(path, search, databases) {
             Ok(found) => candidates.extend(found),
             Err(failure) => failures.push(failure),
         }
@@ -78,15 +102,21 @@ pub fn collect(search: &Search) -> (Vec<Candidate>, Vec<OpenError>) {
 }
 
 /// What lies under the roots of the agents, or of one, within a folder if one is given.
-pub fn under_roots(environment: &Environment, format: Option<&str>, within: Option<&Path>) -> Vec<Candidate> {
+fn under_roots(
+    environment: &Environment,
+    format: Option<&str>,
+    within: Option<&Path>,
+    databases: &mut Databases,
+) -> Vec<Candidate> {
     let formats = REGISTRY.iter().filter(|known| format.is_none_or(|wanted| known.name() == wanted));
-    formats.flat_map(|format| of_format(*format, environment, within)).collect()
+    formats.flat_map(|format| of_format(*format, environment, within, databases)).collect()
 }
 
 fn of_format(
     format: &'static dyn Format,
     environment: &Environment,
     within: Option<&Path>,
+    databases: &mut Databases,
 ) -> Vec<Candidate> {
     let place = |root: &'static Root| Some((root.place(environment)?, root.holds));
     let mut found = Vec::new();
@@ -98,7 +128,7 @@ fn of_format(
                 Holds::Files(_) => found.extend(lying.filter_map(|lying| of_file(lying, Some(format)))),
                 // One that cannot be read now, or holds no sessions, has none to list.
                 Holds::Databases(_) => found
-                    .extend(lying.flat_map(|lying| of_database(&lying, Some(format)).unwrap_or_default())),
+                    .extend(lying.flat_map(|lying| databases.rows(&lying, Some(format)).unwrap_or_default())),
             }
         }
     }
@@ -106,34 +136,34 @@ fn of_format(
 }
 
 /// What a path that the reader names stands for.
-fn at_path(path: &Path, search: &Search) -> Result<Vec<Candidate>, OpenError> {
+fn at_path(path: &Path, search: &Search, databases: &mut Databases) -> Result<Vec<Candidate>, OpenError> {
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
     if metadata.is_dir() {
-        return Ok(in_folder(path, search));
+        return Ok(in_folder(path, search, databases));
     }
     if open::is_database(path) {
-        return of_database(&lying, None);
+        return databases.rows(&lying, None);
     }
     let named = Named::stem(path);
     Ok(vec![Candidate { is_asked: true, ..candidate(lying, None, named.unwrap_or(Named::id(""))) }])
 }
 
 /// A folder is searched by the agents' own patterns, which know hidden folders, and then file by file.
-fn in_folder(folder: &Path, search: &Search) -> Vec<Candidate> {
+fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<Candidate> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let mut found = under_roots(&search.environment, search.format.as_deref(), Some(&absolute));
+    let mut found = under_roots(&search.environment, search.format.as_deref(), Some(&absolute), databases);
     let known: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
     let mut stores: Vec<Candidate> = Vec::new();
     let files = below(&absolute, DEEPEST, &mut |folder, names| {
-        let sessions = in_store(folder, names);
+        let sessions = in_store(folder, names, databases);
         let is_store = sessions.is_some();
         stores.extend(sessions.unwrap_or_default());
         !is_store
     });
     for path in files.into_iter().filter(|path| !known.contains(path)) {
         if may_be_a_database(&path) {
-            found.extend(of_database(&Lying::at(path), None).unwrap_or_default());
+            found.extend(databases.rows(&Lying::at(path), None).unwrap_or_default());
         } else if probe::may_hold_a_session(&path) {
             found.extend(of_file(Lying::at(path), None));
         }
@@ -143,13 +173,13 @@ fn in_folder(folder: &Path, search: &Search) -> Vec<Candidate> {
 }
 
 /// The sessions of a folder in which each has many files, if it is one.
-fn in_store(folder: &Path, names: &[String]) -> Option<Vec<Candidate>> {
+fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Option<Vec<Candidate>> {
     let detection = probe::detect_folder(folder, names);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
     let files = format.sessions(folder).into_iter().flat_map(|Pattern(pattern)| named_by(&pattern));
     let mut sessions: Vec<Candidate> = files.filter_map(|lying| of_file(lying, Some(format))).collect();
     for name in names.iter().filter(|name| may_be_a_database(Path::new(name))) {
-        sessions.extend(of_database(&Lying::at(folder.join(name)), None).unwrap_or_default());
+        sessions.extend(databases.rows(&Lying::at(folder.join(name)), None).unwrap_or_default());
     }
     Some(sessions)
 }
@@ -176,9 +206,28 @@ fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>
     }
 }
 
+impl Databases {
+    /// The sessions of a database, as it is now.
+    fn rows(
+        &mut self,
+        lying: &Lying,
+        format: Option<&'static dyn Format>,
+    ) -> Result<Vec<Candidate>, OpenError> {
+        let state = State::of(&lying.path).ok();
+        if let Some((_, rows)) = self.0.get(&lying.path).filter(|(known, _)| Some(*known) == state) {
+            return Ok(rows.clone());
+        }
+        let rows = of_database(lying, format)?;
+        if let Some(state) = state {
+            self.0.insert(lying.path.clone(), (state, rows.clone()));
+        }
+        Ok(rows)
+    }
+}
+
 fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec<Candidate>, OpenError> {
     let target = Target { path: lying.path.clone(), session: None };
-    let heads = open::sessions(&target)?;
+    let heads = catalog::heads_at(&lying.path)?;
     let format = match format {
         Some(format) => format,
         None => open::plan(&target)?.format,

@@ -9,7 +9,7 @@ use super::glance::{self, Glance};
 use crate::formats::decoder::{Format, Place};
 use crate::formats::json;
 use crate::formats::roots::{Listing, file_name};
-use crate::ingest::target::Target;
+use crate::model::found::Found;
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::Text;
@@ -22,44 +22,6 @@ const SMALL: usize = 256 << 10;
 const INDEX: usize = 16 << 20;
 /// A session that was written to so lately is taken for a running one.
 const FRESH_MS: u64 = 60_000;
-
-/// A session that was found. What is not known is `None`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The file or database that it lies in.
-    pub path: PathBuf,
-    /// Its name within a database.
-    pub session: Option<String>,
-    /// The name of its format.
-    pub format: &'static str,
-    /// Its id.
-    pub id: Text,
-    /// Another name that its agent gives it.
-    pub key: Option<Text>,
-    /// The name of the agent in it.
-    pub agent: Option<Text>,
-    /// Its title: the user's, the agent's, or the first prompt.
-    pub title: Option<Text>,
-    /// The working directory.
-    pub cwd: Option<Text>,
-    /// The model that answered last.
-    pub model: Option<Text>,
-    /// When its first entry was made.
-    pub started: Option<Moment>,
-    /// When something was last written to it.
-    pub modified: Option<Moment>,
-    /// Length of its file in bytes.
-    pub size: Option<u64>,
-    /// Whether it runs.
-    pub live: Option<bool>,
-}
-
-impl Found {
-    /// What to open.
-    pub fn target(&self) -> Target {
-        Target { path: self.path.clone(), session: self.session.clone() }
-    }
-}
 
 /// Reads facts, and keeps the indexes that it came by.
 pub struct Facts {
@@ -85,10 +47,10 @@ impl Facts {
             return self.of_row(candidate);
         }
         self.opened += 1;
-        let glance = match glance::at_file(&candidate) {
+        let glance = match glance::at_file(&candidate, true) {
             Ok(glance) => glance?,
             // A file that cannot be read is there all the same.
-            Err(_) => Glance::nothing(candidate.format?, &candidate.path),
+            Err(_) => Glance::nothing(candidate.format?, &candidate.path, true),
         };
         self.of_file(candidate, glance)
     }
@@ -117,8 +79,8 @@ impl Facts {
         let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
         self.opened += 1;
         // Rows that cannot be read just now are there all the same.
-        let glance =
-            glance::at_rows(&candidate, format).unwrap_or_else(|_| Glance::nothing(format, &candidate.path));
+        let glance = glance::at_rows(&candidate, format, true)
+            .unwrap_or_else(|_| Glance::nothing(format, &candidate.path, true));
         let transcript = glance.transcript();
         let meta = transcript.meta();
         let key = row.key.as_deref().map(Text::clean);

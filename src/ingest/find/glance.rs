@@ -37,16 +37,20 @@ pub struct Glance {
     pub is_child: bool,
     /// Whether the file is only one of many.
     pub is_part: bool,
+    /// Whether all of the session was told.
+    pub is_whole: bool,
     decoder: Box<dyn Decoder>,
     out: Batch,
 }
 
 impl Glance {
-    /// Nothing yet of what lies at a path.
-    pub fn nothing(format: &'static dyn Format, path: &Path) -> Self {
+    /// Nothing yet of what lies at a path. With `stubs_only` of texts no more than their beginnings will be
+    /// kept.
+    pub fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
-        out.stubs_only = true;
-        Self { format, is_child: false, is_part: false, decoder: format.decoder_of(path), out }
+        out.stubs_only = stubs_only;
+        let decoder = format.decoder_of(path);
+        Self { format, is_child: false, is_part: false, is_whole: false, decoder, out }
     }
 
     /// Feeds a record to the decoder.
@@ -70,25 +74,28 @@ impl Glance {
 }
 
 /// What the beginning and the end of a file tell. `None`: it is no session.
-pub fn at_file(candidate: &Candidate) -> io::Result<Option<Glance>> {
+pub fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Glance>> {
     let path = &candidate.path;
     let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
     if let Some(format) = candidate.format.filter(|_| is_lines) {
-        let mut glance = Glance::nothing(format, path);
+        let mut glance = Glance::nothing(format, path, stubs_only);
         at_lines(&File::open(path)?, &mut glance)?;
         return Ok(Some(glance));
     }
     let Head { bytes: head, is_whole, packing } = read_head(path)?;
     let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
-    let mut glance = Glance::nothing(format, path);
+    let mut glance = Glance::nothing(format, path, stubs_only);
     match shape {
         _ if probe::foreign(&head).is_some() => {}
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
             LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&File::open(path)?, &mut glance)?,
-        Shape::Document | Shape::Values => at_document(&head, &mut glance),
+        Shape::Document | Shape::Values => {
+            glance.is_whole = is_whole;
+            at_document(&head, &mut glance);
+        }
         Shape::Folder => {
             let text = String::from_utf8_lossy(&head);
             glance.is_part = true;
@@ -130,6 +137,7 @@ fn at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
     }
     let end = at.max(len.saturating_sub(STEP as u64));
     let mut chunk = read_range(file, end, STEP)?;
+    glance.is_whole = end == at;
     if end > at {
         let first = memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |newline| newline + 1);
         chunk.drain(..first);
@@ -163,8 +171,12 @@ fn at_document(head: &[u8], glance: &mut Glance) {
 }
 
 /// What the first and the last rows of a session in a database tell.
-pub fn at_rows(candidate: &Candidate, format: &'static dyn Format) -> Result<Glance, Trouble> {
-    let mut glance = Glance::nothing(format, &candidate.path);
+pub fn at_rows(
+    candidate: &Candidate,
+    format: &'static dyn Format,
+    stubs_only: bool,
+) -> Result<Glance, Trouble> {
+    let mut glance = Glance::nothing(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
     let key = Cell::from(candidate.id.as_str());

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::candidates::{Candidate, Search, collect};
+use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::Facts;
-use crate::formats::REGISTRY;
 use crate::formats::roots::{Environment, file_name};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::moment::Moment;
@@ -24,12 +23,12 @@ enum Match {
 /// The session that an argument names which is no path. `None`: it does not look like a name of a
 /// session, or nothing is known of where agents keep theirs.
 pub fn locate(argument: &str, environment: &Environment) -> Option<Result<Target, OpenError>> {
-    let roots = roots(environment);
+    let roots = places(environment);
     if roots.is_empty() || !looks_like_a_name(argument) {
         return None;
     }
     let search = Search { environment: environment.clone(), ..Search::default() };
-    let (candidates, _) = collect(&search);
+    let (candidates, _) = collect(&search, &mut Databases::default());
     let mut facts = Facts::new(Moment(0));
     let mut matches: Vec<(Match, Candidate)> = candidates
         .into_iter()
@@ -73,18 +72,6 @@ fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
 fn target(candidate: &Candidate) -> Target {
     let session = candidate.row.as_ref().map(|row| row.id.clone());
     Target { path: candidate.path.clone(), session }
-}
-
-/// The roots that are there; all of them if none is.
-fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let known = REGISTRY.iter().flat_map(|format| format.roots());
-    let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
-    places.retain(|place| !place.to_string_lossy().contains('*'));
-    places.dedup();
-    if places.iter().any(|place| place.exists()) {
-        places.retain(|place| place.exists());
-    }
-    places
 }
 
 fn none(argument: &str, roots: &[PathBuf], environment: &Environment) -> OpenError {

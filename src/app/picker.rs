@@ -1,0 +1,349 @@
+//! The picker: the sessions that were found, narrowed by what is typed, and the one that is chosen.
+//!
+//! Invariant: a key or a sighting costs little however many sessions there are: they are matched in steps,
+//! one for each arrangement. What the reader has chosen stays chosen while others come and go.
+
+pub mod sieve;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use tui_input::{Input, InputRequest};
+
+use self::sieve::{Grist, Sieve};
+use super::state::{Effect, Mode, State};
+use crate::model::found::{Found, Place, Preview, Sighting};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+
+/// So many sessions are matched for one frame.
+const STEP: usize = 4_000;
+/// Screens from this width on have room for the preview beside the list.
+const WIDE: u16 = 120;
+/// Screens from this height on have room for it below the list.
+const TALL: u16 = 30;
+
+/// The sessions, and which one is chosen.
+#[derive(Default)]
+pub struct Picker {
+    /// What is typed.
+    pub input: Input,
+    /// Where is looked, for people.
+    pub places: Vec<String>,
+    /// Whether all places were looked at once.
+    pub is_complete: bool,
+    /// Why places that the reader named cannot be looked at.
+    pub refused: Vec<Text>,
+    /// Whether the preview is wanted, where there is room.
+    pub hides_preview: bool,
+    /// What is known of the chosen session beyond its row.
+    pub previewed: Option<Previewed>,
+    /// First row in sight.
+    pub top: usize,
+    /// In the order in which they came.
+    sessions: Vec<Candidate>,
+    by_place: HashMap<Place, usize>,
+    /// Those that fit, the best first, else the newest.
+    shown: Vec<usize>,
+    is_stale: bool,
+    chosen: Option<Place>,
+    /// The row of the chosen one when it was last in sight.
+    row: usize,
+    sieve: Sieve,
+    /// All before this one were matched with what is typed.
+    matched: usize,
+    /// Tells what was seen since the picker was opened from what was seen before.
+    round: u32,
+}
+
+/// The preview of a session as it was at some time.
+pub struct Previewed {
+    /// Which one.
+    pub place: Place,
+    /// As of when.
+    pub modified: Option<Moment>,
+    /// What it is about, once that is known.
+    pub preview: Option<Preview>,
+}
+
+struct Candidate {
+    found: Found,
+    grist: Grist,
+    score: Option<u32>,
+    round: u32,
+}
+
+/// Where the parts of the screen are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// Lines of the list.
+    pub lines: u16,
+    /// Columns of the list.
+    pub columns: u16,
+    /// Where the preview is.
+    pub pane: Pane,
+    /// Whether the header is shown.
+    pub header: bool,
+    /// Whether the line that is typed is shown.
+    pub status: bool,
+    /// Whether the line of hints is shown.
+    pub hints: bool,
+}
+
+/// Where the preview is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pane {
+    /// Nowhere.
+    Hidden,
+    /// Right of the list, with so many columns.
+    Beside(u16),
+    /// Below the list, with so many lines.
+    Below(u16),
+}
+
+/// Divides the screen. Small ones have no preview, tiny ones no hints and no header.
+pub fn divide(state: &State) -> Division {
+    let (columns, lines) = state.size;
+    let (header, status) = (lines >= 3, lines >= 2);
+    let hints = state.shows_hints && lines >= 10;
+    let rest = lines.saturating_sub(u16::from(header) + u16::from(status) + u16::from(hints));
+    let (list, width, pane) = match (state.picker.hides_preview, columns >= WIDE, lines >= TALL) {
+        (false, true, _) => (rest, columns - columns * 2 / 5, Pane::Beside(columns * 2 / 5)),
+        (false, false, true) => (rest - rest * 2 / 5, columns, Pane::Below(rest * 2 / 5)),
+        (true, _, _) | (false, false, false) => (rest, columns, Pane::Hidden),
+    };
+    Division { lines: list, columns: width, pane, header, status, hints }
+}
+
+impl Picker {
+    /// How many sessions fit what is typed, and how many there are.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.shown.len(), self.sessions.len())
+    }
+
+    /// The sessions in sight, and whether each is the chosen one.
+    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Found, bool)> {
+        let chosen = self.chosen_index();
+        let rows = self.shown.iter().skip(self.top).take(lines);
+        rows.filter_map(move |index| Some((&self.sessions.get(*index)?.found, Some(*index) == chosen)))
+    }
+
+    /// The session that is chosen.
+    pub fn chosen(&self) -> Option<&Found> {
+        Some(&self.sessions.get(self.chosen_index()?)?.found)
+    }
+
+    /// Whether not all sessions were matched yet.
+    pub fn is_at_work(&self) -> bool {
+        self.matched < self.sessions.len()
+    }
+
+    fn chosen_index(&self) -> Option<usize> {
+        self.by_place.get(self.chosen.as_ref()?).copied()
+    }
+
+    /// A new look at all places begins.
+    fn begin(&mut self) {
+        self.round += 1;
+        self.is_complete = false;
+        self.refused.clear();
+    }
+
+    /// Takes what was seen.
+    pub fn see(&mut self, sighting: Sighting) {
+        self.is_stale = true;
+        match sighting {
+            Sighting::Found(found) => self.put(*found),
+            Sighting::Gone(place) => self.remove(&place),
+            Sighting::Refused(why) => self.refused.push(why),
+            Sighting::Complete => {
+                self.is_complete = true;
+                let round = self.round;
+                let gone = self.sessions.iter().filter(|candidate| candidate.round != round);
+                let gone: Vec<Place> = gone.map(|candidate| candidate.found.place()).collect();
+                for place in &gone {
+                    self.remove(place);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, found: Found) {
+        let place = found.place();
+        let grist = Grist::of(&found);
+        let mut candidate = Candidate { found, grist, score: None, round: self.round };
+        if let Some(index) = self.by_place.get(&place).copied() {
+            if index < self.matched {
+                candidate.score = self.sieve.score(&candidate.grist);
+            }
+            if let Some(known) = self.sessions.get_mut(index) {
+                *known = candidate;
+            }
+        } else {
+            self.by_place.insert(place, self.sessions.len());
+            self.sessions.push(candidate);
+        }
+    }
+
+    fn remove(&mut self, place: &Place) {
+        let Some(index) = self.by_place.remove(place) else { return };
+        self.sessions.swap_remove(index);
+        // The last one has taken its place, matched or not.
+        self.matched = self.matched.min(index);
+        if let Some(moved) = self.sessions.get(index) {
+            self.by_place.insert(moved.found.place(), index);
+        }
+    }
+
+    fn type_on(&mut self, request: InputRequest) {
+        let before = self.input.value().to_owned();
+        self.input.handle(request);
+        if self.input.value() != before {
+            self.sift();
+        }
+    }
+
+    /// What is typed has changed: the best that fits is the chosen one.
+    fn sift(&mut self) {
+        self.sieve.set(self.input.value());
+        self.matched = 0;
+        self.chosen = None;
+        (self.top, self.row) = (0, 0);
+        self.is_stale = true;
+    }
+
+    /// Matches some of the sessions that were not matched yet.
+    fn match_on(&mut self, most: usize) {
+        let sieve = &mut self.sieve;
+        let waiting = self.sessions.iter_mut().skip(self.matched).take(most);
+        let mut done = 0;
+        for candidate in waiting {
+            candidate.score = sieve.score(&candidate.grist);
+            done += 1;
+        }
+        self.matched += done;
+        self.is_stale |= done > 0;
+    }
+
+    /// Puts those that fit in order.
+    fn order(&mut self) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
+        let matched = self.sessions.iter().take(self.matched).enumerate();
+        let fitting = matched.filter_map(|(index, candidate)| {
+            Some((Reverse(candidate.score?), Reverse(candidate.found.modified), &candidate.found.path, index))
+        });
+        let mut fitting: Vec<_> = fitting.collect();
+        fitting.sort_unstable();
+        self.shown = fitting.into_iter().map(|(_, _, _, index)| index).collect();
+        if !self.is_at_work() && self.chosen_row().is_none() {
+            // Where the chosen one has gone, the one in its row takes its place.
+            self.choose(self.row.min(self.shown.len().saturating_sub(1)));
+        }
+    }
+
+    fn chosen_row(&self) -> Option<usize> {
+        let index = self.chosen_index()?;
+        self.shown.iter().position(|shown| *shown == index)
+    }
+
+    fn choose(&mut self, row: usize) {
+        let found = self.shown.get(row).and_then(|index| self.sessions.get(*index));
+        self.chosen = found.map(|candidate| candidate.found.place());
+    }
+
+    fn move_by(&mut self, by: isize) {
+        let last = self.shown.len().saturating_sub(1);
+        let row = self.chosen_row().unwrap_or(0).saturating_add_signed(by).min(last);
+        self.choose(row);
+    }
+
+    /// Brings the chosen one into sight.
+    fn scroll(&mut self, lines: usize) {
+        let row = self.chosen_row().unwrap_or(0);
+        let lowest = row.saturating_sub(lines.saturating_sub(1));
+        self.row = row;
+        self.top = self.top.clamp(lowest, row).min(self.shown.len().saturating_sub(lines));
+    }
+
+    /// What must be asked for, so that the preview can be shown.
+    fn ask(&mut self) -> Option<Found> {
+        let found = self.chosen()?;
+        let known = self.previewed.as_ref().filter(|known| known.place == found.place());
+        if known.is_some_and(|known| known.modified == found.modified) {
+            return None;
+        }
+        let found = found.clone();
+        // Of a session that grows the earlier preview stays until there is a new one.
+        let preview = self.previewed.take().filter(|known| known.place == found.place());
+        let preview = preview.and_then(|known| known.preview);
+        self.previewed = Some(Previewed { place: found.place(), modified: found.modified, preview });
+        Some(found)
+    }
+}
+
+/// Opens the picker over whatever is shown.
+pub fn open(state: &mut State) -> Vec<Effect> {
+    state.mode = Mode::Picker;
+    state.picker.begin();
+    vec![Effect::Seek]
+}
+
+/// Changes what is typed.
+pub fn type_on(state: &mut State, request: InputRequest) {
+    state.picker.type_on(request);
+}
+
+/// Chooses another session.
+pub fn select(state: &mut State, by: isize) {
+    state.picker.move_by(by);
+}
+
+/// Shows or hides the preview.
+pub fn toggle_preview(state: &mut State) {
+    state.picker.hides_preview = !state.picker.hides_preview;
+    if !state.picker.hides_preview && divide(state).pane == Pane::Hidden {
+        state.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
+    }
+}
+
+/// Opens the chosen session.
+pub fn accept(state: &mut State) -> Vec<Effect> {
+    state.picker.match_on(usize::MAX);
+    state.picker.order();
+    state.picker.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()
+}
+
+/// Clears what is typed, then goes back to the session behind, then ends.
+pub fn cancel(state: &mut State) -> Vec<Effect> {
+    if !state.picker.input.value().is_empty() {
+        state.picker.type_on(InputRequest::DeleteLine);
+        return Vec::new();
+    }
+    if state.opened.is_none() {
+        return vec![Effect::Quit];
+    }
+    state.mode = Mode::Normal;
+    vec![Effect::EndSeeking]
+}
+
+/// Takes a preview that was asked for.
+pub fn take(state: &mut State, place: &Place, preview: Preview) {
+    if let Some(known) = state.picker.previewed.as_mut().filter(|known| known.place == *place) {
+        known.preview = Some(preview);
+    }
+}
+
+/// Matches, orders and scrolls; says what must be read for the preview.
+pub fn arrange(state: &mut State) -> Vec<Effect> {
+    let parts = divide(state);
+    let picker = &mut state.picker;
+    picker.match_on(STEP);
+    picker.order();
+    picker.scroll(usize::from(parts.lines));
+    if parts.pane == Pane::Hidden {
+        return Vec::new();
+    }
+    picker.ask().map(|found| Effect::Preview(Box::new(found))).into_iter().collect()
+}

@@ -1,0 +1,62 @@
+//! What a session is about: its first prompt and its last answer, from the same glance as its facts.
+
+use super::candidates::Candidate;
+use super::glance;
+use crate::formats::REGISTRY;
+use crate::ingest::target::SessionHead;
+use crate::model::entry::{BlockKind, Entry, Role};
+use crate::model::found::{Found, Preview};
+use crate::model::text::Text;
+
+/// Characters of a prompt or an answer that are kept.
+const LONGEST: usize = 4_000;
+
+/// Reads the beginning and the end of a session. Nothing of what cannot be read.
+pub fn preview(found: &Found) -> Preview {
+    let format = REGISTRY.iter().copied().find(|known| known.name() == found.format);
+    let candidate = Candidate {
+        path: found.path.clone(),
+        format,
+        id: found.session.clone().unwrap_or_else(|| found.id.to_string()),
+        agent: None,
+        is_archive: false,
+        modified: found.modified,
+        size: found.size,
+        row: found.session.clone().map(SessionHead::named),
+        is_child: false,
+        is_asked: true,
+    };
+    let glance = match (&candidate.row, format) {
+        (Some(_), Some(format)) => glance::at_rows(&candidate, format, false).ok(),
+        (Some(_), None) => None,
+        (None, _) => glance::at_file(&candidate, false).ok().flatten(),
+    };
+    let Some(glance) = glance else { return Preview::default() };
+    let is_whole = glance.is_whole;
+    let mut transcript = glance.transcript();
+    transcript.settle();
+    let prompt = transcript.entries().find(|entry| entry.marks.prompt).and_then(words);
+    let is_answer = |entry: &&Entry| entry.role == Role::Assistant && entry.lane.is_none();
+    let answers: Vec<&Entry> = transcript.entries().filter(is_answer).collect();
+    let counts = is_whole.then(|| {
+        let calls = (0..transcript.turns().len()).map(|turn| transcript.turn_facts(turn).calls);
+        (transcript.turns().len() as u64, calls.map(u64::from).sum())
+    });
+    Preview { prompt, answer: answers.into_iter().rev().find_map(words), counts }
+}
+
+/// The texts of an entry.
+fn words(entry: &Entry) -> Option<Text> {
+    let text = |kind: &BlockKind| match kind {
+        BlockKind::Text(body) => Some(body.text_or_stub().chars().take(LONGEST).collect::<String>()),
+        BlockKind::Thinking(_)
+        | BlockKind::Call(_)
+        | BlockKind::Result(_)
+        | BlockKind::Image(_)
+        | BlockKind::Break(_)
+        | BlockKind::Raw(_) => None,
+    };
+    let texts: Vec<String> = entry.blocks.iter().filter_map(|block| text(&block.kind)).collect();
+    let text = texts.join("\n");
+    (!text.trim().is_empty()).then(|| Text::clean(&text))
+}

@@ -1,0 +1,203 @@
+//! Looks for sessions time and again: each is told once, then what is new, has grown or is gone.
+//!
+//! Invariant: between two looks files are only asked for their stamps; one is opened when it is new, has
+//! changed, or was running.
+
+use std::collections::{HashMap, HashSet};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use super::candidates::{Candidate, Databases, Search, collect};
+use super::facts::Facts;
+use crate::ingest::target::OpenError;
+use crate::model::found::{Found, Place, Sighting};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+
+/// How many sightings wait for whoever shows them.
+const WAITING: usize = 64;
+/// How long after a look the next one begins.
+const PAUSE: Duration = Duration::from_secs(2);
+/// Looks take at most one part in so many of the time.
+const SHARE: u32 = 20;
+
+/// A search that goes on until this is dropped.
+pub struct Watch {
+    /// What it comes by.
+    pub sightings: Receiver<Sighting>,
+    _wanted: Sender<()>,
+}
+
+/// Starts a search on a thread of its own, which reads a little ahead of whoever takes the sightings.
+pub fn watch(search: Search, clock: fn() -> Moment) -> Watch {
+    let (sender, sightings) = bounded(WAITING);
+    let (wanted, unwanted) = bounded(0);
+    thread::spawn(move || {
+        let mut looker = Looker::new(search);
+        let mut tell = |sighting| sender.send(sighting).is_ok();
+        loop {
+            let start = Instant::now();
+            if !looker.look(clock(), &mut tell) {
+                return;
+            }
+            let pause = PAUSE.max(start.elapsed().saturating_mul(SHARE));
+            if unwanted.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    });
+    Watch { sightings, _wanted: wanted }
+}
+
+/// What is known from earlier looks.
+struct Looker {
+    search: Search,
+    databases: Databases,
+    known: HashMap<Place, Known>,
+    refused: HashSet<String>,
+}
+
+struct Known {
+    modified: Option<Moment>,
+    size: Option<u64>,
+    /// Whether it is a session that is listed.
+    is_told: bool,
+    /// Runs end without a word.
+    is_live: bool,
+}
+
+impl Looker {
+    fn new(search: Search) -> Self {
+        Self { search, databases: Databases::default(), known: HashMap::new(), refused: HashSet::new() }
+    }
+
+    /// One look at all places. `false` when nobody listens any more.
+    fn look(&mut self, now: Moment, tell: &mut dyn FnMut(Sighting) -> bool) -> bool {
+        let (candidates, failures) = collect(&self.search, &mut self.databases);
+        for OpenError(why) in failures {
+            if self.refused.insert(why.clone()) && !tell(Sighting::Refused(Text::clean(&why))) {
+                return false;
+            }
+        }
+        let mut facts = Facts::new(now);
+        let mut there = HashSet::new();
+        for candidate in candidates {
+            let place = place(&candidate);
+            there.insert(place.clone());
+            if !self.look_at(candidate, place, &mut facts, tell) {
+                return false;
+            }
+        }
+        let gone: Vec<Place> = self.known.keys().filter(|place| !there.contains(place)).cloned().collect();
+        for place in gone {
+            let was_told = self.known.remove(&place).is_some_and(|known| known.is_told);
+            if was_told && !tell(Sighting::Gone(place)) {
+                return false;
+            }
+        }
+        tell(Sighting::Complete)
+    }
+
+    fn look_at(
+        &mut self,
+        candidate: Candidate,
+        place: Place,
+        facts: &mut Facts,
+        tell: &mut dyn FnMut(Sighting) -> bool,
+    ) -> bool {
+        let (modified, size) = (candidate.modified, candidate.size);
+        let known = self.known.get(&place);
+        if known.is_some_and(|known| known.modified == modified && known.size == size && !known.is_live) {
+            return true;
+        }
+        let was_told = known.is_some_and(|known| known.is_told);
+        let is_wanted =
+            |found: &Found| self.search.format.as_ref().is_none_or(|format| found.format == format);
+        let found = facts.read(candidate).filter(is_wanted);
+        let is_live = found.as_ref().is_some_and(|found| found.live == Some(true));
+        self.known.insert(place.clone(), Known { modified, size, is_told: found.is_some(), is_live });
+        match found {
+            Some(found) => tell(Sighting::Found(Box::new(found))),
+            None => !was_told || tell(Sighting::Gone(place)),
+        }
+    }
+}
+
+fn place(candidate: &Candidate) -> Place {
+    let session = candidate.row.as_ref().map(|row| row.id.clone());
+    Place { path: candidate.path.clone(), session }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Looker, watch};
+    use crate::formats::roots::Environment;
+    use crate::ingest::find::Search;
+    use crate::model::found::Sighting;
+    use crate::model::moment::Moment;
+
+    /// Long after everything that is written here.
+    const LATER: Moment = Moment(4_000_000_000_000);
+
+    fn session(id: &str, prompt: &str) -> String {
+        format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-03-01T08:00:00.000Z\",\"cwd\":\"/work\"}}\n\
+             {{\"type\":\"message\",\"id\":\"e1\",\"parentId\":null,\"timestamp\":\"2026-03-01T08:00:01.000Z\",\
+             \"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"{prompt}\"}}],\"timestamp\":1}}}}\n"
+        )
+    }
+
+    fn told(looker: &mut Looker) -> Vec<String> {
+        let mut told = Vec::new();
+        looker.look(LATER, &mut |sighting| {
+            told.push(match sighting {
+                Sighting::Found(found) => {
+                    format!("{} {}", found.title.as_deref().unwrap_or("-"), found.size.unwrap_or_default())
+                }
+                Sighting::Gone(place) => format!("gone {}", place.path.file_name().unwrap().display()),
+                Sighting::Refused(why) => why.to_string(),
+                Sighting::Complete => "all".to_owned(),
+            });
+            true
+        });
+        told
+    }
+
+    #[test]
+    fn each_is_told_once_and_again_when_it_changes() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".pi/agent/sessions/--work--");
+        fs::create_dir_all(&folder).unwrap();
+        let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
+        let mut looker = Looker::new(Search { environment, ..Search::default() });
+        assert_eq!(told(&mut looker), ["all"]);
+        let (one, two) = (folder.join("2026-03-01_one.jsonl"), folder.join("2026-03-01_two.jsonl"));
+        fs::write(&one, session("one", "Oil it")).unwrap();
+        let size = session("one", "Oil it").len();
+        assert_eq!(told(&mut looker), [format!("Oil it {size}").as_str(), "all"]);
+        assert_eq!(told(&mut looker), ["all"]);
+        fs::write(&two, session("two", "Paint it")).unwrap();
+        assert_eq!(told(&mut looker), [format!("Paint it {}", size + 2).as_str(), "all"]);
+        fs::write(&one, session("one", "Oil it") + "\n\n\n").unwrap();
+        assert_eq!(told(&mut looker), [format!("Oil it {}", size + 3).as_str(), "all"]);
+        fs::remove_file(&two).unwrap();
+        assert_eq!(told(&mut looker), ["gone 2026-03-01_two.jsonl", "all"]);
+    }
+
+    #[test]
+    fn places_that_are_not_there_are_told_once() {
+        let search = Search { paths: vec!["/there/is/no/such.sqlite".into()], ..Search::default() };
+        let mut looker = Looker::new(search.clone());
+        assert!(
+            matches!(told(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
+        );
+        assert_eq!(told(&mut looker), ["all"]);
+        // Of a thread the end of the first look is enough to see.
+        let watch = watch(search, || LATER);
+        assert!(watch.sightings.iter().any(|sighting| sighting == Sighting::Complete));
+    }
+}

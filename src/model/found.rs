@@ -1,0 +1,79 @@
+//! Sessions that were found, as far as can be told of them without opening them.
+//!
+//! Invariant: a [`Place`] names one session; what is told of it changes while its agent writes.
+
+use std::path::PathBuf;
+
+use super::moment::Moment;
+use super::text::Text;
+
+/// Where a session lies: what names it while everything else about it changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The file or database.
+    pub path: PathBuf,
+    /// Its name within a database.
+    pub session: Option<String>,
+}
+
+/// A session that was found. What is not known is `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The file or database that it lies in.
+    pub path: PathBuf,
+    /// Its name within a database.
+    pub session: Option<String>,
+    /// The name of its format.
+    pub format: &'static str,
+    /// Its id.
+    pub id: Text,
+    /// Another name that its agent gives it.
+    pub key: Option<Text>,
+    /// The name of the agent in it.
+    pub agent: Option<Text>,
+    /// Its title: the user's, the agent's, or the first prompt.
+    pub title: Option<Text>,
+    /// The working directory.
+    pub cwd: Option<Text>,
+    /// The model that answered last.
+    pub model: Option<Text>,
+    /// When its first entry was made.
+    pub started: Option<Moment>,
+    /// When something was last written to it.
+    pub modified: Option<Moment>,
+    /// Length of its file in bytes.
+    pub size: Option<u64>,
+    /// Whether it runs.
+    pub live: Option<bool>,
+}
+
+impl Found {
+    /// Where it lies.
+    pub fn place(&self) -> Place {
+        Place { path: self.path.clone(), session: self.session.clone() }
+    }
+}
+
+/// What whoever looks for sessions comes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sighting {
+    /// A session, for the first time or because it changed.
+    Found(Box<Found>),
+    /// A session is there no more.
+    Gone(Place),
+    /// Why a place that the reader named cannot be looked at.
+    Refused(Text),
+    /// All that is there now was told.
+    Complete,
+}
+
+/// What a session is about, by its beginning and its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// The first prompt.
+    pub prompt: Option<Text>,
+    /// The last answer.
+    pub answer: Option<Text>,
+    /// How many prompts and tool calls it has, if that was cheap to know.
+    pub counts: Option<(u64, u64)>,
+}

@@ -1,0 +1,22 @@
+//! The clock, and when files were written.
+//!
+//! Invariant: everything below the runtime is told the time.
+
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use crate::model::moment::Moment;
+
+/// It is now.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for the viewer")]
+pub fn now() -> Moment {
+    let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// When a file was last written.
+pub fn written(path: &Path) -> Option<Moment> {
+    let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok()?;
+    let since = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok().map(Moment)
+}

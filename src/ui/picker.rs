@@ -1,0 +1,274 @@
+//! The picker: sessions one a row, and what the chosen one is about.
+//!
+//! ```text
+//! tv  sessions                                      12 of 1234
+//! ▌● title                     agent        cwd        model  age   size │ preview
+//! > what is typed
+//! hints
+//! ```
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::chrome;
+use super::header::short_model;
+use crate::app::picker::{Pane, Picker, divide};
+use crate::app::state::State;
+use crate::model::figures;
+use crate::model::found::{Found, Preview};
+use crate::render::wrap::{self, Frame as Measure};
+
+/// Columns of an age and of a size.
+const AGE: usize = 4;
+const SIZE: usize = 6;
+/// What stands between columns.
+const GAP: usize = 2;
+
+/// Paints the whole screen.
+pub fn paint(state: &State, frame: &mut Frame<'_>) {
+    let screen = frame.area();
+    let parts = divide(state);
+    let buffer = frame.buffer_mut();
+    let top = u16::from(parts.header);
+    if parts.header {
+        paint_header(state, Rect { height: 1, ..screen }, buffer);
+    }
+    let list = Rect { y: screen.y + top, height: parts.lines, width: parts.columns, ..screen };
+    let columns = Columns::of(usize::from(list.width));
+    let rows = state.picker.in_sight(usize::from(list.height));
+    for ((found, is_chosen), y) in rows.zip(list.y..list.bottom()) {
+        buffer.set_line(list.x, y, &columns.row(state, found, is_chosen), list.width);
+    }
+    if state.picker.counts().0 == 0 {
+        paint_nothing(state, list, buffer);
+    }
+    match parts.pane {
+        Pane::Hidden => {}
+        Pane::Beside(width) => {
+            let pane = Rect { x: list.right(), width, ..list };
+            for y in pane.y..pane.bottom() {
+                buffer.set_stringn(pane.x, y, state.theme.glyphs().bar, 1, state.theme.dim);
+            }
+            let inner = Rect { x: pane.x + 2, width: pane.width.saturating_sub(3), ..pane };
+            paint_preview(state, inner, buffer);
+        }
+        Pane::Below(height) => {
+            let pane = Rect { y: list.bottom(), height, ..screen };
+            let rule = state.theme.glyphs().rule.repeat(usize::from(pane.width));
+            buffer.set_stringn(pane.x, pane.y, rule, usize::from(pane.width), state.theme.dim);
+            let inner = Rect {
+                x: pane.x + 2,
+                y: pane.y + 1,
+                width: pane.width.saturating_sub(3),
+                height: height.saturating_sub(1),
+            };
+            paint_preview(state, inner, buffer);
+        }
+    }
+    let below = screen.bottom().saturating_sub(u16::from(parts.hints));
+    if parts.hints {
+        chrome::paint_hints(state, Rect { y: below, height: 1, ..screen }, buffer);
+    }
+    if parts.status {
+        let line = Rect { y: below.saturating_sub(1), height: 1, ..screen };
+        chrome::paint_status(state, line, buffer);
+        if let Some((x, y)) = chrome::cursor(state, line) {
+            frame.set_cursor_position((x, y));
+        }
+    }
+}
+
+fn paint_header(state: &State, area: Rect, buffer: &mut Buffer) {
+    let picker = &state.picker;
+    let right = match (&state.message, picker.is_complete) {
+        (Some(message), _) => format!(" {} ", message.text),
+        (None, true) => String::new(),
+        (None, false) => format!(" looking{} ", state.theme.glyphs().ellipsis),
+    };
+    let room = usize::from(area.width);
+    buffer.set_stringn(area.x, area.y, " tv  sessions", room, state.theme.bar);
+    let right = wrap::fit(&[Span::raw(right)], room.saturating_sub(14), state.theme.glyphs().cut);
+    let width = u16::try_from(wrap::width_of(&right)).unwrap_or(0).min(area.width);
+    buffer.set_line(area.right() - width, area.y, &Line::from(right), width);
+    buffer.set_style(area, state.theme.bar);
+}
+
+/// Why the list is empty.
+fn paint_nothing(state: &State, area: Rect, buffer: &mut Buffer) {
+    let picker = &state.picker;
+    let (_, all) = picker.counts();
+    let words = match (picker.refused.first(), all, picker.is_complete) {
+        (Some(why), 0, _) => why.to_string(),
+        (_, 0, true) => nowhere(picker),
+        (_, 0, false) => format!("Looking for sessions{}", state.theme.glyphs().ellipsis),
+        (_, _, _) if picker.is_at_work() => String::new(),
+        (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),
+    };
+    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
+    paint_text(&words, state.theme.text, inner.y + u16::from(area.height > 3), inner, buffer);
+}
+
+fn nowhere(picker: &Picker) -> String {
+    let places = match picker.places.as_slice() {
+        [] => "anywhere: $HOME is not set".to_owned(),
+        places => format!("under {}", places.join(", ")),
+    };
+    format!("No session is there yet, {places}. To see what they look like, try: tv demo")
+}
+
+/// Widths of the columns; 0 leaves one out. The title has what the others leave.
+struct Columns {
+    title: usize,
+    agent: usize,
+    cwd: usize,
+    model: usize,
+    size: usize,
+}
+
+impl Columns {
+    fn of(width: usize) -> Self {
+        let [agent, cwd, model, size] = match width {
+            0..56 => [0, 0, 0, 0],
+            56..70 => [11, 0, 0, 0],
+            70..96 => [11, 16, 0, 0],
+            96..120 => [11, 22, 0, SIZE],
+            120..150 => [14, 26, 14, SIZE],
+            _ => [18, 36, 18, SIZE],
+        };
+        let taken = [agent, cwd, model, size, AGE].into_iter().filter(|column| *column > 0);
+        let taken: usize = taken.map(|column| column + GAP).sum();
+        // The mark, the dot and the blank behind them; one column of air at the right.
+        Self { title: width.saturating_sub(taken + 4).max(1), agent, cwd, model, size }
+    }
+
+    fn row(&self, state: &State, found: &Found, is_chosen: bool) -> Line<'static> {
+        let theme = &state.theme;
+        let glyphs = theme.glyphs();
+        let (mark, dot) = (if theme.ascii { ">" } else { "▌" }, if theme.ascii { "*" } else { "●" });
+        let cut = glyphs.cut;
+        let style = if is_chosen { theme.focus } else { theme.text };
+        let title = match &found.title {
+            Some(title) => fit(title, self.title, cut, style),
+            None => fit("(no title)", self.title, cut, if is_chosen { theme.focus } else { theme.dim }),
+        };
+        let agent = match &found.agent {
+            Some(agent) => format!("{}/{agent}", found.format),
+            None => found.format.to_owned(),
+        };
+        let cwd = wrap::fit_end(found.cwd.as_deref().unwrap_or_default(), self.cwd, cut);
+        let model = found.model.as_deref().map(short_model).unwrap_or_default();
+        let size = found.size.map(figures::bytes).unwrap_or_default();
+        let mut spans = vec![
+            Span::styled(if is_chosen { mark } else { " " }, theme.focus),
+            Span::styled(if found.live == Some(true) { dot } else { " " }, theme.good),
+            Span::raw(" "),
+        ];
+        spans.extend(title);
+        let facts = [
+            (fit(&agent, self.agent, cut, theme.tool), self.agent),
+            (fit(&cwd, self.cwd, cut, theme.dim), self.cwd),
+            (fit(&model, self.model, cut, theme.dim), self.model),
+            (fit(&format!("{:>AGE$}", age(state, found)), AGE, cut, theme.dim), AGE),
+            (fit(&format!("{:>width$}", size, width = self.size), self.size, cut, theme.dim), self.size),
+        ];
+        for (cell, _) in facts.into_iter().filter(|(_, width)| *width > 0) {
+            spans.push(Span::raw(" ".repeat(GAP)));
+            spans.extend(cell);
+        }
+        Line::from(spans)
+    }
+}
+
+fn age(state: &State, found: &Found) -> String {
+    found.modified.map(|at| figures::age(state.now.since(at))).unwrap_or_default()
+}
+
+/// A text on one line in a column of this width: its beginning, and blanks.
+fn fit(text: &str, width: usize, cut: &'static str, style: Style) -> Vec<Span<'static>> {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Figures stand at the right edge of their column.
+    let indent = text.chars().take_while(|c| *c == ' ').count();
+    let line = format!("{}{line}", " ".repeat(indent.min(width)));
+    let mut spans = wrap::fit(&[Span::styled(line, style)], width, cut);
+    let rest = width.saturating_sub(wrap::width_of(&spans));
+    spans.push(Span::raw(" ".repeat(rest)));
+    spans
+}
+
+/// Facts, first prompt and last answer of the chosen session.
+fn paint_preview(state: &State, area: Rect, buffer: &mut Buffer) {
+    let Some(found) = state.picker.chosen() else { return };
+    let place = found.place();
+    let known = state.picker.previewed.as_ref().filter(|known| known.place == place);
+    let preview = known.and_then(|known| known.preview.as_ref());
+    let theme = &state.theme;
+    let title = found.title.as_deref().unwrap_or("(no title)");
+    let head = Rect { height: area.height.min(2), ..area };
+    let mut y = paint_text(title, theme.heading, area.y, head, buffer);
+    for line in facts(state, found, preview).into_iter().take(usize::from(area.bottom() - y)) {
+        let line = wrap::fit(&[Span::styled(line, theme.dim)], usize::from(area.width), theme.glyphs().cut);
+        buffer.set_line(area.x, y, &Line::from(line), area.width);
+        y += 1;
+    }
+    let Some(Preview { prompt, answer, .. }) = preview else { return };
+    // Where both are long, each has its half.
+    let half = y + (area.bottom() - y) / 2;
+    let prompt_end = if answer.is_some() { half } else { area.bottom() };
+    let parts = [
+        ("first prompt", prompt, theme.user, prompt_end),
+        ("last answer", answer, theme.assistant, area.bottom()),
+    ];
+    for (name, text, style, end) in parts {
+        let Some(text) = text.as_ref().filter(|_| y + 2 < end) else { continue };
+        buffer.set_stringn(area.x, y + 1, name, usize::from(area.width), style);
+        y = paint_text(text, theme.text, y + 2, Rect { height: end - area.y, ..area }, buffer);
+    }
+}
+
+/// `claude-code · opus-4-6 · 12 KB · 3d ago`, where, and its id.
+fn facts(state: &State, found: &Found, preview: Option<&Preview>) -> Vec<String> {
+    let dot = format!(" {} ", state.theme.glyphs().dot);
+    let age = found.modified.map(|_| match age(state, found).as_str() {
+        "now" => "now".to_owned(),
+        age => format!("{age} ago"),
+    });
+    let counts = preview.and_then(|preview| preview.counts);
+    let counts = counts.map(|(prompts, calls)| {
+        format!("{}, {}", figures::count(prompts, "prompt"), figures::count(calls, "call"))
+    });
+    let what = [
+        Some(found.format.to_owned()),
+        found.agent.as_ref().map(ToString::to_string),
+        found.model.as_deref().map(short_model),
+        counts,
+        found.size.map(figures::bytes),
+        age,
+        (found.live == Some(true)).then(|| "running".to_owned()),
+    ];
+    let what: Vec<String> = what.into_iter().flatten().collect();
+    let cwd = found.cwd.as_ref().map(ToString::to_string);
+    [Some(what.join(&dot)), cwd, Some(found.id.to_string())].into_iter().flatten().collect()
+}
+
+/// Paints wrapped text from line `y` on within an area. Answers which line comes next.
+fn paint_text(text: &str, style: Style, mut y: u16, area: Rect, buffer: &mut Buffer) -> u16 {
+    let measure = Measure::of(usize::from(area.width.max(1)));
+    for line in text.lines() {
+        if y >= area.bottom() {
+            return y;
+        }
+        let line = line.replace('\t', "    ");
+        let head = wrap::head(&line, usize::from(area.width) * usize::from(area.height) * 4);
+        for row in wrap::wrap(&[Span::styled(head.to_owned(), style)], &measure) {
+            if y >= area.bottom() {
+                return y;
+            }
+            buffer.set_line(area.x, y, &row, area.width);
+            y += 1;
+        }
+    }
+    y
+}

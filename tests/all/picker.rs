@@ -1,0 +1,347 @@
+//! The picker: what a reader does in it, key by key, with sessions that are told by hand.
+
+use proptest::prelude::{ProptestConfig, any, proptest};
+use tv::app::state::Effect;
+use tv::app::update::Event;
+use tv::model::edit::{Feed, Opened};
+use tv::model::found::{Found, Place, Preview, Sighting};
+use tv::model::moment::Moment;
+use tv::model::text::Text;
+use tv::render::theme::Theme;
+
+use crate::stage::Stage;
+
+const MINUTE: i64 = 60_000;
+
+/// A session of so many minutes ago.
+fn found(name: &str, title: &str, minutes: i64) -> Found {
+    Found {
+        path: format!("/home/me/.claude/projects/-work/{name}.jsonl").into(),
+        session: None,
+        format: "claude-code",
+        id: Text::from(name),
+        key: None,
+        agent: None,
+        title: Some(title).filter(|title| !title.is_empty()).map(Text::clean),
+        cwd: Some(Text::from("~/work/boats")),
+        model: Some(Text::from("claude-opus-4-6")),
+        started: None,
+        modified: Some(Moment(1_893_456_000_000 - minutes * MINUTE)),
+        size: Some(48_200),
+        live: None,
+    }
+}
+
+fn see(stage: &mut Stage, sightings: impl IntoIterator<Item = Sighting>) {
+    for sighting in sightings {
+        stage.happen(Event::Seen(sighting));
+    }
+    stage.arrange();
+}
+
+fn see_all(stage: &mut Stage, sessions: impl IntoIterator<Item = Found>) {
+    see(stage, sessions.into_iter().map(|found| Sighting::Found(Box::new(found))));
+}
+
+/// A picker without a session behind it.
+fn picker(size: (u16, u16)) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.state.picker.places = vec!["~/.claude/projects".to_owned(), "~/.pi/agent/sessions".to_owned()];
+    stage.press("s");
+    assert!(matches!(stage.asked.as_slice(), [Effect::Seek]), "{:?}", stage.asked);
+    stage
+}
+
+fn boats() -> Vec<Found> {
+    vec![
+        Found { live: Some(true), ..found("5d0c1c52-7f4e", "Count the boats in the harbour", 0) },
+        Found {
+            format: "pi",
+            model: Some(Text::from("openai/gpt-5.2-codex")),
+            ..found("a5cd40eb-0001", "Why does the lantern flicker?", 12)
+        },
+        Found {
+            format: "openclaw",
+            agent: Some(Text::from("main")),
+            key: Some(Text::from("agent:main:main")),
+            cwd: None,
+            size: None,
+            ..found("11110000-aaaa", "Water the ferns", 130)
+        },
+        Found {
+            cwd: Some(Text::from("/very/long/way/to/the/harbour/of/南の港")),
+            ..found("77aa", "", 3_000)
+        },
+        found(
+            "99bb",
+            "猫の本を読む \u{1b}[2Jand\nmore\tof it, which is much longer than any column can hold",
+            90_000,
+        ),
+    ]
+}
+
+/// The title of the chosen row.
+fn chosen(stage: &Stage) -> String {
+    stage
+        .state
+        .picker
+        .chosen()
+        .and_then(|found| found.title.clone())
+        .map_or_else(String::new, |t| t.to_string())
+}
+
+fn rows(stage: &Stage) -> Vec<String> {
+    stage.state.picker.in_sight(1_000).map(|(found, _)| found.id.to_string()).collect()
+}
+
+fn last(stage: &Stage) -> &Effect {
+    stage.asked.last().expect("something was asked for")
+}
+
+#[test]
+fn pictures() {
+    for size in [(80, 24), (120, 40), (44, 14), (200, 60)] {
+        let mut stage = picker(size);
+        see_all(&mut stage, boats());
+        see(&mut stage, [Sighting::Complete]);
+        stage.press("down");
+        let place = boats()[1].place();
+        let preview = Preview {
+            prompt: Some(Text::from(
+                "Why does the lantern flicker?\n\nIt began on Tuesday, after the storm.",
+            )),
+            answer: Some(Text::from("The wick is wet. I have dried it.")),
+            counts: Some((3, 41)),
+        };
+        stage.happen(Event::Previewed(place, preview));
+        insta::assert_snapshot!(format!("picker-{}x{}", size.0, size.1), stage.picture());
+    }
+    let mut stage = picker((80, 24));
+    stage.state.theme = Theme::mono().with_ascii(true);
+    see_all(&mut stage, boats());
+    stage.type_in("the boat");
+    insta::assert_snapshot!("picker-typed-ascii", stage.picture());
+}
+
+#[test]
+fn the_newest_come_first_and_the_chosen_one_stays() {
+    let mut stage = picker((80, 24));
+    assert!(stage.picture().contains("Looking for sessions"));
+    see_all(&mut stage, [found("b", "boats", 10), found("d", "docks", 30)]);
+    stage.press("down");
+    assert_eq!(chosen(&stage), "docks");
+    see_all(&mut stage, [found("c", "crates", 20), found("a", "anchors", 0), found("e", "eels", 40)]);
+    assert_eq!((rows(&stage).concat().as_str(), chosen(&stage).as_str()), ("abcde", "docks"));
+    // It grows: it comes up, and is still the chosen one.
+    see_all(&mut stage, [found("d", "docks", -1)]);
+    assert_eq!((rows(&stage).concat().as_str(), chosen(&stage).as_str()), ("dabce", "docks"));
+    see(&mut stage, [Sighting::Gone(found("d", "", 0).place()), Sighting::Gone(Place::default())]);
+    assert_eq!((rows(&stage).concat().as_str(), chosen(&stage).as_str()), ("abce", "anchors"));
+}
+
+#[test]
+fn typing_narrows_at_once_and_enter_opens() {
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, boats());
+    for (typed, fitting) in [
+        ("lantern", "a5cd40eb-0001"),
+        ("hbr cnt", "5d0c1c52-7f4e"),
+        ("openclaw", "11110000-aaaa"),
+        ("codex", "a5cd40eb-0001"),
+        ("agent:main", "11110000-aaaa"),
+        ("77a", "77aa"),
+        ("南の", "77aa"),
+    ] {
+        stage.press("ctrl-u").type_in(typed);
+        assert_eq!(rows(&stage), [fitting], "{typed}");
+    }
+    stage.press("ctrl-u").type_in("ferns").press("enter");
+    assert!(
+        matches!(last(&stage), Effect::Open(place) if *place == boats()[2].place()),
+        "{:?}",
+        last(&stage)
+    );
+    stage.press("ctrl-u").type_in("nothing like it");
+    assert!(stage.picture().contains("No session fits \"nothing like it\"."));
+    let asked = stage.asked.len();
+    stage.press("enter");
+    assert_eq!(stage.asked.len(), asked, "nothing is opened");
+}
+
+#[test]
+fn what_comes_in_while_something_is_typed_must_fit() {
+    let mut stage = picker((80, 24));
+    stage.type_in("boat");
+    see_all(&mut stage, boats());
+    see_all(&mut stage, [found("1", "Paint a boat", 1), found("2", "Paint a house", 1)]);
+    assert_eq!(rows(&stage).len(), 5, "all but two lie in a folder of boats");
+    stage.press("ctrl-u").type_in("paint a house");
+    assert_eq!(rows(&stage), ["2"]);
+    stage.press("esc");
+    assert_eq!(rows(&stage).len(), 7);
+    assert_eq!(chosen(&stage), "Count the boats in the harbour");
+}
+
+#[test]
+fn esc_clears_then_leaves() {
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, boats());
+    stage.type_in("q").press("esc");
+    assert_eq!((stage.asked.len(), rows(&stage).len()), (1, 5), "q is typed");
+    stage.press("esc");
+    assert!(matches!(last(&stage), Effect::Quit));
+    let mut stage = picker((80, 24));
+    stage.press("ctrl-c");
+    assert!(matches!(last(&stage), Effect::Quit));
+}
+
+#[test]
+fn with_a_session_behind_it_is_gone_back_to() {
+    let mut stage = Stage::made((80, 24));
+    let opened =
+        Opened { path: "/s.jsonl".into(), format: "pi", confidence: "certain", reason: Text::from("") };
+    stage.tell(Feed::Opened(Box::new(opened)));
+    stage.press("0");
+    see_all(&mut stage, boats());
+    assert!(stage.picture().contains("esc back"));
+    stage.press("esc");
+    assert!(matches!(last(&stage), Effect::EndSeeking));
+    assert!(stage.picture().contains("FOLLOW"));
+    stage.press("q");
+    assert!(matches!(last(&stage), Effect::Quit));
+    stage.state.is_picked = true;
+    stage.press("q");
+    assert!(matches!(last(&stage), Effect::Leave), "who was chosen is left for the others");
+    stage.press("Q");
+    assert!(matches!(last(&stage), Effect::Quit));
+}
+
+#[test]
+fn the_list_moves_by_rows_pages_and_to_its_ends() {
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, (0..100).map(|n| found(&format!("s{n}"), &format!("session {n}"), n)));
+    for (keys, at) in [
+        ("down ctrl-n ctrl-j", 3),
+        ("up ctrl-p ctrl-k up", 0),
+        ("pgdn", 20),
+        ("pgdn pgdn", 60),
+        ("pgup", 40),
+        ("end", 99),
+        ("down", 99),
+        ("home", 0),
+    ] {
+        stage.press(keys);
+        assert_eq!(chosen(&stage), format!("session {at}"), "{keys}");
+        assert!(stage.picture().contains(&format!("▌  session {at} ")), "{keys}: in sight");
+    }
+}
+
+#[test]
+fn nothing_found_names_the_places_and_the_demo() {
+    let mut stage = picker((80, 24));
+    see(&mut stage, [Sighting::Complete]);
+    let picture = stage.picture();
+    assert!(
+        picture.contains("~/.claude/projects, ~/.pi/agent/sessions") && picture.contains("tv demo"),
+        "{picture}"
+    );
+    see(&mut stage, [Sighting::Refused(Text::from("/x.sqlite: no such file"))]);
+    assert!(stage.picture().contains("/x.sqlite: no such file"));
+}
+
+#[test]
+fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, [found("a", "anchors", 0), found("b", "boats", 1)]);
+    stage.state.mode = tv::app::state::Mode::Normal;
+    stage.press("s");
+    assert_eq!(rows(&stage).concat(), "ab");
+    see_all(&mut stage, [found("b", "boats", 1)]);
+    see(&mut stage, [Sighting::Complete]);
+    assert_eq!(rows(&stage).concat(), "b");
+}
+
+#[test]
+fn previews_are_asked_for_once_and_only_where_they_are_shown() {
+    let wanted = |stage: &Stage| {
+        let name = |effect: &Effect| match effect {
+            Effect::Preview(found) => Some(found.id.to_string()),
+            _ => None,
+        };
+        stage.asked.iter().filter_map(name).collect::<Vec<_>>().concat()
+    };
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, [found("a", "anchors", 5), found("b", "boats", 6)]);
+    stage.press("tab tab");
+    assert_eq!(wanted(&stage), "", "80x24 has no room");
+    assert!(stage.picture().contains("a preview needs"));
+    stage.resize(120, 24);
+    stage.press("down left right");
+    assert_eq!(wanted(&stage), "ab");
+    let preview = |words| Preview { prompt: Some(Text::from(words)), ..Preview::default() };
+    stage.happen(Event::Previewed(found("a", "", 0).place(), preview("too late")));
+    stage.happen(Event::Previewed(found("b", "", 0).place(), preview("just right")));
+    assert!(stage.picture().contains("just right") && !stage.picture().contains("too late"));
+    // It grows: what is known stays until more is.
+    see_all(&mut stage, [found("b", "boats", 1)]);
+    assert_eq!(wanted(&stage), "abb");
+    assert!(stage.picture().contains("just right"));
+    stage.press("tab");
+    assert!(!stage.picture().contains("just right"));
+}
+
+#[test]
+fn ten_thousand_sessions_are_matched_in_steps() {
+    let mut stage = picker((80, 24));
+    for n in 0..10_000 {
+        stage.happen(Event::Seen(Sighting::Found(Box::new(found(
+            &format!("id{n}"),
+            &format!("session {n}"),
+            n,
+        )))));
+    }
+    let mut frames = 0;
+    while stage.state.is_unfinished() {
+        tv::app::arrange::arrange(&mut stage.state);
+        frames += 1;
+    }
+    assert_eq!((frames, stage.state.picker.counts()), (3, (10_000, 10_000)));
+    for c in "session 99".chars() {
+        stage.happen(Event::Key(tv::app::keys::Press::plain(tv::app::keys::Code::Char(c))));
+    }
+    tv::app::arrange::arrange(&mut stage.state);
+    assert!(stage.state.is_unfinished(), "a frame does not wait for all of them");
+    // Enter does: what is opened is the best of all.
+    stage.happen(Event::Key(tv::app::keys::parse_keys("enter").unwrap()[0]));
+    assert!(
+        matches!(last(&stage), Effect::Open(place) if place.path.ends_with("id99.jsonl")),
+        "{:?}",
+        last(&stage)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn any_session_fits_any_screen(
+        texts in proptest::collection::vec((any::<String>(), any::<String>(), any::<String>()), 0..6),
+        typed in "[a-z 日é!^$']{0,6}",
+        columns in 1_u16..220,
+        lines in 1_u16..50,
+    ) {
+        let mut stage = picker((columns, lines));
+        let session = |(n, (title, cwd, model)): (usize, (String, String, String))| Found {
+            cwd: Some(Text::clean(&cwd)),
+            model: Some(Text::clean(&model)),
+            ..found(&n.to_string(), &title, 1)
+        };
+        see_all(&mut stage, texts.into_iter().enumerate().map(session));
+        stage.picture();
+        stage.type_in(&typed);
+        stage.press("down pgdn up");
+        let (fitting, all) = stage.state.picker.counts();
+        assert!(fitting <= all && (fitting == 0) == stage.state.picker.chosen().is_none());
+        stage.picture();
+    }
+}
