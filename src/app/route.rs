@@ -18,6 +18,10 @@ pub enum Request {
     Accept,
     /// Complete the typed line.
     Complete,
+    /// Another line that was typed before; an older one if `true`.
+    Recall(bool),
+    /// Regular expression or literal text.
+    ToggleLiteral,
     /// Scroll a pop-up by lines; far beyond its ends stops there.
     ScrollPopUp(isize),
     /// Nothing yet.
@@ -30,7 +34,12 @@ const MAX_COUNT: usize = 99_999;
 /// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
 pub fn route(state: &mut State, press: Press) -> Request {
     match state.mode {
-        Mode::Search { .. } | Mode::Help { is_typing: true, .. } => typing(press),
+        Mode::Search { .. } => match (press.code, press.ctrl) {
+            (Code::Char('r'), true) => Request::ToggleLiteral,
+            _ => recalling(press),
+        },
+        Mode::Filter { .. } => recalling(press),
+        Mode::Help { is_typing: true, .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Help { .. } | Mode::Raw { .. } => pop_up(state.size.1, press),
@@ -52,6 +61,7 @@ fn normal(state: &mut State, press: Press) -> Request {
             Request::Wait
         }
         Match::Action(action) => {
+            state.letter = press.typed();
             state.pressed.clear();
             Request::Act(action, state.count.take().unwrap_or(1).max(1))
         }
@@ -88,6 +98,15 @@ fn typing(press: Press) -> Request {
         (Code::Char('w') | Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
         (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
         _ => press.typed().map_or(Request::Wait, |c| Request::Type(InputRequest::InsertChar(c))),
+    }
+}
+
+/// Lines that were typed before can be called back.
+fn recalling(press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Up, _) | (Code::Char('p'), true) => Request::Recall(true),
+        (Code::Down, _) | (Code::Char('n'), true) => Request::Recall(false),
+        _ => typing(press),
     }
 }
 

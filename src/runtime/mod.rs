@@ -21,6 +21,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender, bounded, select_biased, unbounded};
 
 use crate::app::arrange::arrange;
+use crate::app::filter::Filter;
 use crate::app::state::{Effect, State};
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
@@ -268,6 +269,8 @@ impl Viewer {
             Effect::Page { entries, origins } => self.workers.page(entries, origins),
             Effect::Search(job) => self.workers.search(job),
             Effect::CancelSearch => self.workers.cancel_search(),
+            Effect::Filter(job) => self.workers.filter(job),
+            Effect::CancelFilter => self.workers.cancel_filter(),
             Effect::Copy(text) => self.copy(&text)?,
             Effect::CopyRecords(origins) => match self.workers.bytes(&origins) {
                 Some(text) => self.copy(&text)?,
@@ -344,6 +347,11 @@ impl Viewer {
                     State::new(self.state.theme.clone(), self.state.level, Arc::clone(&self.colours), now());
                 state.size = self.state.size;
                 apply(&self.config, &mut state);
+                state.marks = std::mem::take(&mut self.state.marks);
+                state.searches = std::mem::take(&mut self.state.searches);
+                state.filters = std::mem::take(&mut self.state.filters);
+                let filter = self.state.next_filter.take().or(self.state.filter.take());
+                state.filter = filter.map(Filter::emptied);
                 self.workers = Workers::start(
                     session.pager(),
                     session.pager(),
