@@ -219,7 +219,7 @@ const NAMES: &[(&str, Action)] = &[
     ("next-same-id", Action::SameId(Way::Next)),
     ("previous-same-id", Action::SameId(Way::Previous)),
     ("set-mark", Action::SetMark),
-    ("go-to-mark", Action::ToMark),
+    ("jump-to-mark", Action::ToMark),
     ("pair", Action::Pair),
     ("collapse", Action::Collapse),
     ("expand", Action::Expand),

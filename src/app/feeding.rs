@@ -172,8 +172,8 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
     for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
         state.spine.note(&state.transcript, id, place);
     }
-    // Hits of a search are marked with all others.
-    state.stale.spine |= state.search.is_some();
+    // Hits of a search and the reader's marks are marked with all others.
+    state.stale.spine |= state.search.is_some() || !state.marks.is_empty();
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.
@@ -203,6 +203,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
         block: sought.block.and_then(|(focus, edge)| Some((moved(focus)?, edge))),
         ..sought
     });
+    state.same_id = state.same_id.take().and_then(|(focus, id)| Some((moved(focus)?, id)));
     state.at_hit = state.at_hit.and_then(|at| Some(AtHit { focus: moved(at.focus)?, ..at }));
     if let Mode::Search { from, .. } = &mut state.mode {
         from.anchor = moved_anchor(from.anchor);

@@ -10,6 +10,7 @@ use super::filter::Filter;
 use super::filter::expression::{Expr, Speaker, Term};
 use super::filter::parse;
 use super::landmarks::id_of;
+use super::reach::reach;
 use super::searching;
 use super::state::{Effect, Mode, State};
 use super::viewport::Focus;
@@ -121,6 +122,10 @@ fn quick(state: &mut State, quick: Quick) -> Vec<Effect> {
 pub fn clear(state: &mut State) -> Vec<Effect> {
     let effects = cancel(state);
     if state.filter.take().is_some() {
+        // The filter may have shown it although its sub-agent is closed.
+        if let Some(focus) = state.view.focus {
+            reach(state, focus);
+        }
         changed(state);
     }
     effects

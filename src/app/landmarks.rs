@@ -68,14 +68,12 @@ fn last_sign(entry: &Entry) -> Option<Moment> {
     results.chain(entry.at).max()
 }
 
-/// The next item with the id of the focused one, in the order of the file, sub-agents included.
-pub fn same_id(state: &State, way: Way) -> Option<Focus> {
+/// The next item with an id, in the order of the file, sub-agents included.
+pub fn same_id(state: &State, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
     let transcript = &state.transcript;
-    let here = state.view.focus?;
-    let wanted = id_of(transcript, here)?;
     let start = place_in_file(transcript, here.entry)?;
     nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {
-        let has_id = |block| ids_of(transcript, entry, block).contains(&wanted.as_str());
+        let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
         entry.blocks.get(focus.block).is_some_and(has_id) && state.shows(focus)
     })
 }

@@ -7,7 +7,7 @@ use crate::model::tool::ToolKind;
 /// So much of a text is looked at.
 const LOOKED_AT: usize = 2_000;
 /// A shorter word says nothing.
-const SHORTEST: usize = 3;
+const SHORTEST: usize = 2;
 
 /// The word of a block: a path that it names, else the id of a stray result, the command of a call, the
 /// first code of a text, or the longest word of its first line. Paths below `cwd` are told from there.

@@ -68,9 +68,18 @@ fn shown(state: &State, focus: Focus) -> Option<Focus> {
 
 /// To the next item with the same id, in sub-agents too.
 pub fn same_id(state: &mut State, way: Way) {
-    match landmarks::same_id(state, way) {
-        Some(focus) => jump(state, focus),
-        None => state.say("nothing else has this id there"),
+    let Some(here) = state.view.focus else { return };
+    let gone_along = state.same_id.take().filter(|(focus, _)| *focus == here).map(|(_, id)| id);
+    let Some(id) = gone_along.or_else(|| landmarks::id_of(&state.transcript, here)) else { return };
+    match landmarks::same_id(state, here, &id, way) {
+        Some(focus) => {
+            jump(state, focus);
+            state.same_id = Some((focus, id));
+        }
+        None => {
+            state.say("nothing else has this id there");
+            state.same_id = Some((here, id));
+        }
     }
 }
 

@@ -19,7 +19,7 @@ fn show_kind(state: &mut State, focus: Focus) {
     let Some(entry) = state.transcript.get(focus.entry) else { return };
     let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
     let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
-    let is_prompt = entry.marks.prompt && matches!(kind, Some(BlockKind::Text(_)));
+    let is_prompt = entry.marks.prompt && entry.lane.is_none() && matches!(kind, Some(BlockKind::Text(_)));
     if is_thinking && !state.shows_thinking {
         state.shows_thinking = true;
         state.look_changed();

@@ -18,12 +18,12 @@ pub enum Mark {
     Prompt,
     /// A compaction.
     Compaction,
-    /// An item that the reader marked.
-    Marked,
     /// A search hit.
     Hit,
     /// An error.
     Error,
+    /// An item that the reader marked.
+    Marked,
 }
 
 /// Marks of all visible entries by place; made anew when the session changes.

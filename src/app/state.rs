@@ -99,6 +99,8 @@ pub struct State {
     pub sought: Option<Sought>,
     /// The hit that was brought into view last.
     pub at_hit: Option<AtHit>,
+    /// The id that is gone along, while the reader is where that led.
+    pub same_id: Option<(Focus, String)>,
     /// Whether searches take what is typed literally.
     pub is_literal: bool,
     /// Searches that were typed.
@@ -298,6 +300,7 @@ impl State {
             searchable: None,
             sought: None,
             at_hit: None,
+            same_id: None,
             is_literal: false,
             searches: History::default(),
             filter: None,
