@@ -59,6 +59,12 @@
 //! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
 //!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
 //!   bytes, so contents can be left on disk and read again.
+//! * **A stream is told as it stands at the end of a reading.** Deltas build the message in the decoder;
+//!   what is told of it on the way has the key of the final message, which takes its place. No record
+//!   holds a text that is made of deltas, so it stays in its stub and is never left on disk. Summaries
+//!   of turns and runs name messages again: the n-th of one identity is the n-th that was told.
+//! * **Records printed for reading are records.** A document that no agent writes is offered to the
+//!   formats once more, as the values that it holds: see [`model::record::Shape::Values`].
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.
@@ -73,16 +79,27 @@
 //!   goes back to keeps its number, and is active. [`model::branch`] holds the rule.
 //! * **A result stands under its call.** One that finds no call, or a call that has its result already, is
 //!   shown in its own place as a stray.
+//! * **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results
+//!   that follow in order; they have no ids to prove it, so no figure of pairing holds them.
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
 //!   next arrangement, the only place where rows exist; heights of all else are estimates for the
 //!   scrollbar.
+//! * **Names tell what records cannot.** A format is asked for a decoder of a path, for what an archived
+//!   file may be called, and for files that records ask for. Facts from small files beside a session are
+//!   facts about it, but no records.
+//! * **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept,
+//!   and within bounds; nothing in them can be read again by its place.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
-//! * **Databases have their place, not yet their reader**: [`model::record::Shape::Rows`] and
-//!   `source::rows` say what helps meanwhile.
+//! * **Of a database the SQL is the format's, running it the source's.** A format says by
+//!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
+//!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it
+//!   go: a connection that stayed (for `PRAGMA data_version`) would keep the agent's own last one from
+//!   putting its log away. Whether anything changed is told by the state of the database and of its log;
+//!   rows that are edited in place are compared by time and size, and by content once it is quiet.
 
 pub mod analysis;
 pub mod app;

@@ -5,6 +5,7 @@
 use super::state::State;
 use super::viewport::Focus;
 use crate::model::entry::EntryId;
+use crate::render::row::Level;
 
 /// Rows show which branch their entry lies on; they are made anew when that changes.
 pub fn notice(state: &mut State) {
@@ -25,6 +26,10 @@ pub fn toggle(state: &mut State) {
     let number = branch.number;
     let head = state.transcript.branches().head(branch);
     let is_folded = !state.folds.branches().contains(&number);
+    let is_prompt = head.and_then(|id| state.transcript.get(id)).is_some_and(|entry| entry.marks.prompt);
+    if is_folded && state.level == Level::Prompts && !is_prompt {
+        return state.say("among prompts nothing stands for this branch; + shows more");
+    }
     set(state, number, is_folded);
     if let Some(entry) = head.filter(|_| is_folded) {
         state.view.focus = Some(Focus { entry, block: 0 });

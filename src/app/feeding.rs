@@ -114,6 +114,9 @@ fn note_rows(state: &mut State, touched: &Touched) {
         state.cache.forget(*id);
         state.asked.remove(id);
     }
+    if touched.lanes {
+        state.outline.clear();
+    }
     if touched.reordered {
         state.cache.clear();
         state.outline.clear();

@@ -7,7 +7,6 @@ use crate::analysis::{cost, phrases};
 use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures;
-use crate::model::meta::LaneFacts;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -79,6 +78,9 @@ pub enum OutlineRow {
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     cache: HashMap<EntryId, TurnRow>,
+    /// Sub-agents with their depth, by the turn that they go back to.
+    lanes: Option<HashMap<usize, Vec<LaneRow>>>,
+    left: HashMap<usize, BranchRow>,
     /// The rows that the pane shows, and the current turn among them.
     pub rows: Vec<OutlineRow>,
     /// Branches, at the foot of the pane.
@@ -88,14 +90,16 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Forgets the row of a turn.
+    /// Forgets the row of a turn, and those of sub-agents and branches.
     pub fn forget(&mut self, prompt: EntryId) {
         self.cache.remove(&prompt);
+        self.lanes = None;
+        self.left.clear();
     }
 
     /// Forgets all rows.
     pub fn clear(&mut self) {
-        self.cache.clear();
+        *self = Self::default();
     }
 
     /// Collects the rows for a pane of this height around the focused item and its turn. Branches take
@@ -108,12 +112,12 @@ impl Outline {
         height: usize,
     ) {
         self.current = current;
-        self.branches = branch_rows(transcript, focused, (height / 3).saturating_sub(2));
+        self.branches = self.branch_rows(transcript, focused, (height / 3).saturating_sub(2));
         let taken = if self.branches.is_empty() { 0 } else { self.branches.len() + 2 };
         let height = height.saturating_sub(taken);
         // What stands before the first prompt belongs to no turn; the outline begins with the first one.
         let at = current.unwrap_or(0);
-        let lanes = lanes_by_turn(transcript);
+        let lanes = self.lanes.take().unwrap_or_else(|| lanes_by_turn(transcript));
         let mut rows: VecDeque<OutlineRow> = self.turn(transcript, &lanes, at).into();
         let mut above = at;
         while rows.len() < height / 2
@@ -139,25 +143,38 @@ impl Outline {
         let place = rows.iter().position(is_current).unwrap_or(0);
         let too_many = rows.len().saturating_sub(height).min(place.saturating_sub(height / 2));
         self.rows = rows.into_iter().skip(too_many).take(height).collect();
+        self.lanes = Some(lanes);
     }
 
     /// A turn with its sub-agents.
-    fn turn(&mut self, transcript: &Transcript, lanes: &LanesByTurn<'_>, turn: usize) -> Vec<OutlineRow> {
+    fn turn(
+        &mut self,
+        transcript: &Transcript,
+        lanes: &HashMap<usize, Vec<LaneRow>>,
+        turn: usize,
+    ) -> Vec<OutlineRow> {
         let Some(row) = self.row(transcript, turn) else { return Vec::new() };
-        let lanes = lanes.get(&turn).map_or(&[][..], Vec::as_slice);
-        let last = lanes.len().saturating_sub(1);
-        let below = lanes.iter().enumerate().map(|(place, (lane, depth))| {
-            let facts = TurnFacts::of(lane.entries.iter().filter_map(|id| transcript.get(*id)));
-            OutlineRow::Lane(LaneRow {
-                depth: *depth,
-                is_last: place == last,
-                label: lane.label.clone(),
-                cost: cost_of(&facts),
-                duration: duration_of(&facts),
-                errors: facts.errors,
-            })
-        });
+        let below = lanes.get(&turn).into_iter().flatten().cloned().map(OutlineRow::Lane);
         std::iter::once(OutlineRow::Turn(row)).chain(below).collect()
+    }
+
+    /// So many branches around the focused one that are not active.
+    fn branch_rows(
+        &mut self,
+        transcript: &Transcript,
+        focused: Option<EntryId>,
+        most: usize,
+    ) -> Vec<BranchRow> {
+        let branches = transcript.branches();
+        let current = focused.and_then(|id| branches.of(id)).map(|branch| branch.number);
+        let left: Vec<&Branch> = branches.list.iter().filter(|branch| !branch.is_active).collect();
+        let at = left.iter().position(|branch| Some(branch.number) >= current).unwrap_or(0);
+        let first = at.saturating_sub(most / 2).min(left.len().saturating_sub(most));
+        let row = |branch: &Branch| {
+            let made = self.left.entry(branch.number).or_insert_with(|| branch_row(branch, transcript));
+            BranchRow { is_current: current == Some(branch.number), ..made.clone() }
+        };
+        left.into_iter().skip(first).take(most).map(row).collect()
     }
 
     fn row(&mut self, transcript: &Transcript, turn: usize) -> Option<TurnRow> {
@@ -180,45 +197,43 @@ impl Outline {
     }
 }
 
-/// Sub-agents with their depth, by the turn that they go back to.
-type LanesByTurn<'a> = HashMap<usize, Vec<(&'a LaneFacts, usize)>>;
-
-fn lanes_by_turn(transcript: &Transcript) -> LanesByTurn<'_> {
-    let mut found: LanesByTurn<'_> = HashMap::new();
+fn lanes_by_turn(transcript: &Transcript) -> HashMap<usize, Vec<LaneRow>> {
+    let mut found: HashMap<usize, Vec<LaneRow>> = HashMap::new();
     for lane in transcript.lanes() {
-        let caller = transcript.root_caller(lane);
-        let place = caller.and_then(|id| place_in_file(transcript, id));
+        let place = transcript.root_caller(lane).and_then(|id| place_in_file(transcript, id));
         let Some(turn) = place.and_then(|place| transcript.turn_at(place)) else { continue };
-        let depth = caller.and_then(|_| transcript.get(transcript.caller(lane)?));
-        let depth = depth.map_or(0, |entry| usize::from(depth_of(transcript, entry)));
-        found.entry(turn).or_default().push((lane, depth));
+        let rows = found.entry(turn).or_default();
+        if let Some(above) = rows.last_mut() {
+            above.is_last = false;
+        }
+        let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
+        let facts = TurnFacts::of(lane.entries.iter().filter_map(|id| transcript.get(*id)));
+        rows.push(LaneRow {
+            depth: caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
+            is_last: true,
+            label: lane.label.clone(),
+            cost: cost_of(&facts),
+            duration: duration_of(&facts),
+            errors: facts.errors,
+        });
     }
     found
 }
 
-/// So many branches around the focused one that are not active.
-fn branch_rows(transcript: &Transcript, focused: Option<EntryId>, most: usize) -> Vec<BranchRow> {
-    let branches = transcript.branches();
-    let current = focused.and_then(|id| branches.of(id)).map(|branch| branch.number);
-    let left: Vec<&Branch> = branches.list.iter().filter(|branch| !branch.is_active).collect();
-    let at = left.iter().position(|branch| Some(branch.number) >= current).unwrap_or(0);
-    let first = at.saturating_sub(most / 2).min(left.len().saturating_sub(most));
-    let row = |branch: &&Branch| {
-        let entries = || branch.entries.iter().filter_map(|id| transcript.get(*id));
-        BranchRow {
-            number: branch.number,
-            fate: match branch.why {
-                Why::Prompt => "redone",
-                Why::Left => "left",
-                Why::Undone => "undone",
-            },
-            title: entries().find(|entry| has_text(entry)).map(title_of).unwrap_or_default(),
-            cost: cost_of(&TurnFacts::of(entries())),
-            left: transcript.left_at(branch).map(Moment::minute).unwrap_or_default(),
-            is_current: current == Some(branch.number),
-        }
-    };
-    left.iter().skip(first).take(most).map(row).collect()
+fn branch_row(branch: &Branch, transcript: &Transcript) -> BranchRow {
+    let entries = || branch.entries.iter().filter_map(|id| transcript.get(*id));
+    BranchRow {
+        number: branch.number,
+        fate: match branch.why {
+            Why::Prompt => "redone",
+            Why::Left => "left",
+            Why::Undone => "undone",
+        },
+        title: entries().find(|entry| has_text(entry)).map(title_of).unwrap_or_default(),
+        cost: cost_of(&TurnFacts::of(entries())),
+        left: transcript.left_at(branch).map(Moment::minute).unwrap_or_default(),
+        is_current: false,
+    }
 }
 
 fn cost_of(facts: &TurnFacts) -> String {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
@@ -12,6 +13,9 @@ use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Origin, Record, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+
+/// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
+pub const BESIDE: Fate = Fate::Passed("beside the session");
 
 /// One agent's way to write sessions.
 pub trait Format: Sync {
@@ -27,6 +31,18 @@ pub trait Format: Sync {
 
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// A decoder for the session in the file at `path`, for formats whose file names tell something.
+    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
+        let _ = path;
+        self.decoder()
+    }
+
+    /// What the file at `path` may be called once its agent has put it aside.
+    fn archives(&self, path: &Path) -> Vec<Pattern> {
+        let _ = path;
+        Vec::new()
+    }
 
     /// Files that belong to the session in the file at `path` besides that file, now or later.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
@@ -194,6 +210,16 @@ pub trait Decoder: Send {
     /// kept with [`show_raw`].
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
 
+    /// A small file beside the session, which was decoded before, is gone.
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        let _ = (path, out);
+    }
+
+    /// Which fields the records are known to have; the driver notes all others.
+    fn fields(&self) -> &'static Fields {
+        &fields::NONE
+    }
+
     /// Gives out what was held back; called at the end of each reading, also of a single record.
     fn finish(&mut self, out: &mut Batch) {
         let _ = out;
@@ -239,6 +265,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         // A text is a part of the record that names it.
         outcomes.retain(|(fate, _)| *fate == Fate::Faulty);
     }
+    outcomes.retain(|(fate, _)| *fate != BESIDE);
     let mut left = record.bytes.len();
     let last = outcomes.len().saturating_sub(1);
     for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {
@@ -274,7 +301,7 @@ fn feed_text(
     out: &mut Batch,
 ) -> Vec<Outcome> {
     let damage = match json::parse(text) {
-        Ok(value) => return vec![(decoder.decode(Input { json: &value, place }, out), text.len())],
+        Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
         Err(damage) => damage,
     };
     if damage.trailing && text.starts_with(['{', '[']) {
@@ -284,9 +311,14 @@ fn feed_text(
         && let Ok(value) = json::parse(&mended)
     {
         out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));
-        return vec![(decoder.decode(Input { json: &value, place }, out), text.len())];
+        return vec![(decode(decoder, &value, place, out), text.len())];
     }
     vec![(show_damaged(text, &damage, out), text.len())]
+}
+
+fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mut Batch) -> Fate {
+    decoder.fields().check(json, out);
+    decoder.decode(Input { json, place }, out)
 }
 
 /// Some agents lose the newline between two records.
@@ -305,7 +337,7 @@ fn feed_several(
         let at = origin.at + range.start as u64;
         out.begin_record(Origin { at, len: crate::model::edit::saturating_u32(range.len()), ..origin });
         if let Ok(value) = json::parse(part) {
-            outcomes.push((decoder.decode(Input { json: &value, place }, out), range.len()));
+            outcomes.push((decode(decoder, &value, place, out), range.len()));
         }
     }
     let rest = text.get(end..).unwrap_or("").trim();

@@ -80,6 +80,8 @@ pub enum Growth {
     Appended {
         /// Place and record of at most `?3` rows beyond the place `?2`, in order.
         beyond: String,
+        /// The places of these rows alone, for tables of which a page is damaged.
+        places: String,
         /// How many rows there are up to the place `?2`.
         count: String,
         /// The places of rows that the agent has abandoned, in order.
@@ -89,6 +91,8 @@ pub enum Growth {
     Edited {
         /// All rows in reading order: number of the table, place, time of the last change, bytes.
         listing: String,
+        /// The same from indexes alone, in any order, for tables of which a page is damaged.
+        places: String,
     },
 }
 

@@ -84,6 +84,8 @@ enum Todo {
     Row { session: usize, table: usize, at: i64 },
     /// A whole session in one value.
     Archive(usize),
+    /// Ask which sessions this one started.
+    Children(usize),
 }
 
 impl Rows {
@@ -190,6 +192,7 @@ impl Rows {
             }
             Todo::Row { session, table, at } => self.read_row((session, table, at), teller),
             Todo::Archive(session) => self.read_archive(session, teller),
+            Todo::Children(session) => self.read_children(session, teller),
         };
         let Err(trouble) = done else { return true };
         if let (Trouble::Damaged(what), Todo::Row { session, table, at }) = (&trouble, &todo) {
@@ -327,13 +330,8 @@ impl Rows {
                 teller.tell_fact(fact);
             }
         }
-        let children = session.children(database, &queries)?;
         let News::More(mut todo) = news else { return Ok(news) };
-        for name in children {
-            if self.asked.insert(name.clone()) {
-                self.add_session(&name, &mut todo, teller);
-            }
-        }
+        todo.extend(queries.children.is_some().then_some(Todo::Children(number)));
         Ok(News::More(todo))
     }
 

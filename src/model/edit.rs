@@ -85,13 +85,6 @@ pub enum MetaEdit {
     Model(Name),
     /// Size of the model's context window in tokens.
     Window(u64),
-    /// Another fact that the agent records, under a short name: `git branch`, `pull request`.
-    Fact {
-        /// What it is.
-        name: &'static str,
-        /// How it stands now.
-        value: Text,
-    },
     /// A sub-agent's lane.
     Lane {
         /// The name that its entries carry.
@@ -106,6 +99,13 @@ pub enum MetaEdit {
     LinkedTree,
     /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
     Live(Option<bool>),
+    /// A fact without a field of its own.
+    Fact {
+        /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.
+        name: &'static str,
+        /// How it stands now; empty forgets it.
+        value: Text,
+    },
 }
 
 /// How a batch relates to what is there.
@@ -288,6 +288,11 @@ impl Batch {
         self.tally.note_unknown(what, self.origin);
     }
 
+    /// Notes a field that records of this type are not known to have.
+    pub fn unknown_field(&mut self, record: &str, field: &str) {
+        self.tally.note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
+    }
+
     /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append
@@ -376,6 +381,8 @@ pub enum LinkState {
     Reread(Text),
     /// It is gone; its content stays on the screen and its return is awaited.
     Gone,
+    /// Its agent put it aside, under the name that is told; a new session may begin in its place.
+    Archived(Text),
     /// It cannot be read just now.
     Unreadable(Text),
     /// The pipe was closed: nothing more will come.

@@ -35,6 +35,8 @@ pub struct Tally {
     pub bytes: Bytes,
     /// Types and fields that the format does not know: how often, and where first.
     pub unknown: BTreeMap<Text, (u64, Origin)>,
+    /// Fields at the top level of known records that are not known, likewise.
+    pub unknown_fields: BTreeMap<Text, (u64, Origin)>,
     /// Where faulty records are and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
     /// Records and their bytes by file.
@@ -60,6 +62,8 @@ pub struct Bytes {
 
 /// More faults than this are counted but not kept.
 const FAULTS_KEPT: usize = 1000;
+/// Records with data for keys would fill the list without end.
+const FIELDS_KEPT: usize = 100;
 
 impl Bytes {
     /// All bytes.
@@ -104,8 +108,12 @@ impl Tally {
                 *sums.entry(reason).or_default() += n;
             }
         }
-        for (what, (n, origin)) in &other.unknown {
-            self.unknown.entry(what.clone()).or_insert((0, *origin)).0 += n;
+        let unknown =
+            [(&mut self.unknown, &other.unknown), (&mut self.unknown_fields, &other.unknown_fields)];
+        for (sums, terms) in unknown {
+            for (what, (n, origin)) in terms {
+                sums.entry(what.clone()).or_insert((0, *origin)).0 += n;
+            }
         }
         for (file, (records, bytes)) in &other.files {
             let in_file = self.files.entry(*file).or_default();
@@ -141,12 +149,16 @@ impl Tally {
         self.files.retain(|_, (records, _)| *records > 0);
         self.reasons.retain(|_, n| *n > 0);
         self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));
-        for (what, (n, _)) in &other.unknown {
-            if let Some((count, _)) = self.unknown.get_mut(what) {
-                *count = count.saturating_sub(*n);
+        let unknown =
+            [(&mut self.unknown, &other.unknown), (&mut self.unknown_fields, &other.unknown_fields)];
+        for (sums, terms) in unknown {
+            for (what, (n, _)) in terms {
+                if let Some((count, _)) = sums.get_mut(what) {
+                    *count = count.saturating_sub(*n);
+                }
             }
+            sums.retain(|_, (n, _)| *n > 0);
         }
-        self.unknown.retain(|_, (n, _)| *n > 0);
         self.faults.retain(|fault| !other.faults.contains(fault));
     }
 
@@ -164,6 +176,13 @@ impl Tally {
     /// Notes a type or field that the format does not know.
     pub fn note_unknown(&mut self, what: Text, origin: Origin) {
         self.unknown.entry(what).or_insert((0, origin)).0 += 1;
+    }
+
+    /// Notes a field that a known record is not known to have; the first hundred of them.
+    pub fn note_unknown_field(&mut self, what: Text, origin: Origin) {
+        if self.unknown_fields.len() < FIELDS_KEPT || self.unknown_fields.contains_key(&what) {
+            self.unknown_fields.entry(what).or_insert((0, origin)).0 += 1;
+        }
     }
 
     /// Notes which version of the agent program wrote a record.

@@ -288,7 +288,9 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
 
 fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     let theme = sheet.look.theme;
-    let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_quiet(sheet));
+    // What a program put around a prompt is an aside to what was said.
+    let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
+    let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
     let mut text = vec![Span::styled(without_sgr(&raw.title).into_owned(), theme.dim)];
     if is_closed && !raw.body.stub.is_blank() {
         text.push(Span::styled(format!("  {}", first_line(&raw.body)), theme.dim));

@@ -45,6 +45,7 @@ struct Report {
     shown_percent: Option<f64>,
     shown_bytes_percent: Option<f64>,
     unknown: Vec<UnknownLine>,
+    unknown_fields: Vec<UnknownLine>,
     /// `null` if the format does not link all of its records.
     links: Option<LinkLines>,
     pairing: PairingLines,
@@ -151,11 +152,14 @@ fn examine(reading: &Reading) -> Report {
         confidence: verdict.confidence,
         reason: verdict.reason.to_string(),
     });
-    let unknown = tally.unknown.iter().map(|(what, (count, first))| UnknownLine {
-        what: what.to_string(),
-        count: *count,
-        first: place(*first, reading),
-    });
+    let unknown = |found: &BTreeMap<Text, (u64, Origin)>| {
+        let line = |(what, (count, first)): (&Text, &(u64, Origin))| UnknownLine {
+            what: what.to_string(),
+            count: *count,
+            first: place(*first, reading),
+        };
+        found.iter().map(line).collect()
+    };
     let links = oddities::of_links(transcript).map(|links| LinkLines {
         linked: links.linked,
         roots: links.roots,
@@ -179,7 +183,8 @@ fn examine(reading: &Reading) -> Report {
         // Faulty records are shown too, as they are.
         shown_percent: percent(tally.records() - tally.passed, tally.records()),
         shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
-        unknown: unknown.collect(),
+        unknown: unknown(&tally.unknown),
+        unknown_fields: unknown(&tally.unknown_fields),
         links,
         pairing: PairingLines {
             calls: counts.calls,
@@ -212,7 +217,9 @@ fn versions(reading: &Reading) -> Vec<VersionLine> {
 fn files(reading: &Reading) -> Vec<FileLine> {
     let line = |(id, path): (&FileId, &PathBuf)| {
         let (records, record_bytes) = reading.transcript.tally().files.get(id).copied().unwrap_or_default();
-        let role = if *path == reading.target.path {
+        let role = if path.is_dir() {
+            "folder"
+        } else if *path == reading.target.path {
             "session"
         } else if path.starts_with(&reading.target.path) {
             "part"

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::Record;
+use tv::model::text::Text;
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
 
@@ -156,17 +157,27 @@ fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
 }
 
 /// What a reader sees of an entry. Whose lane a call started and whether it was given up is known from
-/// other records, and a sum speaks of all of them.
+/// other records, and so are the lines of a message that say what was asked and replied, what failed and
+/// was made again, and how a sum compares.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
-    let is_sum = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Setting(words)) if words.contains("add up to"));
+    let is_line = |kind: &BlockKind| {
+        matches!(kind, BlockKind::Break(Break::Setting(_) | Break::Waiting(_) | Break::Error(_)))
+    };
     let kinds = entry.blocks.iter().map(|block| block.kind.clone());
-    let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_sum(kind)).collect();
+    let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_line(kind)).collect();
     for kind in &mut kinds {
-        if let BlockKind::Call(call) = kind {
-            call.lane = None;
-            if call.state.result().is_none() {
-                call.state = ToolState::Pending;
+        match kind {
+            BlockKind::Call(call) => {
+                call.lane = None;
+                if call.state.result().is_none() {
+                    call.state = ToolState::Pending;
+                }
             }
+            BlockKind::Break(Break::Error(told)) => {
+                let once = told.rsplit_once(" ×").map_or(told.as_str(), |(once, _)| once);
+                *told = Text::clean(once);
+            }
+            _ => {}
         }
     }
     kinds

@@ -10,7 +10,8 @@ use super::corpus::{Cut, files, folder};
 /// Formats whose files lie in corpus folders of the same name.
 const OURS: [&str; 6] = ["pi", "openclaw", "claude-code", "claude-stream-json", "cline", "opencode"];
 
-/// Files of our folders that are no sessions: sidecars, databases, and what a migration left.
+/// Files of our folders that are no sessions: sidecars and what a migration left; databases are told
+/// apart by their tables (`rows`).
 fn is_no_session(name: &str) -> bool {
     [".db", ".sqlite", "-wal", "-shm", ".md", ".tsv", ".lock", "/migration", ".txt"]
         .iter()

@@ -409,6 +409,69 @@ fn a_document_written_in_pieces_keeps_its_last_good_state() {
     }
 }
 
+/// A messages file of Cline with these messages.
+fn messages_file(agent: &str, ids: &[&str]) -> String {
+    let message = |id: &&str| {
+        let role = if id.starts_with('u') { "user" } else { "assistant" };
+        format!(r#"{{"id":"{id}","role":"{role}","content":[{{"type":"text","text":"said {id} é"}}]}}"#)
+    };
+    let messages: Vec<String> = ids.iter().map(message).collect();
+    let messages = messages.join(",\n    ");
+    format!(
+        "{{\n  \"version\": 1,\n  \"agent\": \"{agent}\",\n  \"sessionId\": \"s\",\n  \"messages\": [\n    \
+         {messages}\n  ]\n}}\n"
+    )
+}
+
+#[test]
+fn messages_rewritten_in_place_are_known_by_their_ids() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("s.messages.json");
+        fs::write(&place.path, messages_file("lead", &["u1", "a1"])).unwrap();
+        let mut followed = Followed::start(&place.path, mode);
+        let before = followed.whole.find("a1").unwrap();
+        // Emptied, then written in two pieces: what was shown stays until the file is whole again.
+        let next = messages_file("lead", &["u0", "u1", "a1", "u2"]);
+        let cut = next.find("said a1 é").unwrap() + "said a1 ".len() + 1;
+        fs::write(&place.path, "").unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+        fs::write(&place.path, &next.as_bytes()[..cut]).unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+        assert_eq!(keys(&followed.whole), [Key::from("u1"), Key::from("a1")]);
+        append(&place.path, &next.as_bytes()[cut..]);
+        followed.until("rewritten", |followed| followed.whole.find("u2").is_some());
+        let now: Vec<String> = keys(&followed.whole).iter().map(ToString::to_string).collect();
+        assert_eq!(now, ["u0", "u1", "a1", "u2"]);
+        assert_eq!(followed.whole.find("a1"), Some(before), "the same entry in another place");
+        assert_eq!(followed.whole.tally().records(), 4);
+        followed.end();
+    }
+}
+
+#[test]
+fn an_agent_whose_file_appears_and_is_rewritten_is_a_lane() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("s")).unwrap();
+        let path = dir.path().join("s/s.messages.json");
+        fs::write(&path, messages_file("lead", &["u1", "a1"])).unwrap();
+        let mut followed = Followed::start(&path, mode);
+        let scout = path.with_file_name("scout.messages.json");
+        fs::write(&scout, messages_file("subagent", &[])).unwrap();
+        let text = messages_file("subagent", &["u7", "a7"]);
+        fs::write(&scout, &text[..text.len() / 2]).unwrap();
+        fs::write(&scout, &text).unwrap();
+        followed.until("there", |followed| followed.whole.find("a7").is_some());
+        fs::write(&scout, messages_file("subagent", &["u7", "a7", "a8"])).unwrap();
+        followed.until("rewritten", |followed| followed.whole.find("a8").is_some());
+        let lanes: Vec<_> =
+            followed.whole.lanes().iter().map(|lane| (&*lane.label, lane.entries.len())).collect();
+        assert_eq!(lanes, [("subagent scout", 3)]);
+        assert_eq!(followed.whole.tally().records(), 3, "a file beside the session is one record");
+        followed.end();
+    }
+}
+
 #[test]
 fn a_document_that_stays_broken_is_shown_as_far_as_it_goes() {
     let place = Place::new("session.json");

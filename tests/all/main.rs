@@ -26,6 +26,7 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod openclaw;
 mod pty;
 mod reports;
 #[cfg(feature = "sqlite")]

@@ -28,6 +28,7 @@ mod tests;
 use std::path::Path;
 
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::fields::{self, Fields};
 use super::roots::{Named, Root};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Piece, Role};
@@ -92,6 +93,10 @@ struct ClaudeDecoder {
 }
 
 impl Decoder for ClaudeDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::CLAUDE
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if let Place::File(path) = input.place {
             return self.describe_agent(path, input, out);

@@ -17,6 +17,7 @@ use super::claude::line::Line;
 use super::claude::session::Session;
 use super::claude::{assistant, user};
 use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::fields::{self, Fields};
 use crate::model::edit::Batch;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
@@ -59,6 +60,10 @@ struct ClaudeStreamDecoder {
 }
 
 impl Decoder for ClaudeStreamDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::CLAUDE_STREAM
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if input.place == Place::Header {
             return Fate::Passed("frame of the document");

@@ -24,14 +24,14 @@ const NOTICES: [(&str, &str); 5] = [
 pub(super) struct Content {
     /// Blocks of the message's entry.
     pub(super) kinds: Vec<BlockKind>,
+    /// What Cline put beside what was said.
+    pub(super) notices: Vec<BlockKind>,
     /// Results with the ids of their calls.
     pub(super) results: Vec<(Key, ToolResult)>,
     /// Whether its author said something in it.
     pub(super) is_own: bool,
     /// The first of that.
     pub(super) first_words: Option<Text>,
-    /// Whether there is more than notices.
-    pub(super) is_telling: bool,
     /// The mode that the user typed in, if it is told.
     pub(super) mode: Option<Text>,
 }
@@ -102,7 +102,6 @@ pub(super) fn any_block(
         }
     };
     content.is_own |= !frame.is_injected;
-    content.is_telling = true;
     content.kinds.extend(shown);
 }
 
@@ -120,10 +119,9 @@ fn media<'j>(block: &'j Json<'j>) -> &'j Json<'j> {
 
 fn text_block(text: &str, frame: &Frame<'_>, content: &mut Content, out: &mut Batch) {
     if let Some(title) = notice(text).filter(|_| frame.is_user) {
-        content.kinds.push(raw(title, text, out));
+        content.notices.push(raw(title, text, out));
         return;
     }
-    content.is_telling = true;
     if frame.is_injected {
         content.kinds.push(BlockKind::Text(out.prose(text)));
         return;
@@ -136,7 +134,6 @@ fn text_block(text: &str, frame: &Frame<'_>, content: &mut Content, out: &mut Ba
 /// What the author of a message said.
 pub(super) fn own_text(text: &str, content: &mut Content, out: &mut Batch) {
     content.is_own = true;
-    content.is_telling = true;
     if content.first_words.is_none() && !text.trim().is_empty() {
         content.first_words = Some(Text::stub(text, 120));
     }
@@ -177,7 +174,6 @@ pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
 
 /// A block that shows a value for which there is no better form.
 pub(super) fn raw_tree(title: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let title = Text::clean(title);
-    let body = out.tree(&title, json.weight(), || json.to_tree());
-    BlockKind::Raw(Raw { title, body })
+    let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
+    BlockKind::Raw(Raw { title: Text::clean(title), body })
 }

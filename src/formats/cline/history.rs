@@ -124,7 +124,6 @@ impl TextResults {
         out: &mut Batch,
     ) {
         let Some((title, text)) = told else { return };
-        content.is_telling = true;
         let body = out.output(text.trim_start_matches('\n'));
         let named = self.open.iter().position(|(name, _)| name.as_str() == tool_of(title));
         let Some((_, call)) = self.open.remove(named.unwrap_or(0)) else {
@@ -147,7 +146,6 @@ fn text_with_calls(text: &str, frame: &Frame<'_>, calls: &mut usize, content: &m
                 *calls += 1;
                 let asked = Asked { key, name, input: &input, state: ToolState::Pending, at: frame.at };
                 content.kinds.extend(call::blocks(asked, out));
-                content.is_telling = true;
             }
         }
     }

@@ -19,6 +19,11 @@ pub(super) struct Bill {
 }
 
 impl Bill {
+    /// Begins the sum anew.
+    pub(super) fn restart(&mut self) {
+        self.summed = 0.0;
+    }
+
     /// Adds a message of the lead.
     pub(super) fn add(&mut self, usd: Option<f64>) {
         self.summed += usd.unwrap_or(0.0);
@@ -68,18 +73,20 @@ pub(super) fn tell(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
         out.new_entry(Text::clean(&format!("manifest:{}", out.origin().file.0)), Role::Harness, None);
     entry.marks.quiet = true;
     let title = Text::clean(&format!("session {}", facts(json).join(", ")));
-    let body = out.tree(&title, json.weight(), || json.to_tree());
+    let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
     entry.blocks.push(Batch::block(Piece::default(), BlockKind::Raw(Raw { title, body })));
     let end = match status {
         "failed" => Some(Break::Error(Text::clean(&format!("the session failed{}", cause(json))))),
         "cancelled" => Some(Break::Interrupted(Text::clean("the session was cancelled"))),
         _ => None,
     };
-    if let Some(end) = end {
-        entry.marks.quiet = false;
-        entry.blocks.push(Batch::block(Piece::default(), BlockKind::Break(end)));
-    }
     out.entry(entry);
+    if let Some(end) = end {
+        let key = Text::clean(&format!("manifest:{}:end", out.origin().file.0));
+        let mut entry = out.new_entry(key, Role::Harness, json.get("ended_at").moment());
+        entry.blocks.push(Batch::block(Piece::default(), BlockKind::Break(end)));
+        out.entry(entry);
+    }
 }
 
 /// The file of the session's messages by its name.

@@ -47,6 +47,8 @@ pub(super) struct Told {
     pub(super) is_answer: bool,
     /// When it was written.
     pub(super) at: Option<Moment>,
+    /// Whether it tells its own usage.
+    pub(super) is_metered: bool,
 }
 
 /// Equal in copies of a message.
@@ -59,6 +61,10 @@ impl Messages {
     /// Begins a file that may have been told before.
     pub(super) fn restart(&mut self, file: FileId) {
         self.numbers.remove(&file);
+        if self.lanes.of(file).is_none() {
+            self.bill.restart();
+            self.told.clear();
+        }
     }
 
     /// Decodes a message, unless it is the copy of one in another file: forks copy the history.
@@ -85,11 +91,9 @@ impl Messages {
         };
         if !frame.is_user {
             let activities = model_tools(metadata.get("modelToolActivities"), &frame, out);
-            content.is_telling |= !activities.is_empty();
             content.kinds.splice(0..0, activities);
         }
         let mark = mark_of(json, kind).or_else(|| self.mode_line(&content, lane.as_ref()));
-        content.is_telling |= mark.is_some();
         content.kinds.splice(0..0, mark.map(BlockKind::Break));
         self.note(json, &frame, &content, lane.as_ref(), out);
         Ok(emit(json, &frame, content, lane, out))
@@ -160,7 +164,12 @@ impl Messages {
         self.lanes.links(json);
         if lane.is_none() {
             self.bill.add(metrics::cost(json.get("metrics")).filter(|_| !frame.is_user));
-            self.told.push(Told { key: frame.key.clone(), is_answer: !frame.is_user, at: frame.at });
+            self.told.push(Told {
+                key: frame.key.clone(),
+                is_answer: !frame.is_user,
+                at: frame.at,
+                is_metered: json.get("metrics").is_object(),
+            });
         }
     }
 }
@@ -198,7 +207,7 @@ fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec
             let verdict = if failed { Verdict::Failed } else { Verdict::Done };
             let text = result::text(activity.get("output"));
             let key = Text::clean(&format!("{key}:output"));
-            call.state = ended(result::plain(key, verdict, out.output(&text), frame.at));
+            call.state = ended(result::plain(key, verdict, out.output(&text), None));
         }
         shown.extend(blocks);
     }
@@ -211,26 +220,37 @@ fn emit(json: &Json<'_>, frame: &Frame<'_>, content: Content, lane: Option<Name>
         (true, true) if json.get("role").str() != Some("error") => Role::User,
         (true, _) => Role::Harness,
     };
-    let shows = role != Role::Harness || !content.kinds.is_empty();
+    let shows = role == Role::Assistant || !content.kinds.is_empty();
+    let has_notices = !content.notices.is_empty();
+    let piece = Piece::default();
+    let block = |kind| Batch::block(piece, kind);
     if shows {
         let mut entry = out.new_entry(frame.key.clone(), role, frame.at);
         entry.lane.clone_from(&lane);
         entry.marks.prompt = role == Role::User;
-        entry.marks.quiet = role == Role::Harness && !content.is_telling;
         if role == Role::Assistant {
             let model = json.get("modelInfo");
             entry.model = model.get("id").text().or_else(|| model.get("modelId").text());
             entry.usage = metrics::usage(json.get("metrics"), out).map(Box::new);
         }
-        let piece = Piece::default();
-        entry.blocks = content.kinds.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        entry.blocks = content.kinds.into_iter().map(block).collect();
         out.entry(entry);
     }
-    if !shows && content.results.is_empty() {
-        return Fate::Passed("message without content");
+    if has_notices {
+        let key = if shows { Text::clean(&format!("{}:notices", frame.key)) } else { frame.key.clone() };
+        let mut entry = out.new_entry(key, Role::Harness, frame.at);
+        entry.lane.clone_from(&lane);
+        entry.marks.quiet = true;
+        entry.blocks = content.notices.into_iter().map(block).collect();
+        out.entry(entry);
     }
+    let has_results = !content.results.is_empty();
     for (call, result) in content.results {
         out.push(Edit::Result { call, result: Box::new(result), lane: lane.clone() });
     }
-    if shows { Fate::Shown } else { Fate::Merged }
+    match (shows || has_notices, has_results) {
+        (true, _) => Fate::Shown,
+        (false, true) => Fate::Merged,
+        (false, false) => Fate::Passed("message without content"),
+    }
 }

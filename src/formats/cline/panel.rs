@@ -6,14 +6,14 @@
 mod block;
 pub(super) mod request;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use super::content::raw;
 use super::{metrics, result};
 use crate::formats::json::{self, Json};
-use crate::model::body::{Image, Key};
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict};
@@ -26,8 +26,8 @@ pub(super) struct Panel {
     has_task: bool,
     /// How often a time and kind came, to tell twins apart.
     seen: HashMap<String, u32>,
-    /// Tools whose results the next request brings.
-    open: VecDeque<Key>,
+    /// Tools whose results the next request brings, and whether they have one already.
+    open: Vec<(Key, bool)>,
     /// The command or request to a server that output belongs to, and whether it has some.
     running: Option<(Key, bool)>,
     /// The newest request: its entry.
@@ -41,7 +41,7 @@ pub(super) struct Panel {
     /// The messages that are no longer sent to the model.
     deleted: Option<String>,
     /// The newest plan.
-    plan: Option<(Key, String)>,
+    plan: Option<String>,
 }
 
 /// Whether a value is a message of the panel.
@@ -81,14 +81,17 @@ impl Panel {
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
         entry.usage = request::usage(kind, &told, out).map(Box::new);
-        if kind == "api_req_started" {
-            self.results(request::results(told.get("request").str_or_empty()), &entry, out);
-        }
         let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
         shown.extend(block::blocks(&said, out));
+        if kind == "api_req_started" {
+            shown.extend(self.results(request::results(told.get("request").str_or_empty()), &entry, out));
+        }
         shown.extend(attachments(json, out));
         let piece = Piece::default();
         entry.blocks = shown.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        if kind == "task_progress" {
+            self.plan = Some(text.to_owned());
+        }
         self.remember(kind, &entry);
         out.entry(entry);
         Fate::Shown
@@ -147,13 +150,11 @@ impl Panel {
             }
             "checkpoint_created" | "checkpoint_saved" => {
                 let request = self.request.as_ref()?;
-                let hash = json.get("lastCheckpointHash").filled().unwrap_or(text);
-                let shown = raw("checkpoint", hash, out);
+                let shown = block::checkpoint(said, out);
                 add(request, key, shown, out);
             }
             "task_progress" => {
-                let (_, known) = self.plan.as_ref()?;
-                return (known == text).then_some(Fate::Merged);
+                return (self.plan.as_deref() == Some(text)).then_some(Fate::Merged);
             }
             _ => return None,
         }
@@ -162,50 +163,43 @@ impl Panel {
 
     /// The first output after a command is its result; further ones stand below it.
     fn output(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
-        let Said { kind, text, told, json, key } = *said;
         let (call, has_output) = self.running.as_mut()?;
+        let (body, images) = block::output(said, out);
         if std::mem::replace(has_output, true) {
             let mut entry = out.new_entry(call.clone(), Role::Assistant, None);
-            let shown = BlockKind::Raw(crate::model::entry::Raw {
-                title: Text::clean("further output"),
-                body: out.output(text),
-            });
-            entry.blocks.push(Batch::block(Piece::of(key), shown));
+            let shown = BlockKind::Raw(Raw { title: Text::clean("further output"), body });
+            entry.blocks.push(Batch::block(Piece::of(said.key), shown));
             out.entry(entry);
             return Some(Fate::Merged);
         }
-        let (text, images) = match kind {
-            "browser_action_result" if told.is_object() => {
-                let lines = ["currentUrl", "logs"].map(|name| told.get(name).str_or_empty());
-                let images = told.get("screenshot").filled().map(|data| image(data, out));
-                (lines.join("\n"), images.into_iter().collect())
-            }
-            _ => (text.to_owned(), Vec::new()),
-        };
-        let body = out.output(&text);
-        let at = json.get("ts").moment();
-        let mut result = result::plain(key.clone(), Verdict::Done, body, at);
+        let at = said.json.get("ts").moment();
+        let mut result = result::plain(said.key.clone(), Verdict::Done, body, at);
         result.images = images;
         let call = call.clone();
-        self.open.retain(|open| *open != call);
+        for (open, has_result) in &mut self.open {
+            *has_result |= *open == call;
+        }
         out.push(Edit::Result { call, result: Box::new(result), lane: None });
         Some(Fate::Merged)
     }
 
-    /// Gives the results in a request to the tools that ran before it, in order.
-    fn results(&mut self, told: Vec<(&str, String)>, request: &Entry, out: &mut Batch) {
-        let mut told = told.into_iter();
-        for (number, call) in std::mem::take(&mut self.open).into_iter().enumerate() {
-            let key = Text::clean(&format!("{}/{number}", request.key));
-            let (verdict, text, facts) = match told.next() {
-                Some((_, text)) => (super::history::verdict(&text), text, ""),
-                None => (Verdict::Done, String::new(), "result not in this file"),
-            };
+    /// Gives the results in a request to the tools that ran before it, in order. Of those that nothing
+    /// waits for, the request tells.
+    fn results(&mut self, told: Vec<(&str, String)>, request: &Entry, out: &mut Batch) -> Vec<BlockKind> {
+        let mut open = std::mem::take(&mut self.open).into_iter();
+        let mut rest = Vec::new();
+        for (number, (title, text)) in told.into_iter().enumerate() {
             let body = out.output(&text);
-            let mut result = result::plain(key, verdict, body, request.at);
-            result.facts = Text::clean(facts);
+            let Some((call, _)) = open.next().filter(|(_, has_result)| !has_result) else {
+                let title = Text::clean(format!("result of {title}").trim_end_matches(" of "));
+                rest.push(BlockKind::Raw(Raw { title, body }));
+                continue;
+            };
+            let key = Text::clean(&format!("{}/{number}", request.key));
+            let result = result::plain(key, super::history::verdict(&text), body, request.at);
             out.push(Edit::Result { call, result: Box::new(result), lane: None });
         }
+        rest
     }
 
     /// The extension leaves a range of messages out of its requests when the context is full.
@@ -246,7 +240,7 @@ impl Panel {
             if matches!(kind, "command" | "use_mcp_server" | "browser_action" | "browser_action_launch") {
                 self.running = Some((call.clone(), false));
             }
-            self.open.push_back(call);
+            self.open.push((call, false));
         }
     }
 }
@@ -264,15 +258,8 @@ fn add_piece(entry: &Entry, piece: Piece, shown: BlockKind, out: &mut Batch) {
 
 fn attachments(json: &Json<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let images = json.get("images").items().iter().filter_map(Json::str);
-    let mut shown: Vec<BlockKind> = images.map(|data| BlockKind::Image(image(data, out))).collect();
+    let mut shown: Vec<BlockKind> = images.map(|data| BlockKind::Image(block::image(data, out))).collect();
     let files = json.get("files").items().iter().filter_map(Json::str);
     shown.extend(files.map(|file| raw(&format!("file {file}"), "", out)));
     shown
-}
-
-fn image(data: &str, out: &Batch) -> Image {
-    let (head, data) = data.split_once(',').unwrap_or(("", data));
-    let mime = head.strip_prefix("data:").and_then(|rest| rest.split(';').next()).unwrap_or("");
-    let bytes = Some(data.trim_end_matches('=').len() as u64 * 3 / 4);
-    Image { mime: Text::clean(mime), bytes, source: None, origin: out.origin() }
 }

@@ -1,9 +1,11 @@
 //! What a tool gave back: text, a list of `{query, result, success}`, or content blocks, each of them
 //! also as a JSON text.
 
+use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
+use crate::model::figures::count;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
@@ -13,7 +15,8 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut B
     let content = block.get("content");
     let parsed = content.str().filter(|text| text.trim_start().starts_with(['{', '[']));
     let parsed = parsed.and_then(|text| json::parse(text).ok());
-    let content = parsed.as_ref().filter(|value| is_answers(value)).unwrap_or(content);
+    let is_known = |value: &&Json<'_>| is_answers(value) || value.has("finishReason");
+    let content = parsed.as_ref().filter(is_known).unwrap_or(content);
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
     let verdict = if failed { Verdict::Failed } else { Verdict::Done };
@@ -32,10 +35,9 @@ pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Moment>) 
 pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = if block.get("source").is_object() { block.get("source") } else { block };
     let mime = source.get("mediaType").filled().or(source.get("media_type").filled());
-    let data = source.get("data").str().map(|data| data.split_once(',').map_or(data, |(_, data)| data));
     Image {
         mime: Text::clean(mime.unwrap_or("")),
-        bytes: data.map(|data| data.trim_end_matches('=').len() as u64 * 3 / 4),
+        bytes: source.get("data").str().map(decoded_size),
         source: source.get("url").text(),
         origin: out.origin(),
     }
@@ -68,6 +70,10 @@ pub(super) fn text(content: &Json<'_>) -> String {
             };
             parts.map(text).collect::<Vec<_>>().join("\n")
         }
+        // What a sub-agent said, with how long it took.
+        other if other.has("finishReason") && other.has("text") => {
+            other.get("text").str_or_empty().to_owned()
+        }
         other => other.to_source(),
     }
 }
@@ -88,6 +94,11 @@ fn told(answer: &Json<'_>, with_query: bool) -> String {
 }
 
 fn facts(content: &Json<'_>) -> Text {
+    if let Some(iterations) = content.get("iterations").count().filter(|_| content.has("finishReason")) {
+        let end = content.get("finishReason").filled().filter(|end| *end != "completed");
+        let steps = count(iterations, "step");
+        return Text::clean(&end.map_or(steps.clone(), |end| format!("{end}, {steps}")));
+    }
     let answers = content.blocks();
     let failures = answers.iter().filter(|answer| is_failure(answer)).count();
     if answers.len() < 2 || failures == 0 {

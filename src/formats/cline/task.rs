@@ -1,7 +1,7 @@
 //! A task folder of the extension: the API history is the transcript, the panel's file beside it tells
 //! what the requests cost.
 //!
-//! Invariant: usage of an answer replaces what the history itself tells of it, so nothing counts twice.
+//! Invariant: an answer that tells its own usage is not told a second one, so nothing counts twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -35,6 +35,9 @@ pub(super) fn tell(messages: &[Json<'_>], history: &[Told], out: &mut Batch) -> 
         let Some(usage) = request::usage(kind, &told, out).filter(|usage| !usage.is_zero()) else { continue };
         let next = requests.get(number).copied().flatten();
         let answer = answer(message, next, history).filter(|answer| is_request && taken.insert(&answer.key));
+        if answer.is_some_and(|answer| answer.is_metered) {
+            continue;
+        }
         let own = || Text::clean(&format!("panel:{}:{kind}", message.get("ts").int().unwrap_or(0)));
         let of = answer.map_or_else(own, |answer| answer.key.clone());
         let model = message.at(&["modelInfo", "modelId"]).text();

@@ -8,17 +8,40 @@ use crate::formats::json::{Json, parse};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
 static LEAD: &str =
     include_str!("../../../tests/fixtures/cline/1790000000000_abcde/1790000000000_abcde.messages.json");
+static TEAM: &str =
+    include_str!("../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.messages.json");
+static SURVEYOR: &str = include_str!(
+    "../../../tests/fixtures/cline/1790000100000_teams/agent_1790000105000_k3j2h1.messages.json"
+);
+static SINGER: &str = include_str!(
+    "../../../tests/fixtures/cline/1790000100000_teams/agent_1790000106000_z9y8x7.messages.json"
+);
+static TESTER: &str =
+    include_str!("../../../tests/fixtures/cline/1790000100000_teams/tester__Ab3dEf.messages.json");
+static TEAM_MANIFEST: &str =
+    include_str!("../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.json");
+static SIDECAR: &str =
+    include_str!("../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.compaction.json");
+static FORK: &str =
+    include_str!("../../../tests/fixtures/cline/1790000200000_forkd/1790000200000_forkd.messages.json");
+static FORK_SINGER: &str =
+    include_str!("../../../tests/fixtures/cline/1790000200000_forkd/singer__Zz9yXw.messages.json");
+static FORK_MANIFEST: &str =
+    include_str!("../../../tests/fixtures/cline/1790000200000_forkd/1790000200000_forkd.json");
+static TASK: &str = include_str!("../../../tests/fixtures/cline/task/api_conversation_history.json");
+static TASK_PANEL: &str = include_str!("../../../tests/fixtures/cline/task/ui_messages.json");
 static SCOUT: &str = include_str!("../../../tests/fixtures/cline/1790000000000_abcde/scout.messages.json");
 static MANIFEST: &str =
     include_str!("../../../tests/fixtures/cline/1790000000000_abcde/1790000000000_abcde.json");
 static HISTORY: &str = include_str!("../../../tests/fixtures/cline/legacy/api_conversation_history.json");
 static PANEL: &str = include_str!("../../../tests/fixtures/cline/legacy/ui_messages.json");
 
-fn read(document: &str, companions: &[&str]) -> Transcript {
+fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
     let mut decoder = Cline.decoder();
     let mut out = Batch::default();
     let json = parse(document).unwrap();
@@ -36,9 +59,9 @@ fn read(document: &str, companions: &[&str]) -> Transcript {
         let origin = Origin { at, ..Origin::default() };
         feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, *place, &mut out);
     }
-    for (file, companion) in (1..).zip(companions) {
+    for (file, (name, companion)) in (1..).zip(companions) {
         let origin = Origin { file: FileId(file), ..Origin::default() };
-        let place = Place::File(Path::new("companion.json"));
+        let place = Place::File(Path::new(name));
         feed(&mut *decoder, Record { origin, bytes: companion.as_bytes() }, place, &mut out);
     }
     decoder.finish(&mut out);
@@ -71,9 +94,11 @@ fn messages_keep_what_was_said_apart_from_what_was_added() {
     let transcript = read(LEAD, &[]);
     let first = entry(&transcript, "msg_a1");
     assert_eq!(first_text(first).as_deref(), Some("why does the third gear squeak?"));
-    assert!(first.role == Role::User && first.marks.prompt && first.blocks.len() == 3);
+    assert!(first.role == Role::User && first.marks.prompt && first.blocks.len() == 2);
+    let added = entry(&transcript, "msg_a1:notices");
+    assert!(added.role == Role::Harness && added.marks.quiet);
     assert!(
-        matches!(&first.blocks[2].kind, BlockKind::Raw(raw) if raw.title.as_str() == "environment details")
+        matches!(&added.blocks[0].kind, BlockKind::Raw(raw) if raw.title.as_str() == "environment details")
     );
     let notice = entry(&transcript, "msg_a6");
     assert!(notice.role == Role::Harness && notice.marks.quiet);
@@ -101,7 +126,7 @@ fn results_find_their_calls_and_their_failures() {
 
 #[test]
 fn sub_agents_are_lanes_and_the_manifest_tells_of_the_session() {
-    let transcript = read(LEAD, &[SCOUT, MANIFEST]);
+    let transcript = read(LEAD, &[("scout.messages.json", SCOUT), ("1790000000000_abcde.json", MANIFEST)]);
     let lane = &transcript.lanes()[0];
     assert_eq!((lane.name.as_str(), lane.label.as_str()), ("scout", "subagent scout"));
     assert_eq!(lane.entries.len(), 3);
@@ -113,17 +138,125 @@ fn sub_agents_are_lanes_and_the_manifest_tells_of_the_session() {
 }
 
 #[test]
+fn agents_are_tied_to_their_calls_and_a_guess_says_so() {
+    let surveyor = ("agent_1790000105000_k3j2h1.messages.json", SURVEYOR);
+    let singer = ("agent_1790000106000_z9y8x7.messages.json", SINGER);
+    let tester = ("tester__Ab3dEf.messages.json", TESTER);
+    for order in [[surveyor, singer, tester], [tester, singer, surveyor]] {
+        let transcript = read(TEAM, &order);
+        let tie = |lane: &str| {
+            let lane = transcript.lanes().iter().find(|known| known.name.starts_with(lane)).unwrap();
+            (lane.call.as_deref().unwrap_or_default().to_owned(), lane.label.contains("by time"))
+        };
+        assert_eq!(tie("agent_1790000105000"), ("toolu_t1".to_owned(), false), "by its task");
+        assert_eq!(tie("agent_1790000106000"), ("toolu_t2".to_owned(), true), "by time");
+        assert_eq!(tie("tester"), ("toolu_t4".to_owned(), false), "by the agent's name");
+    }
+}
+
+#[test]
+fn what_the_lead_and_its_agents_spent_is_summed_once() {
+    let transcript = read(TEAM, &[("agent_a.messages.json", SURVEYOR), ("m.json", TEAM_MANIFEST)]);
+    assert_eq!(transcript.totals().sum().recorded_nanos, 53_000_000, "aggregates are not added");
+    assert_eq!(transcript.notices().len(), 0, "the manifest tells the same cost of the lead");
+    assert_eq!(transcript.meta().live, Some(false));
+    let end = transcript.entries().last().unwrap();
+    assert!(matches!(&end.blocks[0].kind, BlockKind::Break(Break::Error(_))), "the session failed");
+    let told = TEAM_MANIFEST.replace("\"totalCost\": 0.05", "\"totalCost\": 0.07");
+    let transcript = read(TEAM, &[("m.json", told.as_str())]);
+    assert!(transcript.notices()[0].what.contains("$0.070000"), "{:?}", transcript.notices());
+}
+
+#[test]
+fn a_sidecar_adds_no_messages() {
+    let [alone, beside] = [read(TEAM, &[]), read(TEAM, &[("x.compaction.json", SIDECAR)])];
+    assert_eq!(beside.entries().count(), alone.entries().count() + 1);
+    assert_eq!(beside.totals(), alone.totals());
+    let opened = read(SIDECAR, &[]);
+    let first = opened.entries().next().unwrap();
+    let BlockKind::Break(Break::Setting(what)) = &first.blocks[0].kind else { panic!() };
+    assert!(what.contains("shortened copy"));
+}
+
+#[test]
+fn copied_history_counts_once_and_a_mere_namesake_stays() {
+    let companions = [("singer__Zz9yXw.messages.json", FORK_SINGER), ("m.json", FORK_MANIFEST)];
+    let transcript = read(FORK, &companions);
+    assert_eq!(transcript.entries().filter(|entry| &*entry.key == "msg_t1").count(), 1);
+    assert!(entry(&transcript, "msg_t1").lane.is_none(), "the lead told it first");
+    let namesake = entry(&transcript, "singer__Zz9yXw:msg_f1");
+    assert_eq!(first_text(namesake).as_deref(), Some("a message of the same name"));
+    assert_eq!(transcript.lanes()[0].call.as_deref(), Some("toolu_t2"), "childSessions names the call");
+    assert_eq!(transcript.lanes()[0].entries.len(), 3);
+    let notices: Vec<_> = transcript.notices().iter().map(|notice| notice.what.to_string()).collect();
+    assert_eq!(notices, ["100 input tokens hold 200 of the cache: the rest is taken as 0"]);
+    let manifest = transcript.entries().last().unwrap();
+    let BlockKind::Raw(raw) = &manifest.blocks[0].kind else { panic!() };
+    assert!(raw.title.contains("forked from 1790000100000_teams") && raw.title.contains("another session"));
+}
+
+#[test]
+fn calls_in_text_find_the_results_under_their_titles() {
+    let transcript = read(TASK, &[]);
+    assert_eq!(states(&transcript), ["done", "failed", "done", "pending"]);
+    let said: Vec<_> = transcript.entries().filter_map(first_text).collect();
+    assert_eq!(said[1], "I look at the cuckoo.");
+    assert_eq!(said[2], "It is **not** louder: the file is locked.");
+}
+
+#[test]
+fn the_panel_beside_a_history_only_adds_what_was_spent() {
+    let [history, panel, both] =
+        [read(TASK, &[]), read(TASK_PANEL, &[]), read(TASK, &[("ui_messages.json", TASK_PANEL)])];
+    assert_eq!(history.totals().sum().priced, 0);
+    let spent = |transcript: &Transcript| transcript.totals().sum().recorded_nanos;
+    assert_eq!((spent(&both), spent(&panel)), (10_500_000, 10_500_000));
+    assert_eq!(both.entries().count(), history.entries().count() + 1);
+    let priced = both.entries().filter(|entry| entry.usage.is_some());
+    assert_eq!(priced.count(), 3, "each answer has the usage of its request");
+    // A history that tells usage itself is not charged twice.
+    let transcript = read(HISTORY, &[("ui_messages.json", PANEL)]);
+    assert_eq!(spent(&transcript), 6_000_000);
+}
+
+#[test]
+fn messages_of_the_panel_go_on_with_earlier_ones() {
+    let transcript = read(TASK_PANEL, &[]);
+    let tally = transcript.tally();
+    assert_eq!((tally.records(), tally.passed, tally.merged), (28, 0, 10));
+    assert!(tally.unknown.is_empty());
+    assert_eq!(states(&transcript), ["done", "done", "failed", "done", "lost", "done", "failed"]);
+    let failures: Vec<_> = transcript
+        .entries()
+        .filter(|entry| entry.key.ends_with("error_retry"))
+        .flat_map(|entry| &entry.blocks)
+        .map(|block| if let BlockKind::Break(line) = &block.kind { line.words() } else { panic!() })
+        .collect();
+    assert_eq!(
+        failures.iter().map(Text::as_str).collect::<Vec<_>>(),
+        ["request failed, try 1 of 3, tried again", "request gave up, try 3 of 3"]
+    );
+    let compactions = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .filter(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { .. })));
+    assert_eq!(compactions.count(), 2);
+}
+
+#[test]
 fn only_the_lead_of_a_session_has_sub_agents_beside_it() {
     let patterns = |path: &str| companions(Path::new(path)).len();
-    assert_eq!(patterns("/s/1_a/1_a.messages.json"), 2);
+    assert_eq!(patterns("/s/1_a/1_a.messages.json"), 3);
     assert_eq!(patterns("/s/1_a/scout.messages.json"), 1);
     assert_eq!(patterns("/s/1_a/1_a.json"), 0);
+    assert_eq!(patterns("/tasks/1/api_conversation_history.json"), 1);
+    assert_eq!(patterns("/tasks/1/ui_messages.json"), 0);
 }
 
 #[test]
 fn results_in_plain_text_go_to_the_calls_in_order() {
     let transcript = read(HISTORY, &[]);
-    assert_eq!(states(&transcript), ["done"]);
+    assert_eq!(states(&transcript), ["done", "done"]);
     let users: Vec<&Entry> = transcript.entries().filter(|entry| entry.role == Role::User).collect();
     let said: Vec<_> = users.iter().filter_map(|entry| first_text(entry)).collect();
     assert_eq!(said, ["list the gears", "and the second?"]);
@@ -132,11 +265,11 @@ fn results_in_plain_text_go_to_the_calls_in_order() {
 #[test]
 fn the_panel_shows_requests_tools_and_commands() {
     let transcript = read(PANEL, &[]);
-    assert_eq!(states(&transcript), ["done", "done"]);
+    assert_eq!(states(&transcript), ["pending", "done", "done"], "no request brought the first result");
     let usage: Vec<_> = transcript.entries().filter_map(|entry| entry.usage.as_deref()).collect();
     assert_eq!(usage.iter().filter_map(|usage| usage.input).sum::<u64>(), 910);
     let users = transcript.entries().filter(|entry| entry.role == Role::User).count();
     assert_eq!((users, transcript.turns().len()), (2, 2));
     let tally = transcript.tally();
-    assert_eq!((tally.records(), tally.passed, tally.merged, tally.faulty), (17, 2, 1, 0));
+    assert_eq!((tally.records(), tally.passed, tally.merged, tally.faulty), (17, 0, 4, 0));
 }

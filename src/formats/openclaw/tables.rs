@@ -44,6 +44,7 @@ pub fn queries(tables: &Tables) -> Option<Queries> {
         }],
         growth: Growth::Appended {
             beyond: format!("SELECT seq, {record} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
+            places: format!("SELECT seq {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
             count: format!("SELECT count(*) {of_session} AND seq <= ?2"),
             abandoned: abandoned(tables),
         },

@@ -122,6 +122,14 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
             Break::Compaction { before: None, after: None, trigger: Text::default(), partial: true };
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
     }
+    let metadata = json.get("metadata");
+    if metadata.members().iter().any(|(name, _)| &**name != "reasoning") {
+        let words = ["peerId", "channel"].map(|name| metadata.get(name).filled());
+        let facts: Vec<&str> = words.into_iter().flatten().collect();
+        let title =
+            if facts.is_empty() { "metadata".to_owned() } else { format!("from {}", facts.join(" · ")) };
+        entry.blocks.push(block::tree(&title, metadata, out));
+    }
     if let Some(reasoning) = json.at(&["metadata", "reasoning"]).filled() {
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Thinking(out.prose(reasoning))));
     }
@@ -161,9 +169,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
             entry.role = Role::Harness;
             entry.marks.prompt = false;
         }
-        if !prompt.envelope.is_empty() {
-            entry.blocks.push(block::raw_text("envelope", &prompt.envelope, out));
-        }
+        entry.blocks.extend(prompt.envelope(out));
         entry.blocks.extend(block::text(prompt.text, out));
     }
 }

@@ -26,6 +26,7 @@ pub(super) struct Ask {
     /// What it says.
     pub(super) line: Break,
     call: Key,
+    kind: &'static str,
     what: String,
 }
 
@@ -40,17 +41,18 @@ impl Asks {
     /// The user is asked.
     pub(super) fn ask(&mut self, told: &Json<'_>) -> Ask {
         let message = told.get("messageID").text().or_else(|| told.at(&["tool", "messageID"]).text());
-        let what = words(told);
+        let (kind, what) = words(told);
         let ask = Ask {
             id: Text::clean(told.get("id").str_or_empty()),
             session: Text::clean(told.get("sessionID").str_or_empty()),
             message,
-            line: Break::Waiting(Text::clean(&what)),
+            line: Break::Waiting(Text::clean(&format!("{kind}: {what}"))),
             call: told
                 .get("callID")
                 .text()
                 .or_else(|| told.at(&["tool", "callID"]).text())
                 .unwrap_or_default(),
+            kind,
             what,
         };
         self.open.insert(ask.id.clone(), ask.clone());
@@ -73,6 +75,7 @@ impl Asks {
                 message: None,
                 line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
                 call: Key::default(),
+                kind: "",
                 what: String::new(),
             },
         }
@@ -82,24 +85,27 @@ impl Asks {
     pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
         let found = self.open.iter().find(|(_, ask)| !call.is_empty() && ask.call == *call);
         let ask = self.open.remove(&found?.0.clone())?;
-        Some(Ask { line: Break::Setting(Text::clean(&ask.what)), ..ask })
+        Some(Ask { line: Break::Setting(Text::clean(&format!("{}: {}", ask.kind, ask.what))), ..ask })
     }
 }
 
-/// What is asked, on one line.
-fn words(told: &Json<'_>) -> String {
+/// Whether it is a permission or a question, and what is asked, on one line.
+fn words(told: &Json<'_>) -> (&'static str, String) {
     let questions: Vec<&str> =
         told.get("questions").items().iter().filter_map(|one| one.get("question").filled()).collect();
     if !questions.is_empty() {
-        return format!("question: {}", questions.join(" · "));
+        return ("question", questions.join(" · "));
+    }
+    if let Some(title) = told.get("title").filled() {
+        return ("permission", title.to_owned());
     }
     let kind = ["permission", "action", "type"].iter().find_map(|name| told.get(name).filled());
     let listed = ["patterns", "resources", "pattern"].iter().find_map(|name| {
         let told: Vec<&str> = told.get(name).blocks().iter().filter_map(Json::filled).collect();
         (!told.is_empty()).then(|| told.join(" · "))
     });
-    let what = told.get("title").filled().map(str::to_owned).or(listed).unwrap_or_default();
-    format!("permission for {}: {what}", kind.unwrap_or("a tool")).trim_end_matches([':', ' ']).to_owned()
+    let told = [kind.map(str::to_owned), listed];
+    ("permission", told.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
 /// What the user replied, in a few words.

@@ -12,17 +12,16 @@ use super::events::{self, Event};
 use super::head::Told;
 use super::messages::{Messages, key_of};
 use super::part::{self, Part};
-use super::sessions::Sessions;
+use super::sessions::{Sessions, compare};
 use super::{changes, message, rows};
 use crate::formats::decoder::{Decoder, Input, Place, show_raw};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::usage::Usage;
 
 /// Decodes one session with its child sessions.
 #[derive(Default)]
@@ -31,7 +30,7 @@ pub(super) struct OpencodeDecoder {
     messages: Messages,
     deltas: Deltas,
     asks: Asks,
-    /// Plans and changes of sessions that wait for the end of the reading: a call may tell them too.
+    /// Plans and changes beside sessions that wait for the end of the reading: a call may tell them too.
     held: HashMap<Key, Held>,
     /// The plans that calls told, by session.
     plans: HashMap<Text, Piece>,
@@ -72,11 +71,7 @@ impl Decoder for OpencodeDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        for grown in self.deltas.take(out) {
-            let told = Told { message: grown.message, session: grown.session, at: None };
-            let piece = grown.block.piece;
-            self.messages.part(&told, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
-        }
+        self.tell_grown(out);
         let mut held: Vec<(Key, Held)> = self.held.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, held) in held {
@@ -168,8 +163,8 @@ impl OpencodeDecoder {
         if json.get("id").str_or_empty().starts_with("ses_") {
             return self.session(json, true, out);
         }
-        if json.get("todos").items().first().is_some() && !session.is_empty() {
-            return self.plan(&session, json.get("todos"), out);
+        if !json.get("todos").items().is_empty() && !session.is_empty() {
+            return self.plan(&session, json.get("todos"), true, out);
         }
         // `run --format json` tells errors without any part.
         if json.get("type").str() == Some("error") && !json.get("error").is_null() {
@@ -179,10 +174,10 @@ impl OpencodeDecoder {
             let stem = Text::clean(&path.file_stem().unwrap_or_default().to_string_lossy());
             let is_plan = items.iter().any(|item| item.has("content") && item.has("status"));
             if is_plan {
-                return self.plan(&stem, json, out);
+                return self.plan(&stem, json, true, out);
             }
             if items.iter().all(|item| item.has("file")) {
-                return self.diff(&stem, items, out);
+                return self.diff(&stem, items, true, out);
             }
         }
         out.unknown("record without message or part");
@@ -199,23 +194,36 @@ impl OpencodeDecoder {
         }
     }
 
-    fn plan(&mut self, session: &Text, todos: &Json<'_>, out: &mut Batch) -> Fate {
-        match changes::plan(todos, out) {
-            Some(kind) => self.hold(plan_key(session), session, changes::plan_mark(todos), kind),
+    /// The plan as a list. `is_beside`: it lies in a file, and calls that are read later may tell it.
+    fn plan(&mut self, session: &Text, todos: &Json<'_>, is_beside: bool, out: &mut Batch) -> Fate {
+        let mark = changes::plan_mark(todos);
+        let is_told = mark.is_some() && self.plans.get(session) == mark.as_ref();
+        match changes::plan(todos, out).filter(|_| !is_told) {
+            Some(kind) => self.list(
+                plan_key(session),
+                Held { session: session.clone(), plan: mark, kind },
+                is_beside,
+                out,
+            ),
             None => out.push(Edit::Retire(plan_key(session))),
         }
         Fate::Merged
     }
 
-    fn diff(&mut self, session: &Text, diffs: &[Json<'_>], out: &mut Batch) -> Fate {
+    fn diff(&mut self, session: &Text, diffs: &[Json<'_>], is_beside: bool, out: &mut Batch) -> Fate {
         if let Some(kind) = changes::diffs("the session", diffs, out) {
-            self.hold(Text::clean(&format!("diff:{session}")), session, None, kind);
+            let key = Text::clean(&format!("diff:{session}"));
+            self.list(key, Held { session: session.clone(), plan: None, kind }, is_beside, out);
         }
         Fate::Merged
     }
 
-    fn hold(&mut self, key: Key, session: &Text, plan: Option<Piece>, kind: BlockKind) {
-        self.held.insert(key, Held { session: session.clone(), plan, kind });
+    fn list(&mut self, key: Key, list: Held, is_beside: bool, out: &mut Batch) {
+        if is_beside {
+            self.held.insert(key, list);
+        } else {
+            self.by_itself(key, &list.session, list.kind, true, out);
+        }
     }
 }
 
@@ -237,7 +245,10 @@ impl OpencodeDecoder {
                 self.part(json, &Json::Null, false, out)
             }
             Event::Grown => {
-                self.deltas.grow(event.get("id").text(), told);
+                // Its place is where it was told first.
+                if self.deltas.grow(event.get("id").text(), told) {
+                    self.tell_grown(out);
+                }
                 Fate::Merged
             }
             Event::MessageRemoved => {
@@ -254,8 +265,8 @@ impl OpencodeDecoder {
             Event::Status => self.status(&session(), told.get("status"), out),
             Event::Idle => self.live(&session(), None, out),
             Event::Compacted => self.compacted(&session(), out),
-            Event::Diff => self.diff(&session(), told.get("diff").items(), out),
-            Event::Plan => self.plan(&session(), told.get("todos"), out),
+            Event::Diff => self.diff(&session(), told.get("diff").items(), false, out),
+            Event::Plan => self.plan(&session(), told.get("todos"), false, out),
             Event::Asked => {
                 let ask = self.asks.ask(told);
                 self.asked(&ask, out)
@@ -287,6 +298,14 @@ impl OpencodeDecoder {
                 out.unknown(&format!("event {name}"));
                 show_raw(input, &format!("event {name}"), out)
             }
+        }
+    }
+
+    fn tell_grown(&mut self, out: &mut Batch) {
+        for grown in self.deltas.take(out) {
+            let told = Told { message: grown.message, session: grown.session, at: None };
+            let piece = grown.block.piece;
+            self.messages.part(&told, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
         }
     }
 
@@ -368,21 +387,4 @@ fn plan_key(session: &Text) -> Key {
 
 fn name_of(part: &Json<'_>, other: impl Fn() -> String) -> String {
     part.get("id").str().filter(|id| identifies(id)).map_or_else(other, str::to_owned)
-}
-
-/// The sums of a session repeat those of its messages; only a difference is worth a word.
-fn compare(session: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
-    let cost = |usage: &Usage| usage.cost.unwrap_or(0.0);
-    let is_same_cost = (cost(claim) - cost(spent)).abs() < 1e-6;
-    let is_same = is_same_cost && claim.prompt() == spent.prompt() || claim.is_zero();
-    if !is_same {
-        let what = format!(
-            "session {session} says {} prompt tokens and {:.6} USD, its messages {} and {:.6}",
-            claim.prompt(),
-            cost(claim),
-            spent.prompt(),
-            cost(spent)
-        );
-        out.notice(Severity::Note, &what);
-    }
 }

@@ -57,13 +57,14 @@ impl Deltas {
         self.growing.insert(piece, growing);
     }
 
-    /// A part grows. `id` is the id of the event, if it has one.
-    pub(super) fn grow(&mut self, id: Option<Text>, told: &Json<'_>) {
+    /// A part grows. `id` is the id of the event, if it has one. Answers whether the part is new.
+    pub(super) fn grow(&mut self, id: Option<Text>, told: &Json<'_>) -> bool {
         let is_repeated = id.is_some_and(|id| !self.seen.insert(id));
         if is_repeated {
-            return;
+            return false;
         }
         let piece = Piece::of(told.get("partID").str_or_empty());
+        let is_new = !self.growing.contains_key(&piece);
         let growing = self.growing.entry(piece).or_insert_with(|| Growing {
             message: Text::clean(told.get("messageID").str_or_empty()),
             session: Text::clean(told.get("sessionID").str_or_empty()),
@@ -72,6 +73,7 @@ impl Deltas {
         });
         growing.text.push_str(told.get("delta").str_or_empty());
         growing.is_changed = true;
+        is_new
     }
 
     /// The part is gone.

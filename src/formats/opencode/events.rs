@@ -131,7 +131,7 @@ pub(super) fn read(name: &str) -> Event {
 /// Whether a value is an event, as the server sends it or as its database keeps it.
 pub(super) fn is_event(value: &Json<'_>) -> bool {
     let event = within(value);
-    (event.has("properties") || event.has("data")) && event.get("type").str_or_empty().contains('.')
+    (event.has("properties") || event.has("aggregate_id")) && event.get("type").str_or_empty().contains('.')
 }
 
 /// The stream of all projects wraps each event in `{directory, payload}`.

@@ -7,7 +7,7 @@ use super::sessions::Sessions;
 use super::{changes, message};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::Batch;
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -45,8 +45,10 @@ pub(super) struct Facts {
     pub(super) compactions: HashSet<Piece>,
     /// All parts that were told.
     pub(super) seen: HashSet<Piece>,
-    /// Parts that the program added to what was said; they are shown apart.
-    pub(super) added: HashSet<Piece>,
+    /// What the program added, while nothing was said that it could be an addition to.
+    pub(super) waiting: Vec<Block>,
+    /// Whether an entry for what was added was told.
+    pub(super) has_addition: bool,
     /// Calls without a result.
     pub(super) open_calls: HashMap<Piece, Key>,
     /// What its steps cost.
@@ -87,14 +89,10 @@ impl Told {
 /// The block of the error that ended a message.
 pub(super) const FAILURE: Piece = Piece(1);
 pub(super) const COMPACTION: Piece = Piece(2);
-pub(super) const CHANGES: Piece = Piece(3);
 pub(super) const CUT: Piece = Piece(4);
 impl Facts {
     /// Takes what a part says; what the same part said before no longer counts.
     pub(super) fn learn(&mut self, part: &Part) {
-        if part.is_added && !self.own.is_empty() && !self.seen.contains(&part.piece) {
-            self.added.insert(part.piece);
-        }
         self.seen.insert(part.piece);
         keep(&mut self.own, part.piece, part.is_own);
         keep(&mut self.compactions, part.piece, part.is_compaction);
@@ -104,10 +102,35 @@ impl Facts {
         }
     }
 
+    /// What the program added stands apart, once something was said that it could be an addition to.
+    /// Answers whether the part does.
+    pub(super) fn set_apart(&mut self, part: &Part, entry: &Entry, out: &mut Batch) -> bool {
+        if self.own.is_empty() {
+            if part.is_added {
+                self.waiting.retain(|block| block.piece != part.piece);
+                self.waiting.extend(part.blocks.iter().cloned());
+            }
+            return false;
+        }
+        let mut addition = addition(entry);
+        for block in std::mem::take(&mut self.waiting) {
+            out.push(Edit::RetirePiece { of: entry.key.clone(), piece: block.piece });
+            addition.blocks.push(block);
+        }
+        if part.is_added {
+            addition.blocks.extend(part.blocks.iter().cloned());
+        }
+        if !addition.blocks.is_empty() {
+            self.has_addition = true;
+            out.entry(addition);
+        }
+        part.is_added
+    }
+
     /// Forgets what a part said.
     pub(super) fn forget(&mut self, piece: Piece) {
         self.seen.remove(&piece);
-        self.added.remove(&piece);
+        self.waiting.retain(|block| block.piece != piece);
         self.own.remove(&piece);
         self.compactions.remove(&piece);
         self.open_calls.remove(&piece);
@@ -128,12 +151,10 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
 }
 
 /// What a message shows after its parts.
-pub(super) fn tail(info: &Json<'_>, out: &mut Batch) -> Vec<Block> {
-    let changes = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out);
+pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
     let told = [
         (FAILURE, message::failure(info.get("error")).map(BlockKind::Break)),
         (CUT, message::cut_short(info).map(BlockKind::Break)),
-        (CHANGES, changes),
     ];
     told.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
 }
@@ -150,6 +171,13 @@ pub(super) fn addition(entry: &Entry) -> Entry {
     let marks = Marks { quiet: true, undone: entry.marks.undone, ..Marks::default() };
     let key = addition_key(&entry.key);
     Entry { key, role: Role::Harness, marks, model: None, parent: None, at: None, ..entry.clone() }
+}
+
+/// An entry for the files that the turn of a prompt changed.
+pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option<Entry> {
+    let kind = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out)?;
+    let key = Text::clean(&format!("changes:{}", entry.key));
+    Some(Entry { key, blocks: vec![Batch::block(Piece(0), kind)], ..addition(entry) })
 }
 
 /// The key of the entry for what was added to a message.

@@ -51,12 +51,13 @@ impl Messages {
         let mut addition = head::addition(&entry);
         offer_title(&entry, &parts, out);
         entry.blocks.extend(lead);
+        let has_own = self.facts.get(&key).is_some_and(|facts| !facts.own.is_empty());
         for mut part in parts {
             if head.is_closed {
                 part.close();
             }
-            let is_added = self.facts.get(&key).is_some_and(|facts| facts.added.contains(&part.piece));
-            let blocks = if is_added { &mut addition.blocks } else { &mut entry.blocks };
+            let is_apart = part.is_added && has_own;
+            let blocks = if is_apart { &mut addition.blocks } else { &mut entry.blocks };
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
@@ -65,6 +66,7 @@ impl Messages {
         if !addition.blocks.is_empty() {
             out.entry(addition);
         }
+        self.tell_changes(&key, info, out);
     }
 
     /// A message without its parts. Answers its key and whether it is new.
@@ -93,6 +95,7 @@ impl Messages {
             if is_closed {
                 self.close_calls(&key, out);
             }
+            self.tell_changes(&key, info, out);
         }
         (key, is_new)
     }
@@ -113,15 +116,14 @@ impl Messages {
         if has_usage {
             head.usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
         }
-        if facts.is_some_and(|facts| facts.added.contains(&part.piece)) {
-            let mut addition = head::addition(&head.entry);
-            addition.blocks = part.blocks;
-            out.entry(addition);
-            return false;
-        }
         let mut entry = head.entry.clone();
         if has_usage {
             entry.usage = head.usage.clone().map(Box::new);
+        }
+        let facts = self.facts.get_mut(&told.message);
+        let is_apart = facts.is_some_and(|facts| facts.set_apart(&part, &entry, out));
+        if is_apart {
+            return is_new;
         }
         entry.blocks = part.blocks;
         if is_first && !head.tail.is_empty() {
@@ -185,12 +187,14 @@ impl Messages {
             if head.entry.marks.undone != undone {
                 head.entry.marks.undone = undone;
                 changed.push(head.entry.clone());
-                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| !facts.added.is_empty());
+                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| facts.has_addition);
                 changed.extend(has_more.then(|| head::addition(&head.entry)));
             }
         }
         changed.sort_by(|a, b| a.key.cmp(&b.key));
-        changed.into_iter().for_each(|entry| out.entry(entry));
+        for entry in changed {
+            out.entry(entry);
+        }
     }
 
     /// An error of a session: shown in the answer that is open, which will tell it too. Answers `false`
@@ -212,7 +216,8 @@ impl Messages {
 
     /// The answer of a session that is being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
-        let open = self.heads.values().filter(|head| head.entry.marks.open && head.session == *session);
+        let is_open = |head: &&Head| !head.is_user && !head.is_closed && head.session == *session;
+        let open = self.heads.values().filter(is_open);
         open.map(|head| &head.entry.key).max().cloned()
     }
 
@@ -299,7 +304,7 @@ impl Messages {
         let needs_line = summarizes
             .as_ref()
             .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
-        let tail = head::tail(info, out);
+        let tail = head::tail(info);
         self.tell_system(info, entry.lane.clone(), out);
         let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
         let usage = message::usage(info);
@@ -308,6 +313,13 @@ impl Messages {
         settle_role(&mut head, self.facts.get(key));
         self.heads.insert(key.clone(), head);
         needs_line.then(head::compaction_line)
+    }
+
+    fn tell_changes(&self, key: &Key, info: &Json<'_>, out: &mut Batch) {
+        let changes = self.heads.get(key).and_then(|head| head::changes(&head.entry, info, out));
+        if let Some(entry) = changes {
+            out.entry(entry);
+        }
     }
 
     /// The system prompt. Its body is made last of its record, so that showing it only once moves no

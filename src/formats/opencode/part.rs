@@ -96,7 +96,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         }
         "subtask" => {
             part.is_own = true;
-            kinds.push(subtask(json, out));
+            kinds.extend(subtask(json, out));
         }
         "agent" => kinds.push(raw(&format!("calls agent @{}", json.get("name").str_or_empty()), "", out)),
         "patch" => kinds.push(changes::patch(json, out)),
@@ -159,11 +159,14 @@ fn lines(range: &Json<'_>, query: &str) -> Option<String> {
     Some(end.map_or_else(|| format!("line {start}"), |end| format!("lines {start}-{end}")))
 }
 
-fn subtask(json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let command = json.get("command").filled().map(|command| format!(" (/{command})")).unwrap_or_default();
-    let what = json.get("description").filled().unwrap_or_default();
-    let title = format!("subtask for {}: {what}{command}", json.get("agent").filled().unwrap_or("an agent"));
-    raw(&title, json.get("prompt").str_or_empty(), out)
+/// What the user asked for in a few words, and the whole prompt that was made of it.
+fn subtask(json: &Json<'_>, out: &mut Batch) -> [BlockKind; 2] {
+    let command = json.get("command").filled().map(|command| format!("/{command}"));
+    let what = command.or_else(|| json.get("description").filled().map(str::to_owned));
+    let said = out.prose(&what.unwrap_or_else(|| "a subtask".to_owned()));
+    let description = json.get("description").str_or_empty();
+    let title = format!("subtask for {}: {description}", json.get("agent").filled().unwrap_or("an agent"));
+    [BlockKind::Text(said), raw(title.trim_end_matches([':', ' ']), json.get("prompt").str_or_empty(), out)]
 }
 
 fn compaction(json: &Json<'_>) -> Break {

@@ -69,13 +69,34 @@ fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
 }
 
 fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Row<'a> {
-    let same = ["id", "sessionID", "agent", "tokens", "cost", "finish", "error"];
+    let same = ["id", "sessionID", "agent", "cost", "finish", "error"];
     let mut info: Vec<(&'static str, Json<'a>)> =
         same.into_iter().filter(|name| json.has(name)).map(|name| (name, json.get(name).clone())).collect();
     let completed = json.at(&["time", "completed"]).clone();
     let times = [("created", time(json).clone()), ("completed", completed)];
-    info.extend([("role", string(role)), ("modelID", model(json).clone()), ("time", object(times))]);
+    info.extend([
+        ("tokens", tokens(json.get("tokens"))),
+        ("role", string(role)),
+        ("modelID", model(json).clone()),
+        ("time", object(times)),
+    ]);
     Row::Message { info: object(info), parts }
+}
+
+/// Tokens with their total, by which the first model tells that reasoning lies beside output.
+fn tokens<'a>(told: &Json<'a>) -> Json<'a> {
+    let paths: [&[&str]; 5] =
+        [&["input"], &["output"], &["reasoning"], &["cache", "read"], &["cache", "write"]];
+    let known = paths.iter().filter_map(|path| told.at(path).count());
+    let total = known.fold(0, u64::saturating_add);
+    let mut members = told.members().to_vec();
+    match i64::try_from(total) {
+        Ok(total) if told.is_object() && !told.has("total") => {
+            members.push(("total".into(), Json::Integer(total)));
+            Json::Object(members)
+        }
+        _ => told.clone(),
+    }
 }
 
 fn user_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::text::{Name, Text};
 use crate::model::usage::Usage;
@@ -155,4 +155,21 @@ impl Sessions {
 /// Titles that stand until the session has a real one.
 fn is_default_title(title: &str) -> bool {
     title.starts_with("New session - ") || title.starts_with("Child session - ")
+}
+
+/// The sums of a session repeat those of its messages; only a difference is worth a word.
+pub(super) fn compare(session: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
+    let cost = |usage: &Usage| usage.cost.unwrap_or(0.0);
+    let is_same_cost = (cost(claim) - cost(spent)).abs() < 1e-6;
+    let is_same = is_same_cost && claim.prompt() == spent.prompt() || claim.is_zero();
+    if !is_same {
+        let what = format!(
+            "session {session} says {} prompt tokens and {:.6} USD, its messages {} and {:.6}",
+            claim.prompt(),
+            cost(claim),
+            spent.prompt(),
+            cost(spent)
+        );
+        out.notice(Severity::Note, &what);
+    }
 }

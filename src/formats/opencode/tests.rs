@@ -258,8 +258,8 @@ fn questions_wait_until_they_are_answered() {
         assert_eq!(entries.len(), 1);
         lines.push(entries[0].blocks[0].kind.clone());
     }
-    let asked = BlockKind::Break(Break::Waiting("permission for bash: ls".into()));
-    let refused = BlockKind::Break(Break::Setting("refused: permission for bash: ls".into()));
+    let asked = BlockKind::Break(Break::Waiting("permission: bash ls".into()));
+    let refused = BlockKind::Break(Break::Setting("refused: bash ls".into()));
     assert_eq!(lines, [asked, refused]);
 }
 

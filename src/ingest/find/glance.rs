@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use super::candidates::Candidate;
 use crate::formats::decoder::{Decoder, Format, Place, feed};
@@ -12,7 +13,7 @@ use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Growth;
 use crate::ingest::catalog;
-use crate::ingest::plan::read_head;
+use crate::ingest::plan::{Head, read_head};
 use crate::ingest::probe::{self, HEAD};
 use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
@@ -41,11 +42,11 @@ pub struct Glance {
 }
 
 impl Glance {
-    /// Nothing yet.
-    pub fn nothing(format: &'static dyn Format) -> Self {
+    /// Nothing yet of what lies at a path.
+    pub fn nothing(format: &'static dyn Format, path: &Path) -> Self {
         let mut out = Batch::default();
         out.stubs_only = true;
-        Self { format, is_child: false, is_part: false, decoder: format.decoder(), out }
+        Self { format, is_child: false, is_part: false, decoder: format.decoder_of(path), out }
     }
 
     /// Feeds a record to the decoder.
@@ -74,16 +75,16 @@ pub fn at_file(candidate: &Candidate) -> io::Result<Option<Glance>> {
     let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
     if let Some(format) = candidate.format.filter(|_| is_lines) {
-        let mut glance = Glance::nothing(format);
+        let mut glance = Glance::nothing(format, path);
         at_lines(&File::open(path)?, &mut glance)?;
         return Ok(Some(glance));
     }
-    let (head, is_whole) = read_head(path)?;
+    let Head { bytes: head, is_whole, packing } = read_head(path)?;
     let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
-    let mut glance = Glance::nothing(format);
+    let mut glance = Glance::nothing(format, path);
     match shape {
         _ if probe::foreign(&head).is_some() => {}
-        Shape::Lines | Shape::Stream | Shape::Rows if is_packed => {
+        Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
             LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&File::open(path)?, &mut glance)?,
@@ -101,7 +102,7 @@ pub fn at_file(candidate: &Candidate) -> io::Result<Option<Glance>> {
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
 fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
-        // It may be an archive that cannot be looked into: its place and name say what it is.
+        // Of what cannot be looked into, its place and name say what it is.
         return candidate.format.map(|format| (format, Shape::Lines));
     }
     let detection = probe::detect_file(&candidate.path, head, is_whole);
@@ -163,7 +164,7 @@ fn at_document(head: &[u8], glance: &mut Glance) {
 
 /// What the first and the last rows of a session in a database tell.
 pub fn at_rows(candidate: &Candidate, format: &'static dyn Format) -> Result<Glance, Trouble> {
-    let mut glance = Glance::nothing(format);
+    let mut glance = Glance::nothing(format, &candidate.path);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
     let key = Cell::from(candidate.id.as_str());

@@ -19,6 +19,9 @@ const CHUNK: i64 = 64;
 /// Contents of rows are compared up to this sum; above it their times and sizes must do.
 const COMPARED: u64 = 64 << 20;
 
+/// The place of an appended row, and the row if it was read.
+pub type Appended = (i64, Option<Vec<u8>>);
+
 /// What a look finds.
 pub enum News {
     /// Rows to be read.
@@ -125,8 +128,14 @@ impl SessionRows {
             Growth::Appended { count, abandoned, .. } => {
                 self.look_beyond(number, database, (count, abandoned.as_deref(), queries))
             }
-            Growth::Edited { listing } => {
-                self.look_through(number, database, (listing, queries), is_settling)
+            Growth::Edited { listing, places } => {
+                match self.look_through(number, database, (listing, queries), is_settling) {
+                    // Each damaged row is told as such then.
+                    Err(Trouble::Damaged(_)) => {
+                        self.look_through(number, database, (places, queries), is_settling)
+                    }
+                    news => news,
+                }
             }
         }
     }
@@ -227,18 +236,30 @@ impl SessionRows {
         Ok(())
     }
 
-    /// The next appended rows.
-    pub fn read_on(&mut self, database: &Database, beyond: &str) -> Result<Vec<(i64, Vec<u8>)>, Trouble> {
-        let mut rows = Vec::new();
-        database.each(beyond, &[self.key(), Cell::Int(self.last), Cell::Int(CHUNK)], &mut |row| {
-            let mut cells = row.into_iter();
-            let Some(at) = cells.next().and_then(|cell| cell.int()) else { return };
-            let bytes = match cells.next() {
-                Some(Cell::Bytes(bytes)) => bytes,
-                Some(Cell::Null | Cell::Int(_) | Cell::Real(_)) | None => Vec::new(),
-            };
-            rows.push((at, bytes));
-        })?;
+    /// The next appended rows; of a damaged table only their places.
+    pub fn read_on(
+        &mut self,
+        database: &Database,
+        (beyond, places): (&str, &str),
+    ) -> Result<Vec<Appended>, Trouble> {
+        let next = [self.key(), Cell::Int(self.last), Cell::Int(CHUNK)];
+        let read = |sql: &str| {
+            let mut rows = Vec::new();
+            database.each(sql, &next, &mut |row| {
+                let mut cells = row.into_iter();
+                let Some(at) = cells.next().and_then(|cell| cell.int()) else { return };
+                let bytes = cells.next().map(|cell| match cell {
+                    Cell::Bytes(bytes) => bytes,
+                    Cell::Null | Cell::Int(_) | Cell::Real(_) => Vec::new(),
+                });
+                rows.push((at, bytes));
+            })?;
+            Ok(rows)
+        };
+        let rows = match read(beyond) {
+            Err(Trouble::Damaged(_)) => read(places)?,
+            rows => rows?,
+        };
         self.appended += rows.len() as u64;
         self.last = rows.last().map_or(self.last, |(at, _)| *at);
         Ok(rows)

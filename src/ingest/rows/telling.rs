@@ -13,7 +13,8 @@ use crate::ingest::teller::Teller;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
-use crate::source::rows::{Cell, Trouble, zstd};
+use crate::source::packed;
+use crate::source::rows::{Cell, Trouble};
 
 /// Rows beyond this sum leave their bodies in the database.
 const KEPT: u64 = 32 << 20;
@@ -21,16 +22,35 @@ const KEPT: u64 = 32 << 20;
 impl Rows {
     pub(super) fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
-        let Growth::Appended { beyond, .. } = &queries.growth else { return Ok(()) };
+        let Growth::Appended { beyond, places, .. } = &queries.growth else { return Ok(()) };
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(());
         };
-        let rows = session.read_on(database, beyond)?;
-        let is_more = !rows.is_empty();
-        let mut todo: Vec<Todo> =
-            rows.into_iter().map(|(at, bytes)| Todo::Have { session: number, at, bytes }).collect();
-        todo.extend(is_more.then_some(Todo::More(number)));
+        let rows = session.read_on(database, (beyond, places))?;
+        let more = (!rows.is_empty()).then_some(Todo::More(number));
+        let read = rows.into_iter().map(|(at, bytes)| match bytes {
+            Some(bytes) => Todo::Have { session: number, at, bytes },
+            None => Todo::Row { session: number, table: 0, at },
+        });
+        let todo = read.chain(more).collect();
+        self.read_next(todo);
+        Ok(())
+    }
+
+    /// Adds the sessions that one started without a row that asked for them.
+    pub(super) fn read_children(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        self.database()?;
+        let (Some(database), Some(session)) = (&self.database, self.sessions.get(number)) else {
+            return Ok(());
+        };
+        let mut todo = Vec::new();
+        for name in session.children(database, &queries)? {
+            if self.asked.insert(name.clone()) {
+                self.add_session(&name, &mut todo, teller);
+            }
+        }
         self.read_next(todo);
         Ok(())
     }
@@ -156,9 +176,5 @@ impl Rows {
 
 /// A record as text: long ones may be compressed.
 pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
-    if !zstd::is_packed(bytes) {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let text = zstd::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))?;
-    Ok(Cow::Owned(text))
+    packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
 }

@@ -28,6 +28,12 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     section("unknown types and fields, shown raw", report.unknown.iter(), out, |line| {
         format!("{:>6}  {} (first: {})", line.count, line.what, shown(&line.first))
     })?;
+    section(
+        "fields that are new to tv, seen in the raw record only",
+        report.unknown_fields.iter(),
+        out,
+        |line| format!("{:>6}  {} (first: {})", line.count, line.what, shown(&line.first)),
+    )?;
     let faults = report.records.faults.iter();
     section("faulty records, shown as they are", faults, out, |fault| {
         let file = fault.file.as_deref().unwrap_or(path);

@@ -3,10 +3,11 @@
 use crate::formats::cline::call::{self, Asked};
 use crate::formats::cline::content::{raw, raw_tree};
 use crate::formats::cline::result;
+use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
-use crate::model::body::Key;
+use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::entry::{BlockKind, Break, Raw, Role};
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict, ended};
 
@@ -18,7 +19,7 @@ const NOISE: &str = "api_req_started deleted_api_reqs subagent_usage checkpoint_
 /// Messages of Cline and its forks that are shown as they are.
 const PLAIN: &str = "user_feedback_diff user_edit_todos codebase_search_result mcp_notification newTask new_task \
     condense summarize_task report_bug subtask_result finishTask switchMode shell_integration_warning_with_suggestion \
-    command_output mcp_server_response browser_action_result api_req_retried api_req_finished image \
+    api_req_retried api_req_finished image \
     sliding_window_truncation auto_approval_max_req_reached interactive_app too_many_tools_warning";
 
 /// A message, read.
@@ -96,7 +97,12 @@ pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
             let request = raw("request to the model", told.get("request").str().unwrap_or(text), out);
             return std::iter::once(request).chain(broken_off(told).map(BlockKind::Break)).collect();
         }
-        "checkpoint_created" => raw("checkpoint", json.get("lastCheckpointHash").str_or_empty(), out),
+        "deleted_api_reqs" => raw("spent by requests that were taken back", text, out),
+        "subagent_usage" => raw("spent by sub-agents", text, out),
+        "checkpoint_created" | "checkpoint_saved" => checkpoint(said, out),
+        "command_output" | "mcp_server_response" | "browser_action_result" => {
+            BlockKind::Raw(Raw { title: Text::clean(&kind.replace('_', " ")), body: output(said, out).0 })
+        }
         "followup" | "plan_mode_respond" | "act_mode_respond" => question(told, text, out),
         _ => match line(kind, text, told, json) {
             Some(line) => BlockKind::Break(line),
@@ -104,6 +110,21 @@ pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
         },
     };
     vec![shown]
+}
+
+/// What a command or a server put out, and the screen of the browser.
+pub(super) fn output(said: &Said<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
+    if said.kind == "browser_action_result" && said.told.is_object() {
+        let lines = ["currentUrl", "logs"].map(|name| said.told.get(name).str_or_empty());
+        let images = said.told.get("screenshot").filled().map(|data| image(data, out));
+        return (out.output(&lines.join("\n")), images.into_iter().collect());
+    }
+    (out.output(said.text), Vec::new())
+}
+
+/// A state of the files that can be gone back to.
+pub(super) fn checkpoint(said: &Said<'_>, out: &mut Batch) -> BlockKind {
+    raw("checkpoint", said.json.get("lastCheckpointHash").filled().unwrap_or(said.text), out)
 }
 
 /// Messages that are a line across the transcript.
@@ -220,4 +241,11 @@ fn broken_off(told: &Json<'_>) -> Option<Break> {
             Some(Break::Error(Text::stub(why.unwrap_or(&reason), 200)))
         }
     }
+}
+
+/// An image that is written as a data URL.
+pub(super) fn image(data: &str, out: &Batch) -> Image {
+    let mime = data.strip_prefix("data:").and_then(|rest| rest.split([';', ',']).next()).unwrap_or("");
+    let bytes = Some(decoded_size(data));
+    Image { mime: Text::clean(mime), bytes, source: None, origin: out.origin() }
 }

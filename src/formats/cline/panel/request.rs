@@ -35,6 +35,11 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
             (None, None) => {}
         }
     }
+    if found.is_empty() && !text.trim_start().starts_with(['<', '[', '#']) {
+        // Tools with an interface of their own give no title to their results.
+        found.push(("", text.to_owned()));
+    }
+    found.retain(|(_, text)| !text.trim().is_empty());
     found.retain(|(title, _)| !SPEAKING.iter().any(|tool| title.starts_with(tool)));
     found.into_iter().map(|(title, text)| (title, text.trim_matches('\n').to_owned())).collect()
 }

@@ -30,14 +30,15 @@ impl Requests {
     /// A response; whether its request is known. One request may be answered twice: that it was
     /// accepted, and how it ended.
     pub fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
-        let asked = self.asked.get(&json.get("id").to_source());
+        let id = json.get("id").to_source();
+        let asked = self.asked.get(&id);
         let mut entry =
             asked.cloned().unwrap_or_else(|| out.new_entry(out.origin_key(), Role::Harness, None));
         let error = json.get("error");
         let is_failed = !error.is_null() || *json.get("ok") == Json::Bool(false);
         let status = payload(json).get("status").filled().map(|status| format!(": {status}"));
         let what = if is_failed { "error response" } else { "response" };
-        let title = format!("{what} to {}{}", json.get("id").to_source(), status.unwrap_or_default());
+        let title = format!("{what} to {}{}", id.trim_matches('"'), status.unwrap_or_default());
         // The answer is a piece of its own, so that it replaces nothing of the request.
         let piece = if asked.is_some() { Piece::of(&out.origin_key()) } else { Piece(0) };
         let mut blocks = vec![block::tree(&title, json, out)];
@@ -78,7 +79,7 @@ fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
     entry.marks.prompt = is_prompt;
     let session = ["sessionKey", "to", "channel"].iter().find_map(|name| params.get(name).filled());
     let title = [Some(method), session].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    entry.blocks.push(block::tree(&title, json, out));
     entry.blocks.extend(block::text(text, out));
+    entry.blocks.push(block::tree(&title, json, out));
     entry
 }

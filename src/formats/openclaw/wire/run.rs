@@ -72,10 +72,13 @@ impl Runs {
             run.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
         }
         let told = payload.get("errorMessage").filled();
-        match state {
-            "error" => run.parts.end(Break::Error(Text::clean(told.unwrap_or("the run failed")))),
-            "aborted" => run.parts.end(Break::Interrupted(Text::clean(told.unwrap_or("aborted")))),
-            _ => {}
+        let ending = match state {
+            "error" => Some(Break::Error(Text::clean(told.unwrap_or("the run failed")))),
+            "aborted" => Some(Break::Interrupted(Text::clean(told.unwrap_or("aborted")))),
+            _ => None,
+        };
+        if let Some(ending) = ending {
+            run.parts.end(ending, block::tree(&format!("chat {state}"), payload, out));
         }
         Some(self.hold(payload, is_new, out))
     }
@@ -97,7 +100,8 @@ impl Runs {
                     ["error", "message", "errorMessage"].iter().find_map(|name| data.get(name).filled());
                 let (run, is_new) = self.run(payload, at, out)?;
                 run.is_open = false;
-                run.parts.end(Break::Error(Text::clean(told.unwrap_or("the run failed"))));
+                let error = Break::Error(Text::clean(told.unwrap_or("the run failed")));
+                run.parts.end(error, block::tree(&format!("agent {stream}"), payload, out));
                 Some(self.hold(payload, is_new, out))
             }
             ("lifecycle", "start") => Some(Fate::Passed("start of a run")),

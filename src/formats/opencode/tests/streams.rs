@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use proptest::prelude::*;
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
 use super::{EXPORT, Reader};
 use crate::formats::decoder::{Format, Place};
@@ -144,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn streams_end_in_what_the_files_say(choices in prop::collection::vec(any::<u8>(), 1..64)) {
+    fn streams_end_in_what_the_files_say(choices in vec(any::<u8>(), 1..64)) {
         let export = parse(EXPORT).unwrap();
         let (info, messages) = session(&export);
         let mut files = vec![info];

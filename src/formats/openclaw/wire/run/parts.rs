@@ -25,7 +25,7 @@ pub enum Voice {
 #[derive(Debug, Default)]
 pub struct Parts {
     told: Vec<Part>,
-    ending: Option<Break>,
+    ending: Vec<Block>,
     is_concluded: bool,
 }
 
@@ -51,9 +51,7 @@ impl Parts {
                 Part::Call(call) => blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone()))),
             }
         }
-        blocks.extend(
-            self.ending.iter().map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end.clone()))),
-        );
+        blocks.extend(self.ending.iter().cloned());
         blocks
     }
 
@@ -109,9 +107,9 @@ impl Parts {
         }
     }
 
-    /// The run ended so.
-    pub fn end(&mut self, ending: Break) {
-        self.ending = Some(ending);
+    /// The run ended so, as `told` by a frame.
+    pub fn end(&mut self, ending: Break, told: Block) {
+        self.ending = vec![Batch::block(Piece(0), BlockKind::Break(ending)), told];
     }
 
     /// A call, or how it fares.
