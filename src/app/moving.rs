@@ -71,16 +71,13 @@ pub fn same_id(state: &mut State, way: Way) {
     let Some(here) = state.view.focus else { return };
     let gone_along = state.same_id.take().filter(|(focus, _)| *focus == here).map(|(_, id)| id);
     let Some(id) = gone_along.or_else(|| landmarks::id_of(&state.transcript, here)) else { return };
-    match landmarks::same_id(state, here, &id, way) {
-        Some(focus) => {
-            jump(state, focus);
-            state.same_id = Some((focus, id));
-        }
-        None => {
-            state.say("nothing else has this id there");
-            state.same_id = Some((here, id));
-        }
+    let found = landmarks::same_id(state, here, &id, way);
+    if let Some(focus) = found {
+        jump(state, focus);
+    } else {
+        state.say("nothing else has this id there");
     }
+    state.same_id = Some((found.unwrap_or(here), id));
 }
 
 /// To the branch with a number, or a word why not.
