@@ -93,6 +93,10 @@
 //!   known, nothing moves. It judges blocks, and shows nothing else for the sake of context.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
+//! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each
+//!   cell ([`render::link`]), so the difference of two frames may write any of them alone. Images are half
+//!   blocks: cells like all others, which scroll, overlap and pass through multiplexers. A thread decodes
+//!   them out of their records, within limits, and keeps only what is small.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.

@@ -97,14 +97,12 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Call(call) => tool::lay_out(sheet, call, detail),
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
-            let shown = tool::image(&image.mime, image.bytes, image.source.as_ref());
-            let dim = sheet.look.theme.dim;
-            if sheet.at() > 0 {
-                sheet.note(&shown, dim);
-            } else {
-                let head = head_of(sheet, vec![Span::styled(shown, dim)]);
+            let mut rows = tool::image_rows(image, detail, sheet.item.dim, sheet.room(), sheet.look);
+            if sheet.at() == 0 && !rows.is_empty() {
+                let head = head_of(sheet, rows.remove(0).line.spans);
                 sheet.head(head);
             }
+            sheet.body(rows);
         }
         BlockKind::Break(what) => breaks::lay_out(sheet, what, detail),
         BlockKind::Raw(raw) => self::raw(sheet, raw, detail),

@@ -5,6 +5,7 @@
 
 pub mod config;
 mod editor;
+mod images;
 mod input;
 mod look;
 mod replies;
@@ -99,7 +100,7 @@ impl Viewer {
             state.say(complaint.clone());
         }
         let (say, events) = unbounded();
-        let workers = Workers::start(session.pager(), session.pager(), Arc::clone(&colours), say.clone());
+        let workers = start(&session, &state, &say);
         let (feed, follower) = follow(session, config, &mut state);
         let asks = look::asks_for_background(config);
         let input = Input::start(Replies::new(asks))?;
@@ -278,6 +279,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.workers.show(origins),
             Effect::Edit(origin) => self.edit(origin)?,
+            Effect::View(image) => self.workers.view(image),
             Effect::Theme(name) => self.set_theme(&name),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,
@@ -352,12 +354,8 @@ impl Viewer {
                 state.filters = std::mem::take(&mut self.state.filters);
                 let filter = self.state.next_filter.take().or(self.state.filter.take());
                 state.filter = filter.map(Filter::emptied);
-                self.workers = Workers::start(
-                    session.pager(),
-                    session.pager(),
-                    Arc::clone(&self.colours),
-                    self.say.clone(),
-                );
+                self.state.pictures.stop();
+                self.workers = start(&session, &state, &self.say);
                 let (feed, follower) = follow(session, &self.config, &mut state);
                 self.state = state;
                 self.feed = feed;
@@ -379,8 +377,14 @@ impl Viewer {
     fn stop(&mut self) {
         self.stop_following();
         self.workers.stop();
+        self.state.pictures.stop();
         terminal::give_back();
     }
+}
+
+fn start(session: &Session, state: &State, say: &Sender<Event>) -> Workers {
+    let shared = (Arc::clone(&state.colours), Arc::clone(&state.pictures));
+    Workers::start([session.pager(), session.pager(), session.pager()], shared, say)
 }
 
 fn follow(session: Session, config: &ViewConfig, state: &mut State) -> (Receiver<Feed>, Follower) {

@@ -114,10 +114,10 @@ fn edits() -> Vec<Edit> {
         calls("c4", 83, "task", ToolKind::Delegate, "ask the mate"),
         Edit::Meta(MetaEdit::Lane { name: Text::from("mate"), label: None, call: Some(Text::from("c4")) }),
         with(says("m1", 84, Role::User, "what is in the hold?"), |entry| {
-            entry.lane = Some(Text::from("mate"))
+            entry.lane = Some(Text::from("mate"));
         }),
         with(calls("m2", 85, "bash", ToolKind::Run, "cat hold"), |entry| {
-            entry.lane = Some(Text::from("mate"))
+            entry.lane = Some(Text::from("mate"));
         }),
         result("m2", 86, "permission denied", Verdict::Failed),
         result("c4", 90, "the mate does not know", Verdict::Done),

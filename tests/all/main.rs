@@ -26,7 +26,9 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod markdown;
 mod openclaw;
+mod paging;
 mod pty;
 mod reports;
 #[cfg(feature = "sqlite")]
