@@ -89,6 +89,8 @@
 //!   facts about it, but no records.
 //! * **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept,
 //!   and within bounds; nothing in them can be read again by its place.
+//! * **A filter takes effect as a whole.** Facts are judged at once, texts on a thread; until all are
+//!   known, nothing moves. It judges blocks, and shows nothing else for the sake of context.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
 //! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each

@@ -62,6 +62,18 @@ pub enum Action {
     NextHit,
     /// To the previous hit.
     PreviousHit,
+    /// To another entry that mentions what the item is about.
+    Mention(Way),
+    /// To another entry with the same id.
+    SameId(Way),
+    /// Type a filter.
+    Filter,
+    /// A filter by what is focused.
+    Quick(Quick),
+    /// Remember the item under a letter.
+    SetMark,
+    /// To the item under a letter.
+    ToMark,
     /// Copy something of the item.
     Copy(What),
     /// The raw JSON of the item's entry.
@@ -70,6 +82,8 @@ pub enum Action {
     Edit,
     /// Back to where the last jump came from.
     Back,
+    /// Forward again.
+    Forward,
     /// The outline of turns on or off.
     ToggleOutline,
     /// Choose a session.
@@ -115,6 +129,29 @@ pub enum Kind {
     Image,
     /// A call without a result.
     Open,
+    /// An expensive turn.
+    Costly,
+    /// A pause.
+    Gap,
+}
+
+/// Filters that need no typing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quick {
+    /// Errors.
+    Errors,
+    /// Tool calls.
+    Tools,
+    /// Prompts.
+    Prompts,
+    /// Calls of the focused tool.
+    Name,
+    /// The focused sub-agent.
+    Lane,
+    /// What has the focused id.
+    Id,
+    /// Everything again.
+    Clear,
 }
 
 /// Where to.
@@ -176,7 +213,15 @@ const NAMES: &[(&str, Action)] = &[
     ("previous-image", Action::Seek(Kind::Image, Way::Previous)),
     ("next-open-call", Action::Seek(Kind::Open, Way::Next)),
     ("previous-open-call", Action::Seek(Kind::Open, Way::Previous)),
+    ("next-expensive-turn", Action::Seek(Kind::Costly, Way::Next)),
+    ("previous-expensive-turn", Action::Seek(Kind::Costly, Way::Previous)),
+    ("next-gap", Action::Seek(Kind::Gap, Way::Next)),
+    ("previous-gap", Action::Seek(Kind::Gap, Way::Previous)),
     ("branch", Action::Branch),
+    ("next-same-id", Action::SameId(Way::Next)),
+    ("previous-same-id", Action::SameId(Way::Previous)),
+    ("set-mark", Action::SetMark),
+    ("jump-to-mark", Action::ToMark),
     ("pair", Action::Pair),
     ("collapse", Action::Collapse),
     ("expand", Action::Expand),
@@ -196,6 +241,16 @@ const NAMES: &[(&str, Action)] = &[
     ("search", Action::Search),
     ("next-hit", Action::NextHit),
     ("previous-hit", Action::PreviousHit),
+    ("next-mention", Action::Mention(Way::Next)),
+    ("previous-mention", Action::Mention(Way::Previous)),
+    ("filter-expression", Action::Filter),
+    ("filter-errors", Action::Quick(Quick::Errors)),
+    ("filter-tools", Action::Quick(Quick::Tools)),
+    ("filter-prompts", Action::Quick(Quick::Prompts)),
+    ("filter-this-tool", Action::Quick(Quick::Name)),
+    ("filter-this-subagent", Action::Quick(Quick::Lane)),
+    ("filter-this-id", Action::Quick(Quick::Id)),
+    ("clear-filter", Action::Quick(Quick::Clear)),
     ("copy-text", Action::Copy(What::Text)),
     ("copy-json", Action::Copy(What::Json)),
     ("copy-result", Action::Copy(What::Result)),
@@ -205,6 +260,7 @@ const NAMES: &[(&str, Action)] = &[
     ("raw", Action::Raw),
     ("edit", Action::Edit),
     ("back", Action::Back),
+    ("forward", Action::Forward),
     ("toggle-outline", Action::ToggleOutline),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),

@@ -7,9 +7,10 @@ use std::collections::HashSet;
 use super::branch_folds;
 use super::branches;
 use super::items::Layouts;
+use super::marks;
 use super::picker;
 use super::seek;
-use super::sequence::Sequence;
+use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
 use super::state::{Effect, Mode, State};
 use super::uncover::uncover;
@@ -122,6 +123,7 @@ pub fn with_layouts<T>(
         sequence: &state.sequence,
         folds: &state.folds,
         open_lanes: &state.open_lanes,
+        filter: state.filter.as_ref(),
         look: Look {
             width: frame.text,
             level: state.level,
@@ -160,8 +162,13 @@ pub fn refresh_sequence(state: &mut State) {
     state.stale.sequence = false;
     state.stale.spine = true;
     let before = std::mem::take(&mut state.sequence);
-    let hidden = branches::hidden(&state.transcript, &state.folds);
-    state.sequence.rebuild(&state.transcript, &state.open_lanes, state.level, &hidden);
+    let wanted = Wanted {
+        open_lanes: &state.open_lanes,
+        level: state.level,
+        folded: &branches::hidden(&state.transcript, &state.folds),
+        filter: state.filter.as_ref(),
+    };
+    state.sequence.rebuild(&state.transcript, &wanted);
     keep_place(state, &before);
     let rows = state
         .sequence
@@ -219,8 +226,9 @@ fn arrange_sides(state: &mut State, frame: Frame) {
     if state.stale.spine {
         state.stale.spine = false;
         let hits: HashSet<EntryId> =
-            state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.entry).collect();
-        state.spine.rebuild(&state.transcript, &state.sequence, &hits);
+            state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.focus.entry).collect();
+        let marked: HashSet<EntryId> = marks::entries(state).collect();
+        state.spine.rebuild(&state.transcript, &state.sequence, &hits, &marked);
     }
     let total = state.heights.total().max(1) as f64;
     let heights = &state.heights;

@@ -1,7 +1,7 @@
 //! The one table of keys: the keymap, help, palette, README and the test that they agree are all read
 //! from it.
 
-use super::action::{Action, Kind, Way, What};
+use super::action::{Action, Kind, Quick, Way, What};
 
 /// Keys for an action, with the words that explain it.
 pub struct Binding {
@@ -80,12 +80,26 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Jump, &["[ c"], Action::Seek(Kind::Compaction, Way::Previous), "previous compaction"),
     bind(Group::Jump, &["] b"], Action::Seek(Kind::Branch, Way::Next), "next branch"),
     bind(Group::Jump, &["[ b"], Action::Seek(Kind::Branch, Way::Previous), "previous branch"),
-    bind(Group::Jump, &["' b"], Action::Branch, "branch 1; with a count in front, that branch"),
+    bind(Group::Jump, &["] B"], Action::Branch, "the branch of the count, else 1"),
     bind(Group::Jump, &["] i"], Action::Seek(Kind::Image, Way::Next), "next image"),
     bind(Group::Jump, &["[ i"], Action::Seek(Kind::Image, Way::Previous), "previous image"),
     bind(Group::Jump, &["] o"], Action::Seek(Kind::Open, Way::Next), "next call without a result"),
     bind(Group::Jump, &["[ o"], Action::Seek(Kind::Open, Way::Previous), "previous call without a result"),
+    bind(Group::Jump, &["] $"], Action::Seek(Kind::Costly, Way::Next), "next expensive turn"),
+    bind(Group::Jump, &["[ $"], Action::Seek(Kind::Costly, Way::Previous), "previous expensive turn"),
+    bind(Group::Jump, &["] g"], Action::Seek(Kind::Gap, Way::Next), "next pause of more than 30 s"),
+    bind(Group::Jump, &["[ g"], Action::Seek(Kind::Gap, Way::Previous), "previous pause"),
+    bind(
+        Group::Jump,
+        &["o"],
+        Action::SameId(Way::Next),
+        "next item with the same id: call, result, sub-agent",
+    ),
+    bind(Group::Jump, &["O"], Action::SameId(Way::Previous), "previous item with the same id"),
     bind(Group::Jump, &["' '", "alt-left"], Action::Back, "back to where the last jump came from"),
+    bind(Group::Jump, &["alt-right"], Action::Forward, "forward again"),
+    bind(Group::Jump, &["m a-z"], Action::SetMark, "mark the item with a letter or digit"),
+    bind(Group::Jump, &["' a-z"], Action::ToMark, "to the item marked so"),
     bind(Group::Detail, &["enter", "l", "right"], Action::Expand, "expand: fold, hidden lines, sub-agent"),
     bind(Group::Detail, &["h", "left"], Action::Collapse, "collapse, or go to what holds the item"),
     bind(Group::Detail, &["z a"], Action::ToggleFold, "fold or unfold the item"),
@@ -102,9 +116,19 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Detail, &["t", "ctrl-t"], Action::ToggleThinking, "thinking on or off"),
     bind(Group::Detail, &["T", "ctrl-o"], Action::ToggleTools, "tool bodies: preview or full"),
     bind(Group::Detail, &["i"], Action::ToggleOutline, "outline of turns on or off"),
-    bind(Group::Find, &["/"], Action::Search, "search all text, tool output and thinking included"),
+    bind(Group::Find, &["/"], Action::Search, "search all text; u: t: e: b: k: s: in front narrow it"),
     bind(Group::Find, &["n"], Action::NextHit, "next hit"),
     bind(Group::Find, &["N"], Action::PreviousHit, "previous hit"),
+    bind(Group::Find, &["*"], Action::Mention(Way::Next), "next mention of the item's path, id or word"),
+    bind(Group::Find, &["#"], Action::Mention(Way::Previous), "previous mention of it"),
+    bind(Group::Find, &["&"], Action::Filter, "show only what fits an expression; empty shows all"),
+    bind(Group::Find, &["f e"], Action::Quick(Quick::Errors), "only errors"),
+    bind(Group::Find, &["f t"], Action::Quick(Quick::Tools), "only tool calls"),
+    bind(Group::Find, &["f u"], Action::Quick(Quick::Prompts), "only what the user said"),
+    bind(Group::Find, &["f n"], Action::Quick(Quick::Name), "only calls of this tool"),
+    bind(Group::Find, &["f s"], Action::Quick(Quick::Lane), "only this sub-agent"),
+    bind(Group::Find, &["f i"], Action::Quick(Quick::Id), "only what has this id"),
+    bind(Group::Find, &["f f"], Action::Quick(Quick::Clear), "show all again"),
     bind(Group::Take, &["y y"], Action::Copy(What::Text), "copy the item's text"),
     bind(Group::Take, &["y j"], Action::Copy(What::Json), "copy the record's JSON"),
     bind(Group::Take, &["y r"], Action::Copy(What::Result), "copy the result of the call"),

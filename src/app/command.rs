@@ -6,6 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
+use super::filter::expression::Expr;
+use super::filter::parse;
 use crate::model::moment::{Clock, Moment};
 
 /// Something to do.
@@ -17,6 +19,8 @@ pub enum Command {
     Goto(Place),
     /// Another look.
     Set(Setting),
+    /// Show only what fits.
+    Filter(Expr),
 }
 
 /// A place in the session.
@@ -68,6 +72,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "NN%", doc: "so far down" },
     Form { name: "goto", argument: "HH:MM[:SS]", doc: "to the first entry from this time of the day on" },
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
+    Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
@@ -82,6 +87,12 @@ impl FromStr for Command {
         let what = match typed.split_once(' ') {
             Some(("goto", place)) => return place.parse().map(Self::Goto),
             Some(("set", setting)) => return setting.parse().map(Self::Set),
+            Some(("filter", typed)) => {
+                let expr = parse::parse(typed.trim());
+                return expr
+                    .map(Self::Filter)
+                    .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
+            }
             _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
         };
         what.map_err(|_unknown: String| format!("no command is called {typed}"))
@@ -94,6 +105,7 @@ impl fmt::Display for Command {
             Self::Act(action) => write!(f, "{action}"),
             Self::Goto(place) => write!(f, "goto {place}"),
             Self::Set(setting) => write!(f, "set {setting}"),
+            Self::Filter(expr) => write!(f, "filter {expr}"),
         }
     }
 }
@@ -174,6 +186,7 @@ mod tests {
             "set theme=nord",
             "set nohints",
             "set outline",
+            "filter tool:bash -(err or dur>10s)",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
             assert_eq!(command.to_string(), typed);

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use super::filtering;
+use super::search::{AtHit, Sought};
 use super::searching;
-use super::sequence::{starter_of, turn_of};
+use super::sequence::{Wanted, starter_of, turn_of};
 use super::state::{Effect, Mode, State};
 use super::viewport::{Anchor, Focus, Motion};
 use crate::model::body::{Held, Key};
@@ -26,7 +28,7 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
         Feed::Batch { stage: Stage::Preview, batch } => {
             // From here on the whole is told beside what is shown, however soon its first batch comes.
             state.whole.get_or_insert_default();
-            apply(state, *batch);
+            return apply(state, *batch);
         }
         Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
             Some(whole) => {
@@ -36,7 +38,7 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
                     whole.settle();
                 }
             }
-            None => apply(state, *batch),
+            None => return apply(state, *batch),
         },
         // Once caught up, reading on is following, however long a burst takes.
         Feed::Progress { done, total } => {
@@ -74,14 +76,15 @@ fn note_file(state: &mut State, id: FileId, path: PathBuf) {
 }
 
 /// Applies a batch to what is on the screen.
-fn apply(state: &mut State, batch: Batch) {
+fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     let touched = state.transcript.apply(batch);
     if touched.is_empty() {
-        return;
+        return Vec::new();
     }
     state.stale.facts = true;
     state.searchable = None;
     note_rows(state, &touched);
+    let effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
     if !state.view.follows() {
         state.unseen += touched.added.iter().filter(|id| is_in_sequence(state, **id)).count();
@@ -92,12 +95,16 @@ fn apply(state: &mut State, batch: Batch) {
     }
     let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
+    effects
 }
 
 /// Whether a new entry is shown, or will be as soon as the sequence is made anew.
 fn is_in_sequence(state: &State, id: EntryId) -> bool {
-    let is_of_main_lane = || state.transcript.get(id).is_some_and(|entry| entry.lane.is_none());
-    state.sequence.place_of(id).is_some() || (state.stale.sequence && is_of_main_lane())
+    let will_be = || {
+        let is_of_main_lane = state.transcript.get(id).is_some_and(|entry| entry.lane.is_none());
+        state.filter.as_ref().map_or(is_of_main_lane, |filter| !filter.blocks(id).is_empty())
+    };
+    state.sequence.place_of(id).is_some() || (state.stale.sequence && will_be())
 }
 
 /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
@@ -148,7 +155,13 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
     }
     for id in &touched.added {
         let before = state.sequence.len();
-        if !state.sequence.append(&state.transcript, *id, &state.open_lanes, state.level) {
+        let wanted = Wanted {
+            open_lanes: &state.open_lanes,
+            level: state.level,
+            folded: &HashSet::new(),
+            filter: state.filter.as_ref(),
+        };
+        if !state.sequence.append(&state.transcript, *id, &wanted) {
             state.stale.sequence = true;
             return;
         }
@@ -162,8 +175,8 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
     for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
         state.spine.note(&state.transcript, id, place);
     }
-    // Hits of a search are marked with all others.
-    state.stale.spine |= state.search.is_some();
+    // Hits of a search and the reader's marks are marked with all others.
+    state.stale.spine |= state.search.is_some() || !state.marks.is_empty();
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.
@@ -186,8 +199,15 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     };
     state.view.anchor = moved_anchor(state.view.anchor);
     state.view.focus = state.view.focus.and_then(moved);
-    state.jumps = std::mem::take(&mut state.jumps).into_iter().filter_map(moved).collect();
-    state.sought = state.sought.and_then(moved);
+    for places in [&mut state.jumps, &mut state.ahead] {
+        *places = std::mem::take(places).into_iter().filter_map(moved).collect();
+    }
+    state.sought = state.sought.map(|sought| Sought {
+        block: sought.block.and_then(|(focus, edge)| Some((moved(focus)?, edge))),
+        ..sought
+    });
+    state.same_id = state.same_id.take().and_then(|(focus, id)| Some((moved(focus)?, id)));
+    state.at_hit = state.at_hit.and_then(|at| Some(AtHit { focus: moved(at.focus)?, ..at }));
     if let Mode::Search { from, .. } = &mut state.mode {
         from.anchor = moved_anchor(from.anchor);
         from.focus = from.focus.and_then(moved);
@@ -203,7 +223,9 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     if was_at_top {
         state.view.ask(Motion::Top);
     }
-    searching::again(state)
+    let mut effects = filtering::again(state, &preview);
+    effects.extend(searching::again(state));
+    effects
 }
 
 /// Puts bodies back that were read again.

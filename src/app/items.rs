@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ratatui::text::Span;
 
+use super::filter::Filter;
 use super::folds::Folds;
 use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
@@ -60,6 +61,8 @@ pub struct Layouts<'a> {
     pub folds: &'a Folds,
     /// Sub-agents whose entries are shown.
     pub open_lanes: &'a HashSet<Name>,
+    /// The filter.
+    pub filter: Option<&'a Filter>,
     /// The outer conditions.
     pub look: Look<'a>,
     /// Rows made before.
@@ -112,10 +115,11 @@ impl Layouts<'_> {
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
             raw: None,
+            only: self.filter.map(|filter| filter.blocks(id)),
         };
         let mut rows = render::lay_out(&item, &self.look);
         if let Some(branch) = self.transcript.branches().headed_by(id) {
-            let is_folded = self.folds.branches().contains(&branch.number);
+            let is_folded = self.filter.is_none() && self.folds.branches().contains(&branch.number);
             let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
             rows.insert(gaps, self.branch_row(branch, is_folded));

@@ -3,7 +3,7 @@
 //!
 //! Invariant: no sequence of keys hides another; who binds keys last gets them.
 
-use super::action::Action;
+use super::action::{Action, Quick};
 use super::bindings::{BINDINGS, Binding};
 use super::keys::{Press, parse_keys};
 
@@ -54,6 +54,13 @@ impl Preset {
                 (Action::Help, &["h", "H", "?", "F1"]),
                 (Action::Collapse, &["left"]),
                 (Action::Quit, &["q"]),
+                (Action::Quick(Quick::Errors), &[", e"]),
+                (Action::Quick(Quick::Tools), &[", t"]),
+                (Action::Quick(Quick::Prompts), &[", u"]),
+                (Action::Quick(Quick::Name), &[", n"]),
+                (Action::Quick(Quick::Lane), &[", s"]),
+                (Action::Quick(Quick::Id), &[", i"]),
+                (Action::Quick(Quick::Clear), &[", f"]),
             ],
             Self::Vim => &[
                 (Action::Top, &["g g", "home"]),
@@ -119,13 +126,22 @@ impl Keymap {
     /// Looks a sequence of keys up.
     pub fn look_up(&self, pressed: &[Press]) -> Match {
         let mut is_prefix = false;
+        let mut by_letter = None;
         for (sequence, action) in &self.sequences {
             if sequence == pressed {
                 return Match::Action(*action);
             }
-            is_prefix |= sequence.starts_with(pressed);
+            let covers = sequence.iter().zip(pressed).all(|(bound, pressed)| bound.covers(*pressed));
+            if covers && sequence.len() == pressed.len() {
+                by_letter = Some(*action);
+            }
+            is_prefix |= covers && sequence.len() > pressed.len();
         }
-        if is_prefix { Match::Prefix } else { Match::None }
+        match by_letter {
+            Some(action) => Match::Action(action),
+            None if is_prefix => Match::Prefix,
+            None => Match::None,
+        }
     }
 
     /// The bindings that an unfinished sequence can still become, with the keys that are missing.
@@ -201,6 +217,9 @@ mod tests {
         let keymap = Keymap::default();
         assert_eq!(keymap.look_up(&[Press::parse("y").unwrap()]), Match::Prefix);
         assert_eq!(keymap.look_up(&[Press::parse("€").unwrap()]), Match::None);
+        assert_eq!(keymap.look_up(&parse_keys("m q").unwrap()), Match::Action(Action::SetMark));
+        assert_eq!(keymap.look_up(&parse_keys("' '").unwrap()), Match::Action(Action::Back));
+        assert_eq!(keymap.look_up(&parse_keys("' esc").unwrap()), Match::None);
     }
 
     #[test]

@@ -50,10 +50,12 @@ pub enum Code {
     PageDown,
     /// A function key.
     F(u8),
+    /// In bindings only: any letter or digit, for the name of a mark.
+    Letter,
 }
 
 /// Names of keys that are no characters.
-const NAMED: [(&str, Code); 15] = [
+const NAMED: [(&str, Code); 16] = [
     ("enter", Code::Enter),
     ("esc", Code::Esc),
     ("tab", Code::Tab),
@@ -69,6 +71,7 @@ const NAMED: [(&str, Code); 15] = [
     ("pgup", Code::PageUp),
     ("pgdn", Code::PageDown),
     ("space", Code::Char(' ')),
+    ("a-z", Code::Letter),
 ];
 
 impl Press {
@@ -94,6 +97,12 @@ impl Press {
         let mut chars = name.chars();
         let first = chars.next()?;
         chars.next().is_none().then(|| Self::plain(Code::Char(first)))
+    }
+
+    /// Whether a bound key is this one: the key itself, or any letter.
+    pub fn covers(self, pressed: Self) -> bool {
+        let is_letter = self.code == Code::Letter && pressed.typed().is_some_and(char::is_alphanumeric);
+        self == pressed || is_letter
     }
 
     /// The typed character, if the key types one.

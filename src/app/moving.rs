@@ -1,8 +1,9 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
 use super::action::{Kind, Way};
-use super::branch_folds;
 use super::branches;
+use super::landmarks;
+use super::reach::reach;
 use super::seek;
 use super::state::State;
 use super::viewport::{Focus, Motion, focus_of};
@@ -14,14 +15,6 @@ pub fn scroll(state: &mut State, motion: Motion) {
     state.view.ask(motion);
 }
 
-/// Takes the last jump back.
-pub fn back(state: &mut State) {
-    match state.jumps.pop() {
-        Some(focus) => state.view.ask(Motion::Show(focus)),
-        None => state.say("no jump to take back"),
-    }
-}
-
 /// To the end, and on with it.
 pub fn follow(state: &mut State) {
     state.unseen = 0;
@@ -31,7 +24,7 @@ pub fn follow(state: &mut State) {
 /// To another item of a kind, or a word why there is none.
 pub fn seek_on(state: &mut State, kind: Kind, way: Way) {
     let is_hidden = kind == Kind::Thinking && !state.shows_thinking;
-    let found = seek::seek(&state.transcript, &state.sequence, state.view.focus, kind, way);
+    let found = landmarks::next(state, kind, way);
     if let Some(focus) = found.filter(|_| !is_hidden) {
         return jump(state, focus);
     }
@@ -47,13 +40,44 @@ pub fn seek_on(state: &mut State, kind: Kind, way: Way) {
     state.say(words);
 }
 
-/// Jumps to an item. The focus is set at once, so that several jumps before a frame add up.
+/// Jumps to an item and remembers where from.
 pub fn jump(state: &mut State, focus: Focus) {
     state.remember_place();
-    branch_folds::uncover(state, focus.entry);
+    go(state, focus);
+}
+
+/// Goes to an item. The focus is set at once, so that several jumps before a frame add up.
+pub fn go(state: &mut State, focus: Focus) {
+    let Some(focus) = shown(state, focus) else {
+        return state.say("the filter hides it; & and enter show all");
+    };
+    reach(state, focus);
     state.view.ask(Motion::Pause);
     state.view.ask(Motion::Show(focus));
     state.view.focus = Some(focus);
+}
+
+/// The item, or the one nearest to it that the filter shows of its entry.
+fn shown(state: &State, focus: Focus) -> Option<Focus> {
+    let Some(filter) = state.filter.as_ref().filter(|filter| !filter.shows(focus)) else {
+        return Some(focus);
+    };
+    let blocks = filter.blocks(focus.entry).iter().copied();
+    blocks.min_by_key(|block| block.abs_diff(focus.block)).map(|block| Focus { block, ..focus })
+}
+
+/// To the next item with the same id, in sub-agents too.
+pub fn same_id(state: &mut State, way: Way) {
+    let Some(here) = state.view.focus else { return };
+    let gone_along = state.same_id.take().filter(|(focus, _)| *focus == here).map(|(_, id)| id);
+    let Some(id) = gone_along.or_else(|| landmarks::id_of(&state.transcript, here)) else { return };
+    let found = landmarks::same_id(state, here, &id, way);
+    if let Some(focus) = found {
+        jump(state, focus);
+    } else {
+        state.say("nothing else has this id there");
+    }
+    state.same_id = Some((found.unwrap_or(here), id));
 }
 
 /// To the branch with a number, or a word why not.
@@ -76,6 +100,8 @@ fn word(kind: Kind) -> &'static str {
         Kind::Branch => "branch",
         Kind::Image => "image",
         Kind::Open => "open call",
+        Kind::Costly => "expensive turn",
+        Kind::Gap => "pause",
     }
 }
 

@@ -19,6 +19,10 @@ pub enum Request {
     Accept,
     /// Complete the typed line, or show more of what is chosen.
     Complete,
+    /// Another line that was typed before; an older one if `true`.
+    Recall(bool),
+    /// Regular expression or literal text.
+    ToggleLiteral,
     /// Scroll a pop-up by lines; far beyond its ends stops there.
     ScrollPopUp(isize),
     /// Nothing yet.
@@ -31,7 +35,12 @@ const MAX_COUNT: usize = 99_999;
 /// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
 pub fn route(state: &mut State, press: Press) -> Request {
     match state.mode {
-        Mode::Search { .. } | Mode::Help { is_typing: true, .. } => typing(press),
+        Mode::Search { .. } => match (press.code, press.ctrl) {
+            (Code::Char('r'), true) => Request::ToggleLiteral,
+            _ => recalling(press),
+        },
+        Mode::Filter { .. } => recalling(press),
+        Mode::Help { is_typing: true, .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
@@ -54,6 +63,7 @@ fn normal(state: &mut State, press: Press) -> Request {
             Request::Wait
         }
         Match::Action(action) => {
+            state.letter = press.typed();
             state.pressed.clear();
             Request::Act(action, state.count.take().unwrap_or(1).max(1))
         }
@@ -90,6 +100,15 @@ fn typing(press: Press) -> Request {
         (Code::Char('w') | Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
         (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
         _ => press.typed().map_or(Request::Wait, |c| Request::Type(InputRequest::InsertChar(c))),
+    }
+}
+
+/// Lines that were typed before can be called back.
+fn recalling(press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Up, _) | (Code::Char('p'), true) => Request::Recall(true),
+        (Code::Down, _) | (Code::Char('n'), true) => Request::Recall(false),
+        _ => typing(press),
     }
 }
 

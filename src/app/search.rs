@@ -1,51 +1,87 @@
-//! Searching all text of the session: prompts, answers, thinking, tool input and output, also what is
-//! folded away or still on disk.
+//! A search and what it has found: blocks with hits, in the order of the file.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
+use super::scope::Scope;
 use super::sequence::place_in_file;
+use super::texts::{self, BlockText, Read, Searchable};
 use super::viewport::Focus;
-use crate::model::body::{Body, Held, Tree};
-use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::record::Origin;
-use crate::model::text::{Text, without_sgr};
-use crate::model::tool::ToolResult;
+use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
+
+/// A block with hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The block.
+    pub focus: Focus,
+    /// Lines of its text with a match; once it was shown, its rows with one.
+    pub lines: usize,
+}
 
 /// A search and what it has found so far.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// What was typed.
     pub typed: String,
+    /// What it is narrowed to.
+    pub scope: Option<Scope>,
+    /// Whether the text means itself, although it may look like a regular expression.
+    pub is_literal: bool,
     /// The pattern.
     pub pattern: Regex,
-    /// Items with hits, in the order of the file.
-    pub hits: Vec<Focus>,
-    /// Whether the view is still to go to the hit nearest to where the reader stood.
-    pub seeks: bool,
+    /// Blocks with hits that the filter shows, in the order of the file.
+    pub hits: Vec<Hit>,
+    found: Vec<Hit>,
+    /// Where the view is still to go.
+    pub seeks: Option<Seek>,
     /// Whether everything has been searched.
     pub is_complete: bool,
+    /// How much has been searched, in percent.
+    pub percent: u8,
     /// Tells answers for this search from those for an earlier one.
     pub generation: u32,
 }
 
-/// Compiles what was typed: a regular expression, without regard to case unless it has capitals; text
-/// that is no regular expression is taken literally.
-pub fn compile(typed: &str) -> Option<Regex> {
-    if typed.is_empty() {
-        return None;
-    }
-    let build = |pattern: &str| {
-        RegexBuilder::new(pattern)
-            .case_insensitive(!typed.chars().any(char::is_uppercase))
-            .multi_line(true)
-            .size_limit(1 << 22)
-            .build()
-    };
-    build(typed).or_else(|_| build(&regex::escape(typed))).ok()
+/// Which hit is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// The first one at or behind the place of the reader.
+    Nearest,
+    /// The first one behind this block.
+    Behind(Focus),
+    /// The last one before this block.
+    Before(Focus),
+}
+
+/// A hit that the view is going to, and how many to go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sought {
+    /// A block with hits.
+    pub block: Option<(Focus, Edge)>,
+    /// So many hits further; back if negative.
+    pub steps: isize,
+}
+
+/// Which of a block's hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+}
+
+/// The hit at which the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtHit {
+    /// The block.
+    pub focus: Focus,
+    /// Row of the block.
+    pub row: usize,
+    /// Number of the row among those with hits, from 0.
+    pub number: usize,
 }
 
 /// A search for a thread of its own.
@@ -53,139 +89,95 @@ pub fn compile(typed: &str) -> Option<Regex> {
 pub struct Job {
     /// The pattern.
     pub pattern: Regex,
+    /// What it is narrowed to.
+    pub scope: Option<Scope>,
     /// See [`Search::generation`].
     pub generation: u32,
     /// What to search, in the order of the file.
     pub entries: Searchable,
 }
 
-/// All text of a session by entry and block.
-pub type Searchable = Arc<Vec<(EntryId, Vec<(usize, Piece)>)>>;
-
-/// Some text of a block.
-#[derive(Clone, Debug)]
-pub enum Piece {
-    /// Text in memory.
-    Here(Text),
-    /// A tree in memory.
-    Tree(Arc<Tree>),
-    /// On disk.
-    Away(Origin, u16),
-}
-
-/// Takes what is to be searched out of the transcript; only texts on disk are left where they are.
-pub fn searchable(transcript: &Transcript) -> Searchable {
-    let entries = transcript.order().iter().filter_map(|id| Some((*id, pieces_of(transcript.get(*id)?))));
-    Arc::new(entries.collect())
-}
-
-/// All text of an entry by block.
-pub fn pieces_of(entry: &Entry) -> Vec<(usize, Piece)> {
-    let mut pieces = Vec::new();
-    for (place, block) in entry.blocks.iter().enumerate() {
-        let mut add = |piece: Piece| pieces.push((place, piece));
-        match &block.kind {
-            BlockKind::Text(body) | BlockKind::Thinking(body) => add(piece_of(body)),
-            BlockKind::Call(call) => {
-                add(Piece::Here(call.name.clone()));
-                add(Piece::Here(call.headline.clone()));
-                add(piece_of(&call.input));
-                call.state.live().map(piece_of).into_iter().for_each(&mut add);
-                call.state.result().into_iter().flat_map(result_pieces).for_each(add);
-            }
-            BlockKind::Result(stray) => result_pieces(&stray.result).for_each(add),
-            BlockKind::Raw(raw) => {
-                add(Piece::Here(raw.title.clone()));
-                add(piece_of(&raw.body));
-            }
-            BlockKind::Image(image) => {
-                image.source.iter().for_each(|source| add(Piece::Here(source.clone())));
-            }
-            BlockKind::Break(what) => add(Piece::Here(what.words())),
-        }
-    }
-    pieces
-}
-
-fn result_pieces(result: &ToolResult) -> impl Iterator<Item = Piece> {
-    std::iter::once(piece_of(&result.body)).chain(result.patch.as_ref().map(piece_of))
-}
-
-fn piece_of(body: &Body) -> Piece {
-    match &body.held {
-        Held::Stub => Piece::Here(body.stub.clone()),
-        Held::Text(text) => Piece::Here(text.clone()),
-        Held::Tree(tree) => Piece::Tree(Arc::clone(tree)),
-        Held::Away => Piece::Away(body.from, body.slot),
-    }
-}
-
-/// Whether a piece in memory has a hit.
-pub fn has_hit(pattern: &Regex, piece: &Piece) -> bool {
-    match piece {
-        Piece::Here(text) => pattern.is_match(&without_sgr(text)),
-        Piece::Tree(tree) => tree_has_hit(pattern, tree),
-        Piece::Away(..) => false,
-    }
-}
-
-/// Whether any key or value of a tree has a hit.
-pub fn tree_has_hit(pattern: &Regex, tree: &Tree) -> bool {
-    match tree {
-        Tree::Null | Tree::Bool(_) => false,
-        Tree::Number(text) | Tree::Text(text) => pattern.is_match(text),
-        Tree::List(items) => items.iter().any(|item| tree_has_hit(pattern, item)),
-        Tree::Map(members) => {
-            members.iter().any(|(key, value)| pattern.is_match(key) || tree_has_hit(pattern, value))
-        }
-    }
-}
-
-/// Blocks of an entry with hits in memory.
-pub fn blocks_with_hits(pattern: &Regex, entry: &Entry) -> Vec<usize> {
-    let pieces = pieces_of(entry);
-    let mut blocks: Vec<usize> =
-        pieces.iter().filter(|(_, piece)| has_hit(pattern, piece)).map(|(block, _)| *block).collect();
-    blocks.dedup();
-    blocks
+/// Blocks of an entry with hits.
+pub fn hits_of(
+    pattern: &Regex,
+    scope: Option<Scope>,
+    (entry, blocks): (EntryId, &[BlockText]),
+    read: &mut Read<'_>,
+) -> Vec<Hit> {
+    let wanted = blocks.iter().filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
+    let counted = wanted.map(|text| Hit {
+        focus: Focus { entry, block: text.block },
+        lines: texts::count(pattern, text, read),
+    });
+    counted.filter(|hit| hit.lines > 0).collect()
 }
 
 impl Search {
+    /// A search that has found nothing yet. Text that is no regular expression is taken literally.
+    pub fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
+        let (scope, text) = Scope::split(typed);
+        let text = if is_literal && !typed.is_empty() && text.is_empty() { typed } else { text };
+        if text.is_empty() {
+            return None;
+        }
+        let pattern = texts::pattern(text, is_literal).or_else(|| texts::pattern(text, true))?;
+        Some(Self {
+            typed: typed.to_owned(),
+            scope,
+            is_literal,
+            pattern,
+            hits: Vec::new(),
+            found: Vec::new(),
+            seeks: None,
+            is_complete: false,
+            percent: 0,
+            generation,
+        })
+    }
+
     /// Takes over hits of some entries, in place of earlier ones of the same entries.
-    pub fn merge(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Focus>) {
+    pub fn replace(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Hit>) {
         let searched: HashSet<EntryId> = searched.iter().copied().collect();
-        self.hits.retain(|hit| !searched.contains(&hit.entry));
+        self.found.retain(|hit| !searched.contains(&hit.focus.entry));
         self.add(transcript, hits);
     }
 
     /// Adds hits and brings them in the order of the file.
-    pub fn add(&mut self, transcript: &Transcript, hits: Vec<Focus>) {
-        let is_in_order = |hits: &[Focus]| {
-            hits.windows(2).all(|pair| matches!(pair, [a, b] if (a.entry, a.block) < (b.entry, b.block)))
-        };
-        self.hits.extend(hits);
-        if !is_in_order(&self.hits) {
-            let place = |hit: &Focus| (place_in_file(transcript, hit.entry).unwrap_or(usize::MAX), hit.block);
-            self.hits.sort_by_cached_key(place);
-            self.hits.dedup();
+    pub fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
+        let key = |hit: &Hit| (hit.focus.entry, hit.focus.block);
+        self.found.extend(hits);
+        if !self.found.is_sorted_by(|a, b| key(a) < key(b)) {
+            let place = |hit: &Hit| {
+                (place_in_file(transcript, hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block)
+            };
+            self.found.sort_by_cached_key(place);
+            self.found.dedup_by_key(|hit| hit.focus);
         }
     }
 
-    /// The number (from 1) of the hit under the focus.
-    pub fn number_of(&self, focus: Focus) -> Option<usize> {
-        self.hits.iter().position(|hit| *hit == focus).map(|place| place + 1)
+    /// Leaves out what the filter leaves out.
+    pub fn narrow(&mut self, shows: impl Fn(Focus) -> bool) {
+        self.hits = self.found.iter().copied().filter(|hit| shows(hit.focus)).collect();
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::compile;
+    /// Hits altogether.
+    pub fn total(&self) -> usize {
+        self.hits.iter().map(|hit| hit.lines).sum()
+    }
 
-    #[test]
-    fn case_matters_only_with_capitals() {
-        assert!(compile("error").unwrap().is_match("ERROR"));
-        assert!(!compile("Error").unwrap().is_match("ERROR"));
-        assert!(compile("foo(").unwrap().is_match("a foo( b"));
-        assert!(compile("").is_none());
+    /// The number (from 1) of the hit at which the reader is.
+    pub fn number_of(&self, focus: Focus, at: Option<AtHit>) -> Option<usize> {
+        let place = self.hits.iter().position(|hit| hit.focus == focus)?;
+        let before: usize = self.hits.iter().take(place).map(|hit| hit.lines).sum();
+        let most = self.hits.get(place).map_or(0, |hit| hit.lines.saturating_sub(1));
+        let within = at.filter(|at| at.focus == focus).map_or(0, |at| at.number.min(most));
+        Some(before + within + 1)
+    }
+
+    /// Notes how many rows of a block have hits, now that they are known.
+    pub fn correct(&mut self, focus: Focus, lines: usize) {
+        for hit in self.hits.iter_mut().chain(&mut self.found).filter(|hit| hit.focus == focus) {
+            hit.lines = lines;
+        }
     }
 }

@@ -4,23 +4,31 @@ use std::sync::Arc;
 
 use tui_input::{Input, InputRequest};
 
-use super::action::Action;
-use super::search::{self, Job, Search, blocks_with_hits};
-use super::sequence::{place_in_file, starter_of};
+use super::action::{Action, Way};
+use super::mention;
+use super::search::{Edge, Hit, Job, Search, Seek, Sought, hits_of};
+use super::sequence::place_in_file;
 use super::state::{Effect, Mode, Stand, State};
+use super::texts;
 use super::viewport::{Focus, Motion};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 
+/// Hits that are gone over in one go.
+const MOST_STEPS: isize = 1_000;
+
 /// Starts typing, or goes to another hit.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
+    let steps = isize::try_from(times).unwrap_or(MOST_STEPS).min(MOST_STEPS);
     match action {
         Action::Search => {
+            state.searches.rest();
             state.mode = Mode::Search { input: Input::default(), from: Box::new(state.stand()) };
         }
-        Action::NextHit => (0..times.min(1_000)).for_each(|_| go(state, true)),
-        _ => (0..times.min(1_000)).for_each(|_| go(state, false)),
+        Action::Mention(way) => return seek_mention(state, way),
+        Action::NextHit => go(state, steps),
+        _ => go(state, -steps),
     }
     Vec::new()
 }
@@ -32,27 +40,56 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     search_for_typed(state)
 }
 
+/// Takes the line that was typed before, or after, in its place.
+pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
+    let Mode::Search { input, .. } = &mut state.mode else { return Vec::new() };
+    if let Some(line) = state.searches.recall(is_older, input.value()) {
+        *input = Input::new(line);
+    }
+    search_for_typed(state)
+}
+
+/// Takes what is typed as a regular expression, or literally.
+pub fn toggle_literal(state: &mut State) -> Vec<Effect> {
+    state.is_literal = !state.is_literal;
+    search_for_typed(state)
+}
+
 /// Moving the cursor changes nothing, and so it starts nothing.
 fn search_for_typed(state: &mut State) -> Vec<Effect> {
     let Mode::Search { input, from } = &state.mode else { return Vec::new() };
     let typed = input.value().to_owned();
-    if state.search.as_ref().is_some_and(|search| search.typed == typed) {
+    let is_same = |search: &Search| search.typed == typed && search.is_literal == state.is_literal;
+    if state.search.as_ref().is_some_and(is_same) {
         return Vec::new();
     }
     if typed.is_empty() {
         let from = from.clone();
         state.go_back_to(&from);
     }
-    start(state, &typed, true)
+    let search = Search::new(&typed, state.is_literal, next_generation(state));
+    start(state, search, Some(Seek::Nearest))
 }
 
 /// The typed search stands; with nothing typed the last one goes on.
-pub fn accept(state: &mut State) {
-    let Mode::Search { input, .. } = std::mem::take(&mut state.mode) else { return };
+pub fn accept(state: &mut State) -> Vec<Effect> {
+    let Mode::Search { input, .. } = std::mem::take(&mut state.mode) else { return Vec::new() };
     state.searchable = None;
-    if input.value().is_empty() {
-        go(state, true);
+    state.searches.keep(input.value());
+    if !input.value().is_empty() {
+        return Vec::new();
     }
+    if state.search.is_some() {
+        go(state, 1);
+        return Vec::new();
+    }
+    let Some(last) = state.searches.recall(true, "") else { return Vec::new() };
+    state.searches.rest();
+    let search = Search::new(&last, state.is_literal, next_generation(state));
+    let seeks = state.view.focus.map_or(Seek::Nearest, Seek::Behind);
+    let effects = start(state, search, Some(seeks));
+    state.searchable = None;
+    effects
 }
 
 /// The search that is being typed is given up: the view goes back to where it stood.
@@ -66,19 +103,24 @@ pub fn end(state: &mut State) -> Vec<Effect> {
     state.search = None;
     state.searchable = None;
     state.sought = None;
+    state.at_hit = None;
     state.stale.spine = true;
     vec![Effect::CancelSearch]
 }
 
-fn start(state: &mut State, typed: &str, seeks: bool) -> Vec<Effect> {
-    state.generation = state.generation.wrapping_add(1);
-    let Some(pattern) = search::compile(typed) else { return end(state) };
-    let entries = state.searchable.get_or_insert_with(|| search::searchable(&state.transcript));
-    let (generation, entries) = (state.generation, Arc::clone(entries));
-    let job = Job { pattern: pattern.clone(), generation, entries };
-    let hits = Vec::new();
-    state.search =
-        Some(Search { typed: typed.to_owned(), pattern, hits, seeks, is_complete: false, generation });
+fn next_generation(state: &mut State) -> u32 {
+    state.generation = state.generation.wrapping_add(1).max(1);
+    state.generation
+}
+
+fn start(state: &mut State, search: Option<Search>, seeks: Option<Seek>) -> Vec<Effect> {
+    let Some(mut search) = search else { return end(state) };
+    search.seeks = seeks;
+    let entries = state.searchable.get_or_insert_with(|| texts::searchable(&state.transcript));
+    let (generation, entries) = (search.generation, Arc::clone(entries));
+    let job = Job { pattern: search.pattern.clone(), scope: search.scope, generation, entries };
+    state.search = Some(search);
+    state.at_hit = None;
     state.stale.spine = true;
     vec![Effect::Search(job)]
 }
@@ -87,24 +129,62 @@ fn start(state: &mut State, typed: &str, seeks: bool) -> Vec<Effect> {
 pub fn again(state: &mut State) -> Vec<Effect> {
     state.searchable = None;
     let Some(search) = &state.search else { return Vec::new() };
-    let (typed, seeks) = (search.typed.clone(), search.seeks);
-    let effects = start(state, &typed, seeks);
+    let (typed, is_literal, at_hit) = (search.typed.clone(), search.is_literal, state.at_hit);
+    let seeks = search.seeks.filter(|seeks| *seeks == Seek::Nearest);
+    let search = Search::new(&typed, is_literal, next_generation(state));
+    let effects = start(state, search, seeks);
+    state.at_hit = at_hit;
     if !matches!(state.mode, Mode::Search { .. }) {
         state.searchable = None;
     }
     effects
 }
 
-/// Takes hits over. The view goes to the one nearest to where the reader stood.
-pub fn found(state: &mut State, generation: u32, hits: Vec<Focus>, is_complete: bool) {
+/// Looks for what the focused item is about. As long as the reader goes from mention to mention, that
+/// stays the same.
+fn seek_mention(state: &mut State, way: Way) -> Vec<Effect> {
+    let Some(focus) = state.view.focus else { return Vec::new() };
+    let goes_on = state.at_hit.is_some_and(|at| at.focus == focus);
+    let is_mention = |search: &Search| search.is_literal && search.scope.is_none();
+    if goes_on && state.search.as_ref().is_some_and(is_mention) {
+        go(state, if way == Way::Next { 1 } else { -1 });
+        return Vec::new();
+    }
+    let cwd = state.transcript.meta().cwd.clone();
+    let entry = state.transcript.get(focus.entry);
+    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, cwd.as_deref())) else {
+        state.say("nothing in this item to look for");
+        return Vec::new();
+    };
+    state.remember_place();
+    state.searches.keep(&word);
+    let seeks = if way == Way::Next { Seek::Behind(focus) } else { Seek::Before(focus) };
+    let search = Search::new(&word, true, next_generation(state));
+    state.searchable = None;
+    let effects = start(state, search, Some(seeks));
+    state.searchable = None;
+    effects
+}
+
+/// Takes hits over. The view goes to the one that is sought.
+pub fn found(state: &mut State, generation: u32, hits: Vec<Hit>, percent: u8) {
     let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else { return };
     let level = state.level;
-    let is_shown = |hit: &Focus| state.transcript.get(hit.entry).is_some_and(|entry| has_rows(entry, level));
+    let is_shown =
+        |hit: &Hit| state.transcript.get(hit.focus.entry).is_some_and(|entry| has_rows(entry, level));
     search.add(&state.transcript, hits.into_iter().filter(is_shown).collect());
-    search.is_complete = is_complete;
-    state.stale.spine = true;
-    if search.seeks {
-        to_nearest(state);
+    search.percent = percent;
+    search.is_complete = percent >= 100;
+    narrow(state);
+    to_sought(state);
+}
+
+/// Leaves hits out that the filter hides.
+pub fn narrow(state: &mut State) {
+    let filter = state.filter.as_ref();
+    if let Some(search) = &mut state.search {
+        search.narrow(|focus| filter.is_none_or(|filter| filter.shows(focus)));
+        state.stale.spine = true;
     }
 }
 
@@ -113,87 +193,90 @@ fn has_rows(entry: &Entry, level: Level) -> bool {
     !entry.marks.trace || level >= Level::Full
 }
 
-/// To the first hit behind the place where the reader stood, else to the last one before it.
-fn to_nearest(state: &mut State) {
+/// To the hit that is sought, as soon as it is sure which one that is.
+fn to_sought(state: &mut State) {
     let Some(search) = &state.search else { return };
+    let Some(seeks) = search.seeks else { return };
     let start = match &state.mode {
         Mode::Search { from, .. } => from.focus,
-        Mode::Normal | Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } => {
-            state.view.focus
-        }
+        Mode::Normal
+        | Mode::Filter { .. }
+        | Mode::Palette(_)
+        | Mode::Picker
+        | Mode::Help { .. }
+        | Mode::Raw { .. } => state.view.focus,
     };
-    let start = start.map(|focus| in_file(&state.transcript, focus));
-    // Hits come in the order of the file, so the first one behind the start stays the first one.
-    let behind = search.hits.partition_point(|hit| Some(in_file(&state.transcript, *hit)) < start);
-    let last = search.hits.last().filter(|_| search.is_complete);
-    let hit = search.hits.get(behind).or(last).copied();
-    let (is_settled, is_vain) = (hit.is_some() || search.is_complete, hit.is_none() && search.is_complete);
-    if let Some(search) = state.search.as_mut().filter(|_| is_settled) {
-        search.seeks = false;
+    let hit = chosen(search, &state.transcript, seeks, start);
+    if hit.is_none() && !search.is_complete {
+        return;
+    }
+    if let Some(search) = &mut state.search {
+        search.seeks = None;
     }
     // What an earlier, shorter pattern opened closes again.
-    if let Mode::Search { from, .. } = &state.mode
-        && (hit.is_some() || is_vain)
-    {
+    if let Mode::Search { from, .. } = &state.mode {
         let from = from.clone();
         state.go_back_to(&from);
     }
-    if let Some(hit) = hit {
-        show(state, hit);
+    match (hit, seeks) {
+        (Some(hit), Seek::Behind(from) | Seek::Before(from)) if hit == from => {
+            state.say("mentioned nowhere else");
+        }
+        (Some(hit), Seek::Before(_)) => {
+            state.sought = Some(Sought { block: Some((hit, Edge::Last)), steps: 0 });
+        }
+        (Some(hit), _) => state.sought = Some(Sought { block: Some((hit, Edge::First)), steps: 0 }),
+        (None, _) => {}
     }
 }
 
-fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
+/// The hit that is sought. Hits come in the order of the file: the first one behind a place stays the
+/// first one, and the last one before it is sure when one behind it is known.
+fn chosen(search: &Search, transcript: &Transcript, seeks: Seek, start: Option<Focus>) -> Option<Focus> {
+    let place = |focus: Focus| in_file(transcript, focus);
+    let at_or_behind =
+        |focus: Option<Focus>| search.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
+    let complete = |hit: Option<&Hit>| hit.filter(|_| search.is_complete).copied();
+    let hit = match seeks {
+        Seek::Nearest => {
+            search.hits.get(at_or_behind(start)).copied().or_else(|| complete(search.hits.last()))
+        }
+        Seek::Behind(from) => {
+            let behind = search.hits.iter().find(|hit| place(hit.focus) > place(from));
+            behind.copied().or_else(|| complete(search.hits.first()))
+        }
+        Seek::Before(from) => {
+            let at = at_or_behind(Some(from));
+            let is_sure = search.is_complete || at < search.hits.len();
+            let before = at.checked_sub(1).and_then(|at| search.hits.get(at)).filter(|_| is_sure);
+            before.copied().or_else(|| complete(search.hits.last()))
+        }
+    };
+    hit.map(|hit| hit.focus)
+}
+
+/// A block's place in the order of the file.
+pub fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
     (place_in_file(transcript, focus.entry).unwrap_or(0), focus.block)
 }
 
-/// To the next or previous hit, around the ends.
-fn go(state: &mut State, forward: bool) {
+/// So many hits on, or back. Which ones these are, only the next arrangement knows.
+fn go(state: &mut State, steps: isize) {
     let Some(search) = &state.search else { return state.say("nothing is searched for; / starts a search") };
     if search.hits.is_empty() {
-        let what = if search.is_complete { "no hits" } else { "still searching" };
+        let what = match (search.is_complete, state.filter.is_some()) {
+            (true, true) => "no hits in what the filter shows",
+            (true, false) => "no hits",
+            (false, _) => "still searching",
+        };
         return state.say(what);
     }
-    let here = state.view.focus.map(|focus| in_file(&state.transcript, focus));
-    let is_before = |hit: &Focus| here.is_some_and(|here| in_file(&state.transcript, *hit) < here);
-    let at = search.hits.partition_point(is_before);
-    let is_on_hit = search.hits.get(at).copied() == state.view.focus && here.is_some();
-    let (next, around) = if forward {
-        (search.hits.get(at + usize::from(is_on_hit)), search.hits.first())
-    } else {
-        (at.checked_sub(1).and_then(|before| search.hits.get(before)), search.hits.last())
-    };
-    let wraps = next.is_none();
-    if let Some(hit) = next.or(around).copied() {
-        if wraps {
-            state.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
-        }
+    if state.sought.is_none() {
         state.remember_place();
-        show(state, hit);
     }
-}
-
-/// Focuses a hit. The next arrangement brings it into view: only that knows the rows.
-fn show(state: &mut State, hit: Focus) {
-    open_lanes_to(state, hit.entry);
+    let sought = state.sought.get_or_insert_default();
+    sought.steps = (sought.steps + steps).clamp(-MOST_STEPS, MOST_STEPS);
     state.view.ask(Motion::Pause);
-    state.view.focus = Some(hit);
-    state.sought = Some(hit);
-}
-
-fn open_lanes_to(state: &mut State, id: EntryId) {
-    let mut lane = state.transcript.get(id).and_then(|entry| entry.lane.clone());
-    while let Some(name) = lane {
-        let starter = starter_of(&state.transcript, &name);
-        if !state.open_lanes.insert(name) {
-            return;
-        }
-        state.stale.sequence = true;
-        if let Some(starter) = starter {
-            state.cache.forget(starter);
-        }
-        lane = starter.and_then(|id| state.transcript.get(id)).and_then(|entry| entry.lane.clone());
-    }
 }
 
 /// Searches entries that have just come or changed.
@@ -203,10 +286,9 @@ pub fn search_new(state: &mut State, ids: &[EntryId]) {
     for id in ids {
         let entry = state.transcript.get(*id).filter(|entry| has_rows(entry, state.level));
         let Some(entry) = entry else { continue };
-        hits.extend(
-            blocks_with_hits(&search.pattern, entry).into_iter().map(|block| Focus { entry: *id, block }),
-        );
+        let blocks = texts::of_entry(entry);
+        hits.extend(hits_of(&search.pattern, search.scope, (*id, &blocks), &mut |_, _| None));
     }
-    search.merge(&state.transcript, ids, hits);
-    state.stale.spine = true;
+    search.replace(&state.transcript, ids, hits);
+    narrow(state);
 }

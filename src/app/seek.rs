@@ -1,28 +1,26 @@
 //! From landmark to landmark: which blocks are of a kind, and where the next one is.
 
 use super::action::{Kind, Way};
-use super::sequence::{Sequence, starter_of};
+use super::sequence::starter_of;
 use super::viewport::Focus;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-/// The next block of a kind, seen from the focus.
-pub fn seek(
+/// The nearest block before or behind a place for which this holds, of the entries in this order.
+pub fn nearest(
     transcript: &Transcript,
-    sequence: &Sequence,
-    from: Option<Focus>,
-    kind: Kind,
+    order: &[EntryId],
+    (start, here): (usize, Option<usize>),
     way: Way,
+    holds: impl Fn(Focus, &Entry) -> bool,
 ) -> Option<Focus> {
-    let start = from.and_then(|focus| sequence.place_of(focus.entry)).unwrap_or(0);
-    let here = from.map(|focus| focus.block);
     let places: Box<dyn Iterator<Item = usize>> = match way {
-        Way::Next => Box::new(start..sequence.len()),
+        Way::Next => Box::new(start..order.len()),
         Way::Previous => Box::new((0..=start).rev()),
     };
     for place in places {
-        let id = sequence.at(place)?;
+        let id = order.get(place).copied()?;
         let Some(entry) = transcript.get(id) else { continue };
         let within = |block: usize| match (place == start, way, here) {
             (true, Way::Next, Some(here)) => block > here,
@@ -30,19 +28,22 @@ pub fn seek(
             _ => true,
         };
         let mut found = (0..entry.blocks.len())
-            .filter(|block| within(*block) && is_kind(transcript, id, entry, *block, kind));
-        let block = match way {
+            .map(|block| Focus { entry: id, block })
+            .filter(|focus| within(focus.block) && holds(*focus, entry));
+        let focus = match way {
             Way::Next => found.next(),
             Way::Previous => found.next_back(),
         };
-        if let Some(block) = block {
-            return Some(Focus { entry: id, block });
+        if focus.is_some() {
+            return focus;
         }
     }
     None
 }
 
-fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, kind: Kind) -> bool {
+/// Whether a block is of a kind that it is by itself; turns and pauses are not.
+pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind) -> bool {
+    let (id, place) = (focus.entry, focus.block);
     let Some(block) = entry.blocks.get(place) else { return false };
     let is_first_text = || {
         let says = |b: &Block| matches!(&b.kind, BlockKind::Text(body) if !body.stub.is_blank());
@@ -70,6 +71,7 @@ fn is_kind(transcript: &Transcript, id: EntryId, entry: &Entry, place: usize, ki
         Kind::Open => {
             matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost)
         }
+        Kind::Costly | Kind::Gap => false,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::filter::Filter;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::pairing::calls_of;
@@ -13,44 +14,48 @@ use crate::render::row::Level;
 /// Sub-agents inside sub-agents beyond this depth are shown flat.
 const MAX_DEPTH: u16 = 8;
 
+/// What is to be shown.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Sub-agents whose entries are shown under their calls.
+    pub open_lanes: &'a HashSet<Name>,
+    /// The level of detail.
+    pub level: Level,
+    /// What folded branches hide.
+    pub folded: &'a HashSet<EntryId>,
+    /// A filter looks into closed sub-agents and folded branches, too.
+    pub filter: Option<&'a Filter>,
+}
+
 /// The visible entries and where each stands.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     order: Vec<EntryId>,
     places: HashMap<EntryId, usize>,
     attached: HashSet<Name>,
+    /// Entries that were looked at while the sequence is made: lanes may lie in a circle.
+    visited: HashSet<EntryId>,
 }
 
 impl Sequence {
-    /// Builds the sequence anew, without what is hidden in folded branches.
-    pub fn rebuild(
-        &mut self,
-        transcript: &Transcript,
-        open_lanes: &HashSet<Name>,
-        level: Level,
-        hidden: &HashSet<EntryId>,
-    ) {
+    /// Builds the sequence anew.
+    pub fn rebuild(&mut self, transcript: &Transcript, wanted: &Wanted<'_>) {
         self.order.clear();
         self.places.clear();
+        self.visited.clear();
         self.attached = attached_lanes(transcript);
         for id in transcript.order() {
-            let Some(entry) = transcript.get(*id).filter(|_| !hidden.contains(id)) else { continue };
-            if self.is_shown_in_place(entry, level) {
-                self.place(*id);
-                self.place_lanes(transcript, entry, open_lanes, level, 0);
+            let is_folded = wanted.filter.is_none() && wanted.folded.contains(id);
+            let Some(entry) = transcript.get(*id).filter(|_| !is_folded) else { continue };
+            if self.is_in_place(entry) {
+                self.place_with_lanes(transcript, (*id, entry), wanted, 0);
             }
         }
     }
 
     /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
     /// rebuilt.
-    pub fn append(
-        &mut self,
-        transcript: &Transcript,
-        id: EntryId,
-        open_lanes: &HashSet<Name>,
-        level: Level,
-    ) -> bool {
+    pub fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
         let Some(entry) = transcript.get(id) else { return true };
         if let Some(lane) = &entry.lane {
             let is_known = transcript.lanes().iter().any(|known| known.name == *lane && known.call.is_some());
@@ -58,19 +63,18 @@ impl Sequence {
                 return false;
             }
             if self.attached.contains(lane) {
-                return !open_lanes.contains(lane);
+                return !wanted.opens(lane) || !wanted.shows(id, entry);
             }
         }
-        if self.is_shown_in_place(entry, level) {
+        if self.is_in_place(entry) && wanted.shows(id, entry) {
             self.place(id);
         }
         true
     }
 
     /// Entries of attached lanes stand under their calls, not in file order.
-    fn is_shown_in_place(&self, entry: &Entry, level: Level) -> bool {
-        let in_place = entry.lane.as_ref().is_none_or(|lane| !self.attached.contains(lane));
-        in_place && shows(entry, level)
+    fn is_in_place(&self, entry: &Entry) -> bool {
+        entry.lane.as_ref().is_none_or(|lane| !self.attached.contains(lane))
     }
 
     fn place(&mut self, id: EntryId) {
@@ -80,28 +84,29 @@ impl Sequence {
         }
     }
 
-    fn place_lanes(
+    /// An entry, and below it those of the sub-agents that it started. A filter may show these without it.
+    fn place_with_lanes(
         &mut self,
         transcript: &Transcript,
-        entry: &Entry,
-        open: &HashSet<Name>,
-        level: Level,
+        (id, entry): (EntryId, &Entry),
+        wanted: &Wanted<'_>,
         depth: u16,
     ) {
-        if depth >= MAX_DEPTH || open.is_empty() {
+        let is_shown = wanted.shows(id, entry);
+        if is_shown {
+            self.place(id);
+        }
+        if depth >= MAX_DEPTH || !(is_shown || wanted.filter.is_some()) {
             return;
         }
         for lane in calls_of(entry).filter_map(|call| transcript.lane_of_call(&call.key)) {
-            if !open.contains(&lane.name) {
+            if !wanted.opens(&lane.name) {
                 continue;
             }
             for id in &lane.entries {
-                let Some(entry) = transcript.get(*id).filter(|_| !self.places.contains_key(id)) else {
-                    continue;
-                };
-                if shows(entry, level) {
-                    self.place(*id);
-                    self.place_lanes(transcript, entry, open, level, depth + 1);
+                let below = transcript.get(*id).filter(|_| self.visited.insert(*id));
+                if let Some(below) = below {
+                    self.place_with_lanes(transcript, (*id, below), wanted, depth + 1);
                 }
             }
         }
@@ -136,6 +141,17 @@ impl Sequence {
     /// Whether nothing is visible.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+}
+
+impl Wanted<'_> {
+    fn opens(&self, lane: &Name) -> bool {
+        self.filter.is_some() || self.open_lanes.contains(lane)
+    }
+
+    fn shows(&self, id: EntryId, entry: &Entry) -> bool {
+        let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
+        !is_filtered && shows(entry, self.level)
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Mark {
     Hit,
     /// An error.
     Error,
+    /// An item that the reader marked.
+    Marked,
 }
 
 /// Marks of all visible entries by place; made anew when the session changes.
@@ -34,12 +36,19 @@ pub struct Spine {
 
 impl Spine {
     /// Collects the marks.
-    pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence, hits: &HashSet<EntryId>) {
+    pub fn rebuild(
+        &mut self,
+        transcript: &Transcript,
+        sequence: &Sequence,
+        hits: &HashSet<EntryId>,
+        marked: &HashSet<EntryId>,
+    ) {
         self.marks.clear();
         for (place, id) in sequence.order().iter().enumerate() {
             let Some(entry) = transcript.get(*id) else { continue };
             let hit = if hits.contains(id) { Mark::Hit } else { Mark::None };
-            let mark = mark_of(entry).max(hit);
+            let marked = if marked.contains(id) { Mark::Marked } else { Mark::None };
+            let mark = mark_of(entry).max(hit).max(marked);
             if mark != Mark::None {
                 self.marks.push((place, mark));
             }

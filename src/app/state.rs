@@ -6,17 +6,21 @@ use std::sync::Arc;
 
 use tui_input::Input;
 
+use super::filter::{Filter, FilterJob};
 use super::folds::Folds;
 use super::heights::Heights;
+use super::history::History;
 use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
+use super::marks::Marks;
 use super::outline::Outline;
 use super::palette::Palette;
 use super::picker::Picker;
-use super::search::{Job, Search, Searchable};
+use super::search::{AtHit, Job, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
+use super::texts::Searchable;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
@@ -102,11 +106,31 @@ pub struct State {
     /// All text of the session, kept while a search is typed.
     pub searchable: Option<Searchable>,
     /// A hit to be brought into view, as soon as its rows are known.
-    pub sought: Option<Focus>,
+    pub sought: Option<Sought>,
+    /// The hit that was brought into view last.
+    pub at_hit: Option<AtHit>,
+    /// The id that is gone along, while the reader is where that led.
+    pub same_id: Option<(Focus, String)>,
+    /// Whether searches take what is typed literally.
+    pub is_literal: bool,
+    /// Searches that were typed.
+    pub searches: History,
+    /// The filter in force.
+    pub filter: Option<Filter>,
+    /// A filter that takes its place as soon as all texts are read.
+    pub next_filter: Option<Filter>,
+    /// Filters that were typed.
+    pub filters: History,
+    /// Items that the reader marked.
+    pub marks: Marks,
+    /// The key that ended the last chord, if it types a character.
+    pub letter: Option<char>,
     /// A message in the status line.
     pub message: Option<Message>,
     /// Where jumps came from.
     pub jumps: Vec<Focus>,
+    /// Where jumps led that were taken back.
+    pub ahead: Vec<Focus>,
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
 
@@ -156,6 +180,11 @@ pub enum Mode {
         input: Input,
         /// Where the reader stood.
         from: Box<Stand>,
+    },
+    /// A filter is being typed.
+    Filter {
+        /// What is typed so far.
+        input: Input,
     },
     /// A command is being typed.
     Palette(Palette),
@@ -224,6 +253,10 @@ pub enum Effect {
     Search(Job),
     /// Stop searching.
     CancelSearch,
+    /// Read texts for a filter on a thread.
+    Filter(FilterJob),
+    /// Stop reading them.
+    CancelFilter,
     /// Put text on the clipboard.
     Copy(String),
     /// Put the JSON of records on the clipboard.
@@ -293,8 +326,18 @@ impl State {
             search: None,
             searchable: None,
             sought: None,
+            at_hit: None,
+            same_id: None,
+            is_literal: false,
+            searches: History::default(),
+            filter: None,
+            next_filter: None,
+            filters: History::default(),
+            marks: Marks::default(),
+            letter: None,
             message: None,
             jumps: Vec::new(),
+            ahead: Vec::new(),
             unseen: 0,
             activity: Activity::Unknown,
             context: None,
@@ -349,12 +392,18 @@ impl State {
 
     /// Remembers where a jump starts.
     pub fn remember_place(&mut self) {
+        self.ahead.clear();
         if let Some(focus) = self.view.focus.filter(|focus| self.jumps.last() != Some(focus)) {
             self.jumps.push(focus);
             if self.jumps.len() > JUMPS_KEPT {
                 self.jumps.remove(0);
             }
         }
+    }
+
+    /// Whether the filter in force shows a block.
+    pub fn shows(&self, focus: Focus) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.shows(focus))
     }
 
     /// Forgets all rows, because the look changed.

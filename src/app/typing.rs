@@ -3,6 +3,7 @@
 use tui_input::{Input, InputRequest};
 
 use super::command::Command;
+use super::filtering;
 use super::palette;
 use super::picker;
 use super::searching;
@@ -16,6 +17,7 @@ const LONGEST_PASTE: usize = 1_000;
 pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     match &mut state.mode {
         Mode::Search { .. } => return searching::type_on(state, request),
+        Mode::Filter { .. } => filtering::type_on(state, request),
         Mode::Palette(_) => palette::type_on(state, request),
         Mode::Picker => picker::type_on(state, request),
         Mode::Help { top, wanted, is_typing } => {
@@ -37,15 +39,40 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     effects
 }
 
-/// The line is finished. Returns the command that it is.
-pub fn accept(state: &mut State) -> Option<Command> {
-    match &mut state.mode {
-        Mode::Search { .. } => searching::accept(state),
-        Mode::Palette(_) => return palette::accept(state),
-        Mode::Help { is_typing, .. } => *is_typing = false,
-        Mode::Raw { .. } | Mode::Normal | Mode::Picker => {}
+/// Another line that was typed before takes the place of this one.
+pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
+    match &state.mode {
+        Mode::Search { .. } => return searching::recall(state, is_older),
+        Mode::Filter { .. } => filtering::recall(state, is_older),
+        Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => {}
     }
-    None
+    Vec::new()
+}
+
+/// What a finished line asks for.
+pub enum Finished {
+    /// A command.
+    Command(Command),
+    /// These effects.
+    Effects(Vec<Effect>),
+}
+
+/// The line is finished.
+pub fn accept(state: &mut State) -> Finished {
+    let effects = match &mut state.mode {
+        Mode::Search { .. } => searching::accept(state),
+        Mode::Filter { .. } => filtering::accept(state),
+        Mode::Palette(_) => match palette::accept(state) {
+            Some(command) => return Finished::Command(command),
+            None => Vec::new(),
+        },
+        Mode::Help { is_typing, .. } => {
+            *is_typing = false;
+            Vec::new()
+        }
+        Mode::Raw { .. } | Mode::Normal | Mode::Picker => Vec::new(),
+    };
+    Finished::Effects(effects)
 }
 
 /// Tab: completes the line, or shows more of what is chosen.
@@ -53,7 +80,7 @@ pub fn complete(state: &mut State) {
     match state.mode {
         Mode::Palette(_) => palette::complete(state),
         Mode::Picker => picker::toggle_preview(state),
-        Mode::Normal | Mode::Search { .. } | Mode::Help { .. } | Mode::Raw { .. } => {}
+        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Help { .. } | Mode::Raw { .. } => {}
     }
 }
 
@@ -64,12 +91,13 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
             state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false };
             Vec::new()
         }
-        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) => Vec::new(),
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } => Vec::new(),
         Mode::Search { from, .. } => searching::give_up(state, &from),
         Mode::Picker => {
             state.mode = Mode::Picker;
             picker::cancel(state)
         }
+        Mode::Normal if state.next_filter.is_some() => filtering::cancel(state),
         Mode::Normal => searching::end(state),
     }
 }

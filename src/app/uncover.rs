@@ -1,52 +1,124 @@
-//! Brings the hit of a search into sight, whatever hides it: the level, hidden thinking, a fold, lines
-//! that a preview leaves out, a body that is still on disk.
+//! Brings the hits of a search into sight, whatever hides them: the level, hidden thinking, a fold, lines
+//! that a preview leaves out, a body that is still on disk. Goes from row to row with a hit within a block,
+//! and on to the next block.
 
 use std::sync::Arc;
 
 use regex::Regex;
 
 use super::arrange::{Frame, refresh_sequence, with_layouts};
-use super::branch_folds;
+use super::reach::reach;
+use super::search::{AtHit, Edge, Sought};
+use super::searching::in_file;
 use super::state::State;
 use super::viewport::{Focus, Motion, Rows};
-use crate::model::entry::BlockKind;
 use crate::model::text::without_sgr;
-use crate::render::row::{Fold, Level, Row};
+use crate::render::row::{Fold, Row};
 
-/// Asks for the motion to the sought hit. While its text is being read, the hit stays sought.
-pub fn uncover(state: &mut State, frame: Frame) {
-    let Some(hit) = state.sought.take() else { return };
-    let Some(pattern) = state.search.as_ref().map(|search| search.pattern.clone()) else { return };
-    show_kind(state, hit);
-    branch_folds::uncover(state, hit.entry);
-    refresh_sequence(state);
-    let mut found = row_with_hit(&rows_of(state, frame, hit), &pattern);
-    if found.is_none() {
-        open_fold(state, hit);
-        let rows = rows_of(state, frame, hit);
-        found = row_with_hit(&rows, &pattern);
-        if found.is_none() && rows.iter().any(|row| row.is_away) {
-            state.sought = Some(hit);
-        }
-    }
-    state.view.ask(found.map_or(Motion::Show(hit), |row| Motion::ShowRow(hit, row)));
+/// Where a step leads.
+enum Step {
+    /// To another row of the same block.
+    Row(AtHit),
+    /// To a block.
+    Block(Focus, Edge),
+    /// Nowhere.
+    Nowhere,
 }
 
-/// Thinking and level, if they leave out what the hit is in.
-fn show_kind(state: &mut State, hit: Focus) {
-    let Some(entry) = state.transcript.get(hit.entry) else { return };
-    let kind = entry.blocks.get(hit.block).map(|block| &block.kind);
-    let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
-    let is_prompt = entry.marks.prompt && matches!(kind, Some(BlockKind::Text(_)));
-    if is_thinking && !state.shows_thinking {
-        state.shows_thinking = true;
-        state.look_changed();
+/// Asks for the motions to the sought hits. While a text is being read, its hit stays sought.
+pub fn uncover(state: &mut State, frame: Frame) {
+    let Some(mut sought) = state.sought.take() else { return };
+    loop {
+        let Some(pattern) = state.search.as_ref().map(|search| search.pattern.clone()) else { return };
+        if let Some((focus, edge)) = sought.block.take()
+            && !arrive(state, frame, &pattern, (focus, edge))
+        {
+            state.sought = Some(Sought { block: Some((focus, edge)), ..sought });
+            return;
+        }
+        if sought.steps == 0 {
+            return;
+        }
+        let forward = sought.steps > 0;
+        sought.steps -= sought.steps.signum();
+        match step(state, frame, &pattern, forward) {
+            Step::Row(at) => {
+                state.at_hit = Some(at);
+                state.view.ask(Motion::ShowRow(at.focus, at.row));
+            }
+            Step::Block(focus, edge) => sought.block = Some((focus, edge)),
+            Step::Nowhere => return,
+        }
     }
-    if state.level == Level::Prompts && !is_prompt {
-        state.level = Level::Outline;
-        state.stale.sequence = true;
-        state.look_changed();
+}
+
+/// Goes to a hit of a block. Answers whether its rows are known.
+fn arrive(state: &mut State, frame: Frame, pattern: &Regex, (focus, edge): (Focus, Edge)) -> bool {
+    reach(state, focus);
+    refresh_sequence(state);
+    let known = state.search.as_ref().and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
+    let lines = known.map_or(0, |hit| hit.lines);
+    let mut rows = rows_of(state, frame, focus);
+    let mut hits = rows_with_hits(&rows, pattern);
+    let hides = rows.iter().any(|row| row.hides > 0 || row.is_away);
+    if hits.is_empty() || (hits.len() < lines && hides) {
+        open_fold(state, focus);
+        rows = rows_of(state, frame, focus);
+        hits = rows_with_hits(&rows, pattern);
     }
+    let is_away = rows.iter().any(|row| row.is_away);
+    let number = if edge == Edge::First { 0 } else { hits.len().saturating_sub(1) };
+    state.view.focus = Some(focus);
+    state.view.ask(Motion::Pause);
+    state.at_hit = hits.get(number).map(|row| AtHit { focus, row: *row, number });
+    match state.at_hit {
+        Some(at) => state.view.ask(Motion::ShowRow(focus, at.row)),
+        None => state.view.ask(Motion::Show(focus)),
+    }
+    if let Some(search) = state.search.as_mut().filter(|_| !is_away && !hits.is_empty()) {
+        search.correct(focus, hits.len());
+    }
+    !(hits.is_empty() && is_away)
+}
+
+/// From the hit at which the reader is, to the next or previous one.
+fn step(state: &mut State, frame: Frame, pattern: &Regex, forward: bool) -> Step {
+    let focus = state.view.focus;
+    let at = state.at_hit.filter(|at| Some(at.focus) == focus);
+    let hits = at.map_or_else(Vec::new, |at| rows_with_hits(&rows_of(state, frame, at.focus), pattern));
+    let is_at_row = at.is_some_and(|at| hits.contains(&at.row));
+    if let Some(at) = at.filter(|_| is_at_row) {
+        let mut numbered = hits.iter().copied().enumerate();
+        let next = if forward {
+            numbered.find(|(_, row)| *row > at.row)
+        } else {
+            numbered.rfind(|(_, row)| *row < at.row)
+        };
+        if let Some((number, row)) = next {
+            return Step::Row(AtHit { row, number, ..at });
+        }
+    }
+    next_block(state, forward, at.is_some() && (is_at_row || hits.is_empty()))
+}
+
+/// The next block with hits, around the ends. A block whose hits were not looked at is gone to first.
+fn next_block(state: &mut State, forward: bool, is_done: bool) -> Step {
+    let Some(search) = &state.search else { return Step::Nowhere };
+    let here = state.view.focus.map(|focus| in_file(&state.transcript, focus));
+    let is_before = |focus: Focus| here.is_some_and(|here| in_file(&state.transcript, focus) < here);
+    let at = search.hits.partition_point(|hit| is_before(hit.focus));
+    let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == state.view.focus;
+    let (next, around) = if forward {
+        (search.hits.get(at + usize::from(is_on_hit && is_done)), search.hits.first())
+    } else {
+        (at.checked_sub(1).and_then(|before| search.hits.get(before)), search.hits.last())
+    };
+    let wraps = next.is_none();
+    let Some(hit) = next.or(around).copied() else { return Step::Nowhere };
+    if wraps {
+        state.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
+    }
+    Step::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
 }
 
 fn open_fold(state: &mut State, hit: Focus) {
@@ -65,6 +137,7 @@ fn rows_of(state: &mut State, frame: Frame, hit: Focus) -> Vec<Row> {
     laid.iter().filter(|row| row.block == hit.block).cloned().collect()
 }
 
-fn row_with_hit(rows: &[Row], pattern: &Regex) -> Option<usize> {
-    rows.iter().position(|row| pattern.is_match(&without_sgr(&row.line.to_string())))
+fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {
+    let has_hit = |row: &Row| pattern.is_match(&without_sgr(&row.line.to_string()));
+    rows.iter().enumerate().filter(|(_, row)| has_hit(row)).map(|(place, _)| place).collect()
 }

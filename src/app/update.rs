@@ -7,17 +7,20 @@ use super::action::Action;
 use super::branch_folds;
 use super::command::Command;
 use super::feeding;
+use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
 use super::keys::Press;
-use super::moving::{back, follow, pair, scroll, seek_on, to_branch};
+use super::marks;
+use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
 use super::palette;
 use super::picker;
 use super::route::{Request, route};
+use super::search::Hit;
 use super::searching;
 use super::state::{Effect, Mode, State};
 use super::taking::{copy, focused_origins};
-use super::typing;
+use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -58,9 +61,18 @@ pub enum Event {
         /// For which search.
         generation: u32,
         /// New hits.
-        hits: Vec<Focus>,
-        /// Whether that was all.
-        is_complete: bool,
+        hits: Vec<Hit>,
+        /// How much has been searched; 100 is all.
+        percent: u8,
+    },
+    /// How far the thread is that reads texts for a filter.
+    Filtered {
+        /// For which filter.
+        generation: u32,
+        /// How much has been read.
+        percent: u8,
+        /// At the end, the blocks that match, with the state of their entries.
+        matched: Option<Vec<(Focus, u32)>>,
     },
     /// Records that were asked for, as trees.
     Records {
@@ -102,8 +114,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::Written(at) => state.last_write = Some(at),
         Event::Paged { entries, contents } => feeding::fill(state, &entries, &contents),
-        Event::Searched { generation, hits, is_complete } => {
-            searching::found(state, generation, hits, is_complete);
+        Event::Searched { generation, hits, percent } => searching::found(state, generation, hits, percent),
+        Event::Filtered { generation, percent, matched } => {
+            filtering::answered(state, generation, percent, matched.as_deref());
         }
         Event::Seen(sighting) => state.picker.see(sighting),
         Event::Previewed(place, preview) => picker::take(state, &place, preview),
@@ -148,13 +161,14 @@ fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Raw { top, rows, .. } => (top, rows.len()),
         Mode::Palette(palette) => return palette::select(palette, by),
         Mode::Picker => return picker::select(state, by),
-        Mode::Normal | Mode::Search { .. } => return,
+        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } => return,
     };
     *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
 }
 
 fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
-    if request != Request::Wait {
+    let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
+    if !goes_on {
         state.sought = None;
     }
     match request {
@@ -166,9 +180,11 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
         }
         Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
         Request::Accept => match typing::accept(state) {
-            Some(command) => run(state, command),
-            None => Vec::new(),
+            Finished::Command(command) => run(state, command),
+            Finished::Effects(effects) => effects,
         },
+        Request::Recall(is_older) => typing::recall(state, is_older),
+        Request::ToggleLiteral => searching::toggle_literal(state),
         Request::ScrollPopUp(by) => {
             scroll_pop_up(state, by);
             Vec::new()
@@ -186,6 +202,10 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             Vec::new()
         }
         Command::Set(setting) => palette::set(state, setting),
+        Command::Filter(expr) => {
+            let typed = expr.to_string();
+            filtering::set(state, &typed, expr)
+        }
     }
 }
 
@@ -229,9 +249,12 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             state.look_changed();
         }
         Action::ToggleTools => set_level(state, if state.level == Level::Preview { 4 } else { 3 }),
-        Action::Search | Action::NextHit | Action::PreviousHit => {
+        Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
             return searching::act(state, action, times);
         }
+        Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
+        Action::Filter | Action::Quick(_) => return filtering::act(state, action),
+        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => marks::act(state, action, times),
         Action::Copy(what) => return copy(state, what),
         Action::Raw => {
             return focused_origins(state)
@@ -242,7 +265,6 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
-        Action::Back => back(state),
         Action::ToggleOutline => {
             let is_shown = super::arrange::divide(state).outline > 0;
             state.wants_outline = Some(!is_shown);

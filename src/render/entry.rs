@@ -40,6 +40,9 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
     if is_hidden {
         return Vec::new();
     }
+    if let Some(first) = item.only.and_then(<[usize]>::first) {
+        sheet.begin(*first);
+    }
     if look.level == Level::Raw {
         let identity = identity(item.entry, look.theme.glyphs().dot);
         sheet.note(&identity, look.theme.dim);
@@ -47,7 +50,8 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
     let mut speaks_first = true;
     for (index, block) in item.entry.blocks.iter().enumerate() {
         let only_prompts = look.level == Level::Prompts && !matches!(block.kind, BlockKind::Text(_));
-        if only_prompts {
+        let is_filtered = item.only.is_some_and(|only| !only.contains(&index));
+        if only_prompts || is_filtered {
             continue;
         }
         sheet.begin(index);

@@ -102,6 +102,8 @@ pub struct Item<'a> {
     pub depth: u16,
     /// Index of the block that opens in raw form (the `r` key), if any.
     pub raw: Option<usize>,
+    /// The blocks that are shown; `None` for all.
+    pub only: Option<&'a [usize]>,
 }
 
 /// A sub-agent under its call.

@@ -255,6 +255,7 @@ impl<'a> Printer<'a> {
             lanes: &self.lane_lines(&entry, transcript),
             depth,
             raw: None,
+            only: None,
         };
         let look = Look {
             width: paper.width.saturating_sub(GUTTER).max(1),

@@ -36,7 +36,7 @@ use crate::ui;
 use clock::now;
 use config::{Start, ViewConfig};
 use input::{Input, Signal};
-use opened::Opened;
+use opened::{Kept, Opened};
 use replies::Replies;
 use seeking::Seeking;
 use workers::Workers;
@@ -66,7 +66,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     // A long session is freed faster by the end of the process than piece by piece.
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
-        Some((session, target)) => viewer.show(session, target),
+        Some((session, target)) => viewer.show(session, target, Kept::default()),
         None => viewer.choose()?,
     }
     let end = viewer.run(config.test_panic.as_deref());
@@ -273,6 +273,8 @@ impl Viewer {
             Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
             Effect::Search(job) => self.work(|workers| workers.search(job)),
             Effect::CancelSearch => self.work(Workers::cancel_search),
+            Effect::Filter(job) => self.work(|workers| workers.filter(job)),
+            Effect::CancelFilter => self.work(Workers::cancel_filter),
             Effect::Copy(text) => self.copy(&text)?,
             Effect::CopyRecords(origins) => {
                 let text = self.opened.as_ref().and_then(|opened| opened.workers.bytes(&origins));
@@ -369,10 +371,10 @@ impl Viewer {
     }
 
     /// Shows a session in place of whatever is shown.
-    fn show(&mut self, session: Session, target: Target) {
+    fn show(&mut self, session: Session, target: Target, kept: Kept) {
         // The earlier one goes first.
         self.opened = None;
-        self.opened = Some(Opened::show(session, target, &self.config, &mut self.state));
+        self.opened = Some(Opened::show(session, target, &self.config, kept, &mut self.state));
         self.wait_for_content();
     }
 
@@ -386,7 +388,7 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 self.seeking = None;
-                self.show(session, target);
+                self.show(session, target, Kept::default());
                 self.state.is_picked = true;
             }
             Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
@@ -414,7 +416,8 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 let is_picked = self.state.is_picked;
-                self.show(session, target);
+                let kept = Kept::of(&mut self.state);
+                self.show(session, target, kept);
                 self.state.is_picked = is_picked;
                 self.state.say("read anew");
             }

@@ -11,6 +11,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use super::clock::{now, written};
 use super::config::ViewConfig;
 use super::workers::Workers;
+use crate::app::filter::Filter;
+use crate::app::history::History;
+use crate::app::marks::Marks;
 use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::ingest::{Session, Target};
@@ -38,8 +41,15 @@ pub struct Opened {
 
 impl Opened {
     /// Shows a session in place of whatever the state shows, and follows it.
-    pub fn show(session: Session, target: Target, config: &ViewConfig, state: &mut State) -> Self {
+    pub fn show(
+        session: Session,
+        target: Target,
+        config: &ViewConfig,
+        kept: Kept,
+        state: &mut State,
+    ) -> Self {
         clear(state, config);
+        kept.give_back(state);
         update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
         state.last_write = written(&session.opened.path);
         let (say, answers) = unbounded();
@@ -50,6 +60,35 @@ impl Opened {
         let stop = Arc::new(AtomicBool::new(false));
         let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
         Self { target, feed, workers, answers, _say: say, pictures, stop, thread }
+    }
+}
+
+/// What a session that is read anew keeps of the reader's doing.
+#[derive(Default)]
+pub struct Kept {
+    marks: Marks,
+    searches: History,
+    filters: History,
+    filter: Option<Filter>,
+}
+
+impl Kept {
+    /// Takes it out of the state.
+    pub fn of(state: &mut State) -> Self {
+        Self {
+            marks: std::mem::take(&mut state.marks),
+            searches: std::mem::take(&mut state.searches),
+            filters: std::mem::take(&mut state.filters),
+            filter: state.next_filter.take().or_else(|| state.filter.take()),
+        }
+    }
+
+    /// Puts it back before anything is told, so that the filter judges entries as they come.
+    fn give_back(self, state: &mut State) {
+        state.marks = self.marks;
+        state.searches = self.searches;
+        state.filters = self.filters;
+        state.filter = self.filter.map(Filter::emptied);
     }
 }
 

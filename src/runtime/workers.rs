@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::images;
-use crate::app::search::{Job, Piece, has_hit, tree_has_hit};
+use crate::app::filter::FilterJob;
+use crate::app::search::{Hit, Job, hits_of};
 use crate::app::update::Event;
-use crate::app::viewport::Focus;
 use crate::formats::json;
 use crate::ingest::Pager;
 use crate::model::body::{Held, Image, Tree};
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::record::Origin;
-use crate::model::text::{Text, without_sgr};
+use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 
@@ -33,26 +33,39 @@ enum Work {
     View(Image),
 }
 
+/// What one thread does after the other, because both read the whole file.
+enum Find {
+    Search(Job),
+    Filter(FilterJob),
+}
+
+/// Generations whose answers are still waited for; others stop.
+#[derive(Default)]
+struct Wanted {
+    search: AtomicU32,
+    filter: AtomicU32,
+}
+
 /// The threads and how to reach them.
 pub struct Workers {
     work: Sender<Work>,
-    searches: Sender<Job>,
-    wanted: Arc<AtomicU32>,
+    finds: Sender<Find>,
+    wanted: Arc<Wanted>,
 }
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
     pub fn start([pager, searcher, viewer]: [Pager; 3], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
         let (work, work_in) = unbounded();
-        let (searches, searches_in) = unbounded();
-        let wanted = Arc::new(AtomicU32::new(0));
+        let (finds, finds_in) = unbounded();
+        let wanted = Arc::new(Wanted::default());
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
         let current = Arc::clone(&wanted);
         let found = say.clone();
-        thread::spawn(move || search(searcher, &searches_in, &current, &found));
+        thread::spawn(move || find(searcher, &finds_in, &current, &found));
         thread::spawn(move || images::work(viewer, &pictures, &say));
-        Self { work, searches, wanted }
+        Self { work, finds, wanted }
     }
 
     /// Reads bodies again.
@@ -79,19 +92,33 @@ impl Workers {
 
     /// Starts a search; an earlier one stops.
     pub fn search(&self, job: Job) {
-        self.wanted.store(job.generation, Ordering::SeqCst);
-        let _ = self.searches.send(job);
+        self.wanted.search.store(job.generation, Ordering::SeqCst);
+        let _ = self.finds.send(Find::Search(job));
     }
 
     /// Stops the search.
     pub fn cancel_search(&self) {
-        self.wanted.store(0, Ordering::SeqCst);
+        self.wanted.search.store(0, Ordering::SeqCst);
+    }
+
+    /// Reads texts for a filter. What is read for another filter as a whole stops.
+    pub fn filter(&self, job: FilterJob) {
+        if job.is_whole {
+            self.wanted.filter.store(job.generation, Ordering::SeqCst);
+        }
+        let _ = self.finds.send(Find::Filter(job));
+    }
+
+    /// Stops reading for a filter.
+    pub fn cancel_filter(&self) {
+        self.wanted.filter.store(0, Ordering::SeqCst);
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
         self.cancel_search();
+        self.cancel_filter();
     }
 }
 
@@ -151,60 +178,79 @@ fn records(pager: &mut Pager, origins: &[Origin]) -> Event {
     Event::Records { title, trees }
 }
 
-fn search(mut pager: Pager, jobs: &Receiver<Job>, wanted: &AtomicU32, say: &Sender<Event>) {
+fn find(pager: Pager, jobs: &Receiver<Find>, wanted: &Wanted, say: &Sender<Event>) {
+    let mut records = Records { pager, read: None };
     for job in jobs {
-        let generation = job.generation;
-        let mut hits = Vec::new();
-        let mut told = Instant::now();
-        let mut is_wanted = true;
-        for (entry, pieces) in job.entries.iter() {
-            is_wanted = wanted.load(Ordering::Relaxed) == generation;
-            if !is_wanted {
-                break;
-            }
-            hits.extend(hits_of(&job, *entry, pieces, &mut pager));
-            if told.elapsed() >= TELL && !hits.is_empty() {
-                told = Instant::now();
-                let _ = say.send(Event::Searched {
-                    generation,
-                    hits: std::mem::take(&mut hits),
-                    is_complete: false,
-                });
-            }
-        }
-        if is_wanted && say.send(Event::Searched { generation, hits, is_complete: true }).is_err() {
+        let is_heard = match job {
+            Find::Search(job) => search(&mut records, &job, &wanted.search, say),
+            Find::Filter(job) => filter(&mut records, &job, &wanted.filter, say),
+        };
+        if !is_heard {
             return;
         }
     }
 }
 
-/// Blocks of an entry with hits. A record on disk is read once for all its bodies.
-fn hits_of(job: &Job, entry: EntryId, pieces: &[(usize, Piece)], pager: &mut Pager) -> Vec<Focus> {
-    let mut read: Option<(Origin, Vec<Held>)> = None;
-    let mut blocks: Vec<usize> = Vec::new();
-    for (block, piece) in pieces {
-        if blocks.last() == Some(block) {
-            continue;
+/// Records on disk. One is read once for all its bodies.
+struct Records {
+    pager: Pager,
+    read: Option<(Origin, Vec<Held>)>,
+}
+
+impl Records {
+    fn body(&mut self, origin: Origin, slot: u16) -> Option<Held> {
+        if self.read.as_ref().is_none_or(|(known, _)| *known != origin) {
+            self.read = Some((origin, self.pager.read(origin)));
         }
-        let is_hit = match piece {
-            Piece::Away(origin, slot) => {
-                if read.as_ref().is_none_or(|(known, _)| known != origin) {
-                    read = Some((*origin, pager.read(*origin)));
-                }
-                let held = read.as_ref().and_then(|(_, bodies)| bodies.get(usize::from(*slot)));
-                held.is_some_and(|held| match held {
-                    Held::Text(text) => job.pattern.is_match(&without_sgr(text)),
-                    Held::Tree(tree) => tree_has_hit(&job.pattern, tree),
-                    Held::Stub | Held::Away => false,
-                })
-            }
-            here => has_hit(&job.pattern, here),
-        };
-        if is_hit {
-            blocks.push(*block);
+        self.read.as_ref()?.1.get(usize::from(slot)).cloned()
+    }
+}
+
+fn percent(done: usize, of: usize) -> u8 {
+    u8::try_from(done * 100 / of.max(1)).unwrap_or(100).min(99)
+}
+
+/// Answers whether anybody still listens.
+fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
+    let generation = job.generation;
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut told = Instant::now();
+    for (done, (entry, blocks)) in job.entries.iter().enumerate() {
+        if wanted.load(Ordering::Relaxed) != generation {
+            return true;
+        }
+        let mut read = |origin: Origin, slot: u16| records.body(origin, slot);
+        hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
+        if told.elapsed() >= TELL {
+            told = Instant::now();
+            let percent = percent(done, job.entries.len());
+            let _ = say.send(Event::Searched { generation, hits: std::mem::take(&mut hits), percent });
         }
     }
-    blocks.into_iter().map(|block| Focus { entry, block }).collect()
+    records.read = None;
+    say.send(Event::Searched { generation, hits, percent: 100 }).is_ok()
+}
+
+/// Answers whether anybody still listens.
+fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
+    let generation = job.generation;
+    let mut matched = Vec::new();
+    let mut told = Instant::now();
+    for (done, open) in job.unsure.iter().enumerate() {
+        if job.is_whole && wanted.load(Ordering::Relaxed) != generation {
+            return true;
+        }
+        if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot)) {
+            matched.push((open.focus, open.revision));
+        }
+        if told.elapsed() >= TELL {
+            told = Instant::now();
+            let percent = percent(done, job.unsure.len());
+            let _ = say.send(Event::Filtered { generation, percent, matched: None });
+        }
+    }
+    records.read = None;
+    say.send(Event::Filtered { generation, percent: 100, matched: Some(matched) }).is_ok()
 }
 
 fn colour(colours: &Colours, say: &Sender<Event>) {

@@ -8,8 +8,12 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::app::action::{Action, Kind, Way};
 use crate::app::arrange::percent;
+use crate::app::filter::parse::{Mistake, parse};
 use crate::app::state::{Mode, State};
 use crate::model::figures;
+
+/// Characters of a filter in the status line.
+const FILTER_COLUMNS: usize = 32;
 
 /// Between the transcript and the status line while paused: what arrived below.
 pub fn paint_pill(state: &State, area: Rect, buffer: &mut Buffer) {
@@ -41,14 +45,30 @@ pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
 /// The line that is being typed, with the sign before it and the words after it.
 fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
     match &state.mode {
-        Mode::Search { input, .. } => Some(("/", input, format!("  {} ", hits(state)))),
+        Mode::Search { input, .. } => {
+            let literal = if state.is_literal { "  literal" } else { "" };
+            Some(("/", input, format!("{literal}  {} ", hits(state))))
+        }
+        Mode::Filter { input } => {
+            let mistake = mistake_in(input.value());
+            Some((
+                "&",
+                input,
+                mistake.map_or_else(String::new, |wrong| format!("  at {}: {} ", wrong.at + 1, wrong.what)),
+            ))
+        }
         Mode::Palette(palette) => Some((":", &palette.input, String::new())),
         Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
         Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
     }
 }
 
-/// The typed line, scrolled so that the cursor is in sight.
+/// What cannot be read of a filter.
+fn mistake_in(typed: &str) -> Option<Mistake> {
+    if typed.trim().is_empty() { None } else { parse(typed).err() }
+}
+
+/// The typed line, scrolled so that the cursor is in sight. A filter is red from its mistake on.
 fn paint_typing(state: &State, (sign, input, tail): (&str, &Input, &str), area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
     let scroll = input.visual_scroll(room);
@@ -59,7 +79,16 @@ fn paint_typing(state: &State, (sign, input, tail): (&str, &Input, &str), area: 
     });
     let typed: String = typed.collect();
     let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, state.theme.bar);
+    let start = x;
     let (x, _) = buffer.set_stringn(x, area.y, &typed, room, state.theme.bar);
+    if let Mode::Filter { .. } = &state.mode
+        && let Some(mistake) = mistake_in(input.value())
+    {
+        let before: usize = input.value().chars().take(mistake.at).map(|c| c.width().unwrap_or(0)).sum();
+        let before = u16::try_from(before.saturating_sub(scroll)).unwrap_or(u16::MAX);
+        let from = start.saturating_add(before).min(x);
+        buffer.set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, state.theme.bad);
+    }
     buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), state.theme.bar);
 }
 
@@ -75,12 +104,22 @@ pub fn cursor(state: &State, area: Rect) -> Option<(u16, u16)> {
 fn left_words(state: &State) -> String {
     let mut parts = Vec::new();
     parts.push(if state.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
+    if let Some(filter) = &state.filter {
+        parts.push(format!(
+            "&{} {} hidden",
+            shortened(&filter.typed, state.theme.glyphs().cut),
+            filter.hidden()
+        ));
+    }
     if let Some(message) = &state.message {
         parts.push(message.text.clone());
         return parts.join("  ");
     }
     if let Some((done, total)) = state.progress {
         parts.push(format!("reading {}%", (done * 100).checked_div(total).unwrap_or(100)));
+    }
+    if let Some(filter) = &state.next_filter {
+        parts.push(format!("filtering {}% (esc stops)", filter.percent));
     }
     if let Some(search) = &state.search {
         parts.push(format!("/{} {}", search.typed, hits(state)));
@@ -100,13 +139,22 @@ fn fitting(state: &State) -> String {
 
 fn hits(state: &State) -> String {
     let Some(search) = &state.search else { return String::new() };
-    let open = if search.is_complete { "" } else { state.theme.glyphs().ellipsis };
-    let count = search.hits.len();
-    match state.view.focus.and_then(|focus| search.number_of(focus)) {
-        Some(number) => format!("{number} of {count}{open}"),
-        None if count == 0 && search.is_complete => "no hits".to_owned(),
-        None => format!("{count}{open} hits"),
+    let percent = format!("{} {}%", state.theme.glyphs().ellipsis, search.percent);
+    let open = if search.is_complete { "" } else { &percent };
+    let count = search.total();
+    let within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
+    match state.view.focus.and_then(|focus| search.number_of(focus, state.at_hit)) {
+        Some(number) => format!("{number} of {count}{within}{open}"),
+        None if count == 0 && search.is_complete => format!("no hits{within}"),
+        None if count == 1 => format!("1 hit{within}{open}"),
+        None => format!("{count} hits{within}{open}"),
     }
+}
+
+/// A filter in the status line must leave room for what it hides.
+fn shortened(typed: &str, cut: &str) -> String {
+    let short: String = typed.chars().take(FILTER_COLUMNS).collect();
+    if short.len() < typed.len() { format!("{short}{cut}") } else { short }
 }
 
 /// `line 4812 · 96% · 0 bad · 75 records`, and what to say where there is no room for that, the longest
@@ -160,7 +208,21 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         keys.iter().map(|(keys, doc)| ((*keys).to_owned(), *doc)).collect::<Vec<_>>()
     };
     match &state.mode {
-        Mode::Search { .. } => fixed(&[("enter", "keep"), ("esc", "give up"), ("ctrl-u", "clear")]),
+        Mode::Search { .. } => fixed(&[
+            ("enter", "keep"),
+            ("esc", "give up"),
+            ("ctrl-r", "literal"),
+            ("up/down", "earlier ones"),
+            ("u: t: e: b: k: s:", "prompts, tools, errors, answers, thinking, notes"),
+            ("ctrl-u", "clear"),
+        ]),
+        Mode::Filter { .. } => fixed(&[
+            ("enter", "filter; nothing shows all"),
+            ("esc", "give up"),
+            ("up/down", "earlier ones"),
+            ("err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or", ""),
+            ("ctrl-u", "clear"),
+        ]),
         Mode::Palette(_) => {
             fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
         }

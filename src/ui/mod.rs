@@ -62,7 +62,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             let above = Rect { height: screen.height.saturating_sub(foot), ..screen };
             panel::paint_choices(state, palette, above, frame.buffer_mut());
         }
-        Mode::Search { .. } | Mode::Picker => {}
+        Mode::Search { .. } | Mode::Filter { .. } | Mode::Picker => {}
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, frame.buffer_mut()),
     }
 }

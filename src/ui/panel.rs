@@ -8,9 +8,13 @@ use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
 use super::chrome::hint;
+use crate::app::action::Action;
+use crate::app::marks;
 use crate::app::palette::{Choice, Palette};
 use crate::app::state::State;
 
+/// Characters of what a mark stands at.
+const MARK_COLUMNS: usize = 60;
 /// Choices shown at once.
 const CHOICES: usize = 12;
 
@@ -22,8 +26,10 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
     if count.is_empty() && pressed.is_empty() {
         return;
     }
-    let next = if state.pressed.is_empty() { Vec::new() } else { state.keymap.continuations(&state.pressed) };
-    let cell = next.iter().map(|(keys, binding)| keys.width() + binding.doc.width() + 4).max().unwrap_or(1);
+    let next = continuations(state);
+    let longest = usize::from(screen.width.saturating_sub(2));
+    let cell = next.iter().map(|(keys, doc)| keys.width() + doc.width() + 4).max().unwrap_or(1).min(longest);
+    let cell = cell.max(1);
     let across = (usize::from(screen.width.saturating_sub(1)) / cell).clamp(1, 3);
     let lines = next.len().div_ceil(across);
     let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(screen.height);
@@ -34,15 +40,30 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
     let title =
         Line::from(vec![Span::styled(title, state.theme.accent), Span::styled(rule, state.theme.dim)]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
-    for (place, (keys, binding)) in next.iter().enumerate() {
+    for (place, (keys, doc)) in next.iter().enumerate() {
         let (column, line) = (place / lines.max(1), place % lines.max(1));
         let x = panel.x + u16::try_from(1 + column * cell).unwrap_or(u16::MAX).min(panel.width);
         let y = panel.y + 1 + u16::try_from(line).unwrap_or(u16::MAX).min(panel.height);
         if y < panel.bottom() && x < panel.right() {
-            let line = Line::from(hint(state, keys, binding.doc).to_vec());
-            buffer.set_line(x, y, &line, panel.right() - x);
+            let line = Line::from(hint(state, keys, doc).to_vec());
+            let room = panel.right() - x;
+            buffer.set_line(x, y, &line, u16::try_from(cell).unwrap_or(room).min(room));
         }
     }
+}
+
+/// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
+fn continuations(state: &State) -> Vec<(String, String)> {
+    if state.pressed.is_empty() {
+        return Vec::new();
+    }
+    let next = state.keymap.continuations(&state.pressed);
+    let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);
+    let keys = next.into_iter().map(|(keys, binding)| (keys, binding.doc.to_owned()));
+    let marks = if goes_to_mark { marks::listed(state) } else { Vec::new() };
+    let marks =
+        marks.into_iter().map(|(letter, at)| (letter.to_string(), at.chars().take(MARK_COLUMNS).collect()));
+    keys.chain(marks).collect()
 }
 
 /// What the typed command can mean, above the line in which it is typed.

@@ -19,6 +19,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let (glyph, style) = match (mark, is_in_window) {
             (Mark::Error, _) => ("E", state.theme.bad),
             (Mark::Hit, _) => (if state.theme.ascii { "=" } else { "▪" }, state.theme.warn),
+            (Mark::Marked, _) => (if state.theme.ascii { "'" } else { "◆" }, state.theme.focus),
             (Mark::Compaction, _) => (state.theme.glyphs().compacted, state.theme.accent),
             (Mark::Prompt, false) => (if state.theme.ascii { "+" } else { "┤" }, state.theme.user),
             (Mark::Prompt, true) => (if state.theme.ascii { "#" } else { "▐" }, state.theme.user),

@@ -38,6 +38,9 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
 
 fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
     let words = match (&state.fault, &state.opened) {
+        (None, _) if state.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
+            "nothing here fits the filter; & and enter show all".to_owned()
+        }
         (Some(fault), _) => fault.to_string(),
         (None, Some(_)) if state.link == LinkState::Gone => {
             "the file is gone; waiting for it to come back".to_owned()

@@ -33,18 +33,18 @@ fn jumps_go_from_branch_to_branch() {
     assert_eq!(focused(&stage), "c000000d");
     stage.press("[ b");
     assert_eq!(focused(&stage), "c0000009");
-    stage.press("3 ' b");
+    stage.press("3 ] B");
     assert_eq!(focused(&stage), "c000000d");
-    stage.press("' b");
+    stage.press("] B");
     assert_eq!(focused(&stage), "c0000009");
-    stage.press("9 ' b");
+    stage.press("9 ] B");
     assert!(stage.picture().contains("no branch 9"));
 }
 
 #[test]
 fn a_branch_folds_into_one_row_and_opens_again() {
     let mut stage = stage((80, 24));
-    stage.press("g ' b j");
+    stage.press("g ] B j");
     assert_eq!(focused(&stage), "c000000a");
     let before = stage.state.sequence.len();
     stage.press("z c");
@@ -60,11 +60,11 @@ fn a_branch_folds_into_one_row_and_opens_again() {
 #[test]
 fn what_leads_into_a_folded_branch_opens_it() {
     let mut stage = stage((80, 24));
-    stage.press("g ' b z c / r a t h e r enter");
+    stage.press("g ] B z c / r a t h e r enter");
     assert_eq!(focused(&stage), "c000000a");
     assert!(stage.picture().contains("I would rather not"), "{}", stage.picture());
     stage.press("esc z c g z R");
-    stage.press("' b j");
+    stage.press("] B j");
     assert_eq!(focused(&stage), "c000000a", "all folds are open");
     stage.press("g z c");
     assert!(stage.picture().contains("not on a branch"), "{}", stage.picture());

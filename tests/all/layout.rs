@@ -164,6 +164,7 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
             lanes,
             depth: 0,
             raw: None,
+            only: None,
         };
         for row in lay_out(&item, &look) {
             check(&row, width);
@@ -289,7 +290,17 @@ fn huge_bodies_cost_little() {
 }
 
 fn item(entry: &Entry) -> Item<'_> {
-    Item { entry, folds: &[], turn: None, spent: None, dim: false, lanes: &[], depth: 0, raw: None }
+    Item {
+        entry,
+        folds: &[],
+        turn: None,
+        spent: None,
+        dim: false,
+        lanes: &[],
+        depth: 0,
+        raw: None,
+        only: None,
+    }
 }
 
 /// Texts that viewers stumble over.

@@ -19,6 +19,7 @@ mod demo;
 mod detect;
 mod dump;
 mod find;
+mod finding;
 mod fixtures;
 mod follow;
 mod golden;

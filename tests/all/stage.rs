@@ -8,12 +8,15 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use tv::app::arrange::{arrange, divide};
 use tv::app::keys::{Code, Press, parse_keys};
+use tv::app::search::hits_of;
 use tv::app::state::{Effect, State};
 use tv::app::update::{Event, update};
 use tv::app::viewport::{Line, focus_of};
 use tv::ingest::{self, Pager, Target};
+use tv::model::body::Held;
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::moment::Moment;
+use tv::model::record::Origin;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
@@ -25,8 +28,15 @@ pub struct Stage {
     pub state: State,
     /// What it asked the outside for and the stage does not do.
     pub asked: Vec<Effect>,
+    /// Whether texts for filters are left unread.
+    pub is_slow: bool,
     pager: Option<Pager>,
     records: u64,
+}
+
+/// Reads bodies that are on disk.
+fn reader(mut pager: Option<&mut Pager>) -> impl FnMut(Origin, u16) -> Option<Held> {
+    move |origin, slot| pager.as_mut()?.read(origin).get(usize::from(slot)).cloned()
 }
 
 /// A file or folder under `tests/fixtures`.
@@ -47,7 +57,7 @@ impl Stage {
     pub fn made(size: (u16, u16)) -> Self {
         let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
         state.size = size;
-        Self { state, asked: Vec::new(), pager: None, records: 0 }
+        Self { state, asked: Vec::new(), is_slow: false, pager: None, records: 0 }
     }
 
     /// Tells edits, each of them as the only one of its record.
@@ -83,7 +93,7 @@ impl Stage {
         let pager = Some(session.pager());
         let mut state = State::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
         state.size = size;
-        let mut stage = Self { state, asked: Vec::new(), pager, records: 0 };
+        let mut stage = Self { state, asked: Vec::new(), is_slow: false, pager, records: 0 };
         let opened = Box::new(session.opened.clone());
         stage.tell(Feed::Opened(opened));
         let mut feeds = Vec::new();
@@ -115,16 +125,25 @@ impl Stage {
                 self.happen(Event::Paged { entries, contents });
             }
             Effect::Search(job) => {
-                let hits = job.entries.iter().flat_map(|(entry, pieces)| {
-                    let blocks =
-                        pieces.iter().filter(|(_, piece)| tv::app::search::has_hit(&job.pattern, piece));
-                    blocks
-                        .map(|(block, _)| tv::app::viewport::Focus { entry: *entry, block: *block })
-                        .collect::<Vec<_>>()
-                });
-                let mut hits: Vec<_> = hits.collect();
-                hits.dedup();
-                self.happen(Event::Searched { generation: job.generation, hits, is_complete: true });
+                let mut read = reader(self.pager.as_mut());
+                let mut hits = Vec::new();
+                for (entry, blocks) in job.entries.iter() {
+                    hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
+                }
+                drop(read);
+                self.happen(Event::Searched { generation: job.generation, hits, percent: 100 });
+            }
+            Effect::Filter(job) => {
+                if self.is_slow {
+                    self.asked.push(Effect::Filter(job));
+                    return;
+                }
+                let mut read = reader(self.pager.as_mut());
+                let matching = job.unsure.iter().filter(|open| job.judge.read(&open.unsure, &mut read));
+                let matched = matching.map(|open| (open.focus, open.revision)).collect();
+                drop(read);
+                let generation = job.generation;
+                self.happen(Event::Filtered { generation, percent: 100, matched: Some(matched) });
             }
             other => self.asked.push(other),
         }

@@ -260,8 +260,17 @@ pub(crate) fn layout(session: &Session) {
         if rows >= PAGES * ROWS {
             break;
         }
-        let item =
-            Item { entry, folds: &[], turn: None, spent: None, dim: false, lanes: &[], depth: 0, raw: None };
+        let item = Item {
+            entry,
+            folds: &[],
+            turn: None,
+            spent: None,
+            dim: false,
+            lanes: &[],
+            depth: 0,
+            raw: None,
+            only: None,
+        };
         rows += tv::render::lay_out(&item, &look).len();
         laid_out += 1;
     }

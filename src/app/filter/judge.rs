@@ -1,0 +1,303 @@
+//! Whether a block passes a filter. Facts are known at once; texts may still be on disk, so an answer may
+//! be "not known yet".
+
+use regex::Regex;
+
+use super::expression::{Expr, Speaker, Term, When};
+use crate::analysis::cost;
+use crate::app::seek::is_error;
+use crate::app::texts::{self, BlockText, Read};
+use crate::model::entry::{Block, BlockKind, Entry, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind};
+use crate::model::transcript::Transcript;
+
+/// A filter, ready to judge.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    root: Node,
+    tests: Vec<Test>,
+}
+
+/// An expression over numbered tests.
+#[derive(Clone, Debug)]
+enum Node {
+    Test(usize),
+    Not(Box<Self>),
+    All(Vec<Self>),
+    Any(Vec<Self>),
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Fact(Term),
+    Since(Option<Moment>),
+    Before(Option<Moment>),
+    Text(Option<Regex>),
+}
+
+/// A block whose text must be read.
+#[derive(Clone, Debug)]
+pub struct Unsure {
+    truths: Vec<Option<bool>>,
+    text: BlockText,
+}
+
+/// A verdict, or what must be read for it.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Shown or not.
+    Known(bool),
+    /// Its text decides.
+    Unsure(Box<Unsure>),
+}
+
+impl Judge {
+    /// Makes an expression ready. Times are told from the last entry's.
+    pub fn new(expr: &Expr, last: Option<Moment>) -> Self {
+        let mut tests = Vec::new();
+        let root = node(expr, last, &mut tests);
+        Self { root, tests }
+    }
+
+    /// Judges a block by its facts, and by its text as far as that is in memory if `reads_memory`.
+    pub fn judge(
+        &self,
+        transcript: &Transcript,
+        entry: &Entry,
+        (place, block): (usize, &Block),
+        reads_memory: bool,
+    ) -> Verdict {
+        let mut truths: Vec<Option<bool>> =
+            self.tests.iter().map(|test| fact(test, transcript, entry, block)).collect();
+        if let Some(known) = self.root.holds(&truths) {
+            return Verdict::Known(known);
+        }
+        let text = texts::of_block(entry, block, place);
+        if reads_memory {
+            for (truth, pattern) in self.open_texts(&mut truths) {
+                *truth = texts::has_match(pattern, &text, None);
+            }
+            if let Some(known) = self.root.holds(&truths) {
+                return Verdict::Known(known);
+            }
+        }
+        Verdict::Unsure(Box::new(Unsure { truths, text }))
+    }
+
+    /// Judges a block by its whole text.
+    pub fn read(&self, unsure: &Unsure, read: &mut Read<'_>) -> bool {
+        let mut truths = unsure.truths.clone();
+        for (truth, pattern) in self.open_texts(&mut truths) {
+            *truth = texts::has_match(pattern, &unsure.text, Some(&mut *read));
+        }
+        self.root.holds(&truths) == Some(true)
+    }
+
+    /// Tests of texts that are not yet made.
+    fn open_texts<'a>(
+        &'a self,
+        truths: &'a mut [Option<bool>],
+    ) -> impl Iterator<Item = (&'a mut Option<bool>, &'a Regex)> {
+        let tests = truths.iter_mut().zip(&self.tests).filter(|(truth, _)| truth.is_none());
+        tests.filter_map(|(truth, test)| match test {
+            Test::Text(pattern) => Some((truth, pattern.as_ref()?)),
+            Test::Fact(_) | Test::Since(_) | Test::Before(_) => None,
+        })
+    }
+}
+
+fn node(expr: &Expr, last: Option<Moment>, tests: &mut Vec<Test>) -> Node {
+    match expr {
+        Expr::Term(term) => {
+            tests.push(test(term, last));
+            Node::Test(tests.len() - 1)
+        }
+        Expr::Not(inner) => Node::Not(Box::new(node(inner, last, tests))),
+        Expr::All(parts) => Node::All(parts.iter().map(|part| node(part, last, tests)).collect()),
+        Expr::Any(parts) => Node::Any(parts.iter().map(|part| node(part, last, tests)).collect()),
+    }
+}
+
+fn test(term: &Term, last: Option<Moment>) -> Test {
+    match term {
+        Term::Text(text) => Test::Text(texts::pattern(text, true)),
+        Term::Pattern(pattern) => Test::Text(texts::pattern(pattern, false)),
+        Term::Since(when) => Test::Since(moment_of(*when, last)),
+        Term::Before(when) => Test::Before(moment_of(*when, last)),
+        other => Test::Fact(other.clone()),
+    }
+}
+
+fn moment_of(when: When, last: Option<Moment>) -> Option<Moment> {
+    match when {
+        When::Ago(ms) => last.map(|last| Moment(last.0.saturating_sub_unsigned(ms))),
+        When::Clock(clock) => last?.at(clock),
+        When::Moment(moment) => Some(moment),
+    }
+}
+
+impl Node {
+    /// The truth of the whole, as far as it follows from the truths that are known.
+    fn holds(&self, truths: &[Option<bool>]) -> Option<bool> {
+        match self {
+            Self::Test(number) => truths.get(*number).copied().flatten(),
+            Self::Not(inner) => inner.holds(truths).map(|holds| !holds),
+            Self::All(parts) => joined(parts, truths, false),
+            Self::Any(parts) => joined(parts, truths, true),
+        }
+    }
+}
+
+/// One part that is `decisive` decides; else all must be known.
+fn joined(parts: &[Node], truths: &[Option<bool>], decisive: bool) -> Option<bool> {
+    let mut is_known = true;
+    for part in parts {
+        match part.holds(truths) {
+            Some(holds) if holds == decisive => return Some(decisive),
+            Some(_) => {}
+            None => is_known = false,
+        }
+    }
+    is_known.then_some(!decisive)
+}
+
+// === facts ===
+
+fn fact(test: &Test, transcript: &Transcript, entry: &Entry, block: &Block) -> Option<bool> {
+    let at = || call_of(block).and_then(|call| call.started).or(entry.at);
+    match test {
+        Test::Since(bound) => Some(bound.is_some_and(|bound| at() >= Some(bound))),
+        Test::Before(bound) => Some(bound.is_some_and(|bound| at().is_some_and(|at| at < bound))),
+        Test::Fact(term) => Some(holds(term, transcript, entry, block)),
+        Test::Text(Some(_)) => None,
+        Test::Text(None) => Some(false),
+    }
+}
+
+fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> bool {
+    let usage = entry.usage.as_deref();
+    match term {
+        Term::Error => is_error(block),
+        Term::Tool(name) => call_of(block).is_some_and(|call| is_tool(call, name)),
+        Term::Cost(compare, bound) => {
+            let usd = usage.and_then(|usage| cost::of_request(usage, entry.model.as_ref()).usd);
+            usd.is_some_and(|usd| compare.holds(usd, *bound))
+        }
+        Term::Tokens(compare, bound) => usage.is_some_and(|usage| compare.holds(usage.total(), *bound)),
+        Term::Took(compare, bound) => {
+            let took = call_of(block).and_then(|call| took(call, entry.at));
+            took.is_some_and(|ms| compare.holds(ms, *bound))
+        }
+        Term::Role(Speaker::User) => entry.role == Role::User,
+        Term::Role(Speaker::Bot) => entry.role == Role::Assistant,
+        Term::Role(Speaker::Sys) => entry.role == Role::System,
+        Term::Role(Speaker::Note) => entry.role == Role::Harness,
+        Term::Lane(wanted) => match &entry.lane {
+            None => wanted == "main",
+            Some(name) => {
+                let label = transcript.lane(name).map(|lane| lane.label.as_str());
+                is_like(name, wanted) || label.is_some_and(|label| is_like(label, wanted))
+            }
+        },
+        Term::Id(wanted) => ids_of(transcript, entry, block).iter().any(|id| id.starts_with(wanted.as_str())),
+        Term::File(wanted) => call_of(block).is_some_and(|call| {
+            let is_of_file =
+                matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
+            is_of_file && is_like(&call.headline, wanted)
+        }),
+        Term::Model(wanted) => entry.model.as_ref().is_some_and(|model| is_like(model, wanted)),
+        Term::Since(_) | Term::Before(_) | Term::Text(_) | Term::Pattern(_) => false,
+    }
+}
+
+fn call_of(block: &Block) -> Option<&ToolCall> {
+    match &block.kind {
+        BlockKind::Call(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// Ids under which a block is known: of its call, its entry, its parent, and the call that started its
+/// sub-agent.
+pub fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'a Block) -> Vec<&'a str> {
+    let call = match &block.kind {
+        BlockKind::Call(call) => Some(&call.key),
+        BlockKind::Result(stray) => Some(&stray.call),
+        _ => None,
+    };
+    let lane = entry.lane.as_ref().and_then(|lane| transcript.lane(lane)).and_then(|lane| lane.call.as_ref());
+    let ids = [call, Some(&entry.key), entry.parent.as_ref(), lane];
+    ids.into_iter().flatten().map(Text::as_str).filter(|id| !id.is_empty()).collect()
+}
+
+/// How long a call took, in ms: as measured, else by the times of its records.
+pub fn took(call: &ToolCall, called: Option<Moment>) -> Option<u64> {
+    let result = call.state.result()?;
+    let by_times = || Some(result.at?.since(call.started.or(called)?));
+    result.duration_ms.or_else(by_times)
+}
+
+/// Whether a call is of this tool: by its whole name, or by what it does.
+fn is_tool(call: &ToolCall, wanted: &str) -> bool {
+    let kind = match call.kind {
+        ToolKind::Run => "run",
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Write => "write",
+        ToolKind::Search => "search",
+        ToolKind::Fetch => "fetch",
+        ToolKind::Delegate => "delegate",
+        ToolKind::Plan => "plan",
+        ToolKind::Other => "other",
+    };
+    let matches = |name: &str| match wanted.contains('*') {
+        true => is_like(name, wanted),
+        false if wanted.chars().any(char::is_uppercase) => name == wanted,
+        false => name.to_lowercase() == wanted,
+    };
+    matches(kind) || matches(&call.name)
+}
+
+/// Whether a name has this in it; with `*`, whether all of it is so. Case matters only with capitals.
+fn is_like(name: &str, wanted: &str) -> bool {
+    let name = if wanted.chars().any(char::is_uppercase) { name.to_owned() } else { name.to_lowercase() };
+    let mut parts = wanted.split('*');
+    let first = parts.next().unwrap_or_default();
+    if !wanted.contains('*') {
+        return name.contains(wanted);
+    }
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.split_once(part) {
+            Some((_, behind)) => rest = behind,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_like;
+
+    #[test]
+    fn stars_stand_for_anything() {
+        for (name, wanted, is) in [
+            ("src/watch.rs", "watch", true),
+            ("src/Watch.rs", "watch", true),
+            ("src/watch.rs", "Watch", false),
+            ("src/watch.rs", "*.rs", true),
+            ("src/watch.rs", "src/*.toml", false),
+            ("mcp__github__issue", "mcp*hub*", true),
+            ("bash", "*", true),
+            ("bash", "b*h", true),
+            ("bash", "*a", false),
+        ] {
+            assert_eq!(is_like(name, wanted), is, "{name} {wanted}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Reads a filter as it is typed, and says at which place of the line it cannot be read.
+
+use regex::RegexBuilder;
+
+use super::expression::{Compare, Expr, Speaker, TIMES, TOKENS, Term, When};
+use crate::model::moment::{Clock, Moment};
+
+/// Deeper parentheses were not typed by a reader.
+const DEEPEST: usize = 32;
+/// Patterns that become larger than this are not worth the wait.
+const LARGEST_PATTERN: usize = 1 << 22;
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Place in the line, in characters from 0.
+    pub at: usize,
+    /// In plain words.
+    pub what: String,
+}
+
+/// Reads a filter.
+pub fn parse(typed: &str) -> Result<Expr, Mistake> {
+    let mut reader = Reader { chars: typed.chars().collect(), at: 0, depth: 0 };
+    let expr = reader.any()?;
+    match reader.peek() {
+        None => Ok(expr),
+        Some(_) => Err(reader.mistake("this parenthesis closes nothing")),
+    }
+}
+
+struct Reader {
+    chars: Vec<char>,
+    at: usize,
+    depth: usize,
+}
+
+impl Reader {
+    fn mistake(&self, what: impl Into<String>) -> Mistake {
+        Mistake { at: self.at, what: what.into() }
+    }
+
+    fn here(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    /// The next character that is not blank.
+    fn peek(&mut self) -> Option<char> {
+        while self.here().is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+        self.here()
+    }
+
+    /// The bare word that begins here.
+    fn word(&self) -> String {
+        let rest = self.chars.iter().skip(self.at);
+        rest.take_while(|c| !c.is_whitespace() && !"()\"".contains(**c)).collect()
+    }
+
+    fn is_at_or(&mut self) -> bool {
+        let is_word = self.peek().is_some() && self.word() == "or";
+        is_word && self.chars.get(self.at + 2) != Some(&'"')
+    }
+
+    fn any(&mut self) -> Result<Expr, Mistake> {
+        let mut parts = vec![self.all()?];
+        while self.is_at_or() {
+            self.at += 2;
+            parts.push(self.all()?);
+        }
+        Ok(Expr::any(parts))
+    }
+
+    fn all(&mut self) -> Result<Expr, Mistake> {
+        let mut parts = Vec::new();
+        loop {
+            let ends = matches!(self.peek(), None | Some(')')) || self.is_at_or();
+            if ends && parts.is_empty() {
+                return Err(self.mistake("something to look for is missing here"));
+            }
+            if ends {
+                return Ok(Expr::all(parts));
+            }
+            parts.push(self.one()?);
+        }
+    }
+
+    fn one(&mut self) -> Result<Expr, Mistake> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.mistake("too deep"));
+        }
+        let read = match self.peek() {
+            Some('-') => {
+                self.at += 1;
+                if self.here().is_none_or(char::is_whitespace) {
+                    return Err(self.mistake("what is to be left out must follow the -"));
+                }
+                self.one().map(|inner| Expr::Not(Box::new(inner)))
+            }
+            Some('(') => self.group(),
+            Some('"') => self.quoted().map(|text| Expr::Term(Term::Text(text))),
+            Some('/') => self.pattern().map(Expr::Term),
+            Some(')') | None => Err(self.mistake("something to look for is missing here")),
+            Some(_) => self.fact().map(Expr::Term),
+        };
+        self.depth -= 1;
+        read
+    }
+
+    fn group(&mut self) -> Result<Expr, Mistake> {
+        let opened = self.at;
+        self.at += 1;
+        let inner = self.any()?;
+        if self.peek() != Some(')') {
+            return Err(Mistake { at: opened, what: "this parenthesis is not closed".to_owned() });
+        }
+        self.at += 1;
+        Ok(inner)
+    }
+
+    fn quoted(&mut self) -> Result<String, Mistake> {
+        let opened = self.at;
+        self.at += 1;
+        let mut text = String::new();
+        while let Some(c) = self.here() {
+            self.at += 1;
+            match c {
+                '"' if text.is_empty() => {
+                    return Err(Mistake { at: opened, what: "nothing is between the quotes".to_owned() });
+                }
+                '"' => return Ok(text),
+                '\\' => {
+                    text.extend(self.here());
+                    self.at += 1;
+                }
+                c => text.push(c),
+            }
+        }
+        Err(Mistake { at: opened, what: "this quote is not closed".to_owned() })
+    }
+
+    /// A regular expression ends with a slash at the end of a word; without one it is a path.
+    fn pattern(&mut self) -> Result<Term, Mistake> {
+        let ends_word = |c: Option<&char>| c.is_none_or(|c| c.is_whitespace() || *c == ')');
+        let mut end = self.at + 1;
+        let mut is_escaped = false;
+        loop {
+            match self.chars.get(end) {
+                None => return self.fact(),
+                Some('/') if !is_escaped && ends_word(self.chars.get(end + 1)) => break,
+                Some(c) => is_escaped = *c == '\\' && !is_escaped,
+            }
+            end += 1;
+        }
+        let pattern: String = self.chars.iter().take(end).skip(self.at + 1).collect();
+        let built = RegexBuilder::new(&pattern).size_limit(LARGEST_PATTERN).build();
+        if pattern.is_empty() || built.is_err() {
+            let what =
+                if pattern.is_empty() { "nothing is between the slashes" } else { "no regular expression" };
+            return Err(self.mistake(what));
+        }
+        self.at = end + 1;
+        Ok(Term::Pattern(pattern))
+    }
+
+    fn fact(&mut self) -> Result<Term, Mistake> {
+        let word = self.word();
+        let Some((name, _)) = word.split_once([':', '<', '>']) else {
+            self.at += word.chars().count();
+            return Ok(if word == "err" { Term::Error } else { Term::Text(word) });
+        };
+        let start = self.at;
+        self.at += name.chars().count();
+        match (name, self.here()) {
+            ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
+            ("since", Some(':')) => self.time().map(Term::Since),
+            ("before", Some(':')) => self.time().map(Term::Before),
+            ("role", Some(':')) => self.speaker().map(Term::Role),
+            ("tool", Some(':')) => self.value().map(Term::Tool),
+            ("lane", Some(':')) => self.value().map(Term::Lane),
+            ("id", Some(':')) => self.value().map(Term::Id),
+            ("file", Some(':')) => self.value().map(Term::File),
+            ("model", Some(':')) => self.value().map(Term::Model),
+            ("cost" | "tok" | "dur", _) => Err(self.mistake(format!("< or > and a figure follow {name}"))),
+            _ if is_misspelt(name, &word) => {
+                Err(Mistake { at: start, what: format!("no fact is called {name}; \"{word}\" is text") })
+            }
+            _ => {
+                self.at = start + word.chars().count();
+                Ok(Term::Text(word))
+            }
+        }
+    }
+
+    /// What stands behind the colon.
+    fn value(&mut self) -> Result<String, Mistake> {
+        self.at += 1;
+        if self.here() == Some('"') {
+            return self.quoted();
+        }
+        let word = self.word();
+        if word.is_empty() {
+            return Err(self.mistake("a word is missing here"));
+        }
+        self.at += word.chars().count();
+        Ok(word)
+    }
+
+    fn speaker(&mut self) -> Result<Speaker, Mistake> {
+        let at = self.at + 1;
+        match self.value()?.as_str() {
+            "user" | "you" => Ok(Speaker::User),
+            "bot" | "assistant" => Ok(Speaker::Bot),
+            "sys" | "system" => Ok(Speaker::Sys),
+            "note" | "harness" => Ok(Speaker::Note),
+            _ => Err(Mistake { at, what: "a role is user, bot, sys or note".to_owned() }),
+        }
+    }
+
+    fn time(&mut self) -> Result<When, Mistake> {
+        let at = self.at + 1;
+        let typed = self.value()?;
+        let ago = amount(&typed, TIMES).filter(|_| typed.ends_with(char::is_alphabetic)).map(When::Ago);
+        let clock = || Clock::parse(&typed).map(When::Clock);
+        let moment = || Moment::parse(&typed).or_else(|| Moment::parse_local(&typed)).map(When::Moment);
+        let when = ago.or_else(clock).or_else(moment);
+        when.ok_or_else(|| Mistake { at, what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned() })
+    }
+
+    fn figure(&mut self, name: &str) -> Result<Term, Mistake> {
+        let sign: String = self.word().chars().take(2).collect();
+        let (compare, length) = match (sign.as_str(), sign.chars().next()) {
+            (">=", _) => (Compare::AtLeast, 2),
+            ("<=", _) => (Compare::AtMost, 2),
+            (_, Some('>')) => (Compare::More, 1),
+            _ => (Compare::Less, 1),
+        };
+        self.at += length;
+        let typed = self.word();
+        let term = match name {
+            "cost" => usd(&typed).map(|usd| Term::Cost(compare, usd)),
+            "tok" => amount(&typed, TOKENS).map(|n| Term::Tokens(compare, n)),
+            _ => amount(&typed, TIMES).map(|ms| Term::Took(compare, ms)),
+        };
+        let term = term.ok_or_else(|| match name {
+            "cost" => self.mistake("an amount in USD such as .1 is missing here"),
+            "tok" => self.mistake("a number such as 5k is missing here"),
+            _ => self.mistake("a duration such as 10s is missing here"),
+        })?;
+        self.at += typed.chars().count();
+        Ok(term)
+    }
+}
+
+/// `rol:user` is a slip, `std::fs`, `http://x` and `watch.rs:44` are texts.
+fn is_misspelt(name: &str, word: &str) -> bool {
+    let rest = word.strip_prefix(name).unwrap_or_default();
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
+    is_name && !rest.starts_with("::") && !rest.starts_with(":/")
+}
+
+fn usd(typed: &str) -> Option<f64> {
+    let digits = typed.strip_prefix('$').unwrap_or(typed);
+    let is_plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    digits.parse().ok().filter(|usd: &f64| is_plain && usd.is_finite())
+}
+
+/// Reads `10s`, `1m30s`, `1.5k`; a number without a unit is in seconds or in ones.
+fn amount(typed: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let mut rest = typed;
+    let mut sum: Option<u64> = None;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, behind) = rest.split_at_checked(end)?;
+        let end = behind.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at_checked(end)?;
+        let of_unit = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, size)| *size);
+        let size = of_unit.or((unit.is_empty() && sum.is_none()).then_some(1_000))?;
+        sum = Some(sum.unwrap_or(0).checked_add(scaled(number, size)?)?);
+        rest = behind;
+    }
+    sum
+}
+
+/// A decimal number of units.
+fn scaled(number: &str, size: u64) -> Option<u64> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && part.is_empty()) || part.len() > 9 {
+        return None;
+    }
+    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    let ten = 10_u64.checked_pow(u32::try_from(part.len()).ok()?)?;
+    digits(whole)?.checked_mul(size)?.checked_add(digits(part)?.checked_mul(size)? / ten)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
+use proptest::{collection, option, prop_oneof, sample};
+
+use super::{Mistake, parse};
+use crate::app::filter::expression::{Compare, Expr, Speaker, Term, When};
+use crate::model::moment::{Clock, Moment};
+
+fn term(typed: &str) -> Term {
+    match parse(typed) {
+        Ok(Expr::Term(term)) => term,
+        other => panic!("{typed}: {other:?}"),
+    }
+}
+
+#[test]
+fn facts_are_read() {
+    assert_eq!(term("err"), Term::Error);
+    assert_eq!(term("tool:bash"), Term::Tool("bash".into()));
+    assert_eq!(term("cost>.1"), Term::Cost(Compare::More, 0.1));
+    assert_eq!(term("cost<=$2"), Term::Cost(Compare::AtMost, 2.0));
+    assert_eq!(term("tok>5k"), Term::Tokens(Compare::More, 5_000));
+    assert_eq!(term("tok<1.5M"), Term::Tokens(Compare::Less, 1_500_000));
+    assert_eq!(term("dur>=10s"), Term::Took(Compare::AtLeast, 10_000));
+    assert_eq!(term("dur>1m30s"), Term::Took(Compare::More, 90_000));
+    assert_eq!(term("dur>10"), Term::Took(Compare::More, 10_000));
+    assert_eq!(term("since:10m"), Term::Since(When::Ago(600_000)));
+    assert_eq!(term("before:10:42"), Term::Before(When::Clock(Clock::parse("10:42").unwrap())));
+    let day = Moment::parse_local("2026-01-31").unwrap();
+    assert_eq!(term("since:2026-01-31"), Term::Since(When::Moment(day)));
+    assert_eq!(term("role:you"), Term::Role(Speaker::User));
+    assert_eq!(term("lane:\"the mate\""), Term::Lane("the mate".into()));
+    assert_eq!(term("id:toolu_1"), Term::Id("toolu_1".into()));
+    assert_eq!(term("file:*.rs"), Term::File("*.rs".into()));
+    assert_eq!(term("model:opus"), Term::Model("opus".into()));
+}
+
+#[test]
+fn texts_are_read() {
+    for bare in ["herring", "std::fs", "http://x.y/z", "watch.rs:44", "/home/mira/boats", "x=1", "tools"] {
+        assert_eq!(term(bare), Term::Text(bare.into()), "{bare}");
+    }
+    assert_eq!(term(r#""a \"b\" \\ or""#), Term::Text(r#"a "b" \ or"#.into()));
+    assert_eq!(term("/a b|c/"), Term::Pattern("a b|c".into()));
+    assert_eq!(term(r"/a\/ b/"), Term::Pattern(r"a\/ b".into()));
+    assert_eq!(term("\"or\""), Term::Text("or".into()));
+}
+
+#[test]
+fn conditions_are_joined() {
+    let text = |text: &str| Expr::Term(Term::Text(text.into()));
+    assert_eq!(parse("a b or c").unwrap(), Expr::any(vec![Expr::all(vec![text("a"), text("b")]), text("c")]));
+    assert_eq!(
+        parse("a (b or c)").unwrap(),
+        Expr::all(vec![text("a"), Expr::any(vec![text("b"), text("c")])])
+    );
+    assert_eq!(parse("-a b").unwrap(), Expr::all(vec![Expr::Not(Box::new(text("a"))), text("b")]));
+    let both = Expr::all(vec![text("a"), text("b")]);
+    assert_eq!(parse("-(a b)").unwrap(), Expr::Not(Box::new(both)));
+    assert_eq!(parse("(a (b c))").unwrap(), Expr::all(vec![text("a"), text("b"), text("c")]));
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    for (typed, at, words) in [
+        ("", 0, "missing"),
+        ("tool:bash cost>", 15, "USD"),
+        ("cost>x", 5, "USD"),
+        ("tok>", 4, "5k"),
+        ("err dur>fast", 8, "10s"),
+        ("since:noon", 6, "10:42"),
+        ("role:king", 5, "user, bot"),
+        ("rol:user", 0, "rol"),
+        ("a (b or c", 2, "not closed"),
+        ("a b)", 3, "closes nothing"),
+        ("a or", 4, "missing"),
+        ("or a", 0, "missing"),
+        ("tool:", 5, "word"),
+        ("a \"b", 2, "quote"),
+        ("a \"\"", 2, "between the quotes"),
+        ("x /(/", 2, "regular expression"),
+        ("- a", 1, "left out"),
+        ("cost:1", 4, "figure"),
+    ] {
+        let Mistake { at: found, what } = parse(typed).expect_err(typed);
+        assert_eq!(found, at, "{typed}: {what}");
+        assert!(what.contains(words), "{typed}: {what}");
+    }
+    assert!(parse(&"(".repeat(1_000)).is_err());
+    assert!(parse(&"-".repeat(1_000)).is_err());
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z*.]{1,8}",
+        "[ -~äλ中]{1,12}",
+        sample::select(vec!["or", "err", "(x)", "a\\", "-a"]).prop_map(str::to_owned)
+    ]
+}
+
+fn terms() -> impl Strategy<Value = Term> {
+    let compare = || sample::select(vec![Compare::More, Compare::AtLeast, Compare::Less, Compare::AtMost]);
+    let when = || {
+        prop_oneof![
+            (1..=u64::from(u32::MAX)).prop_map(When::Ago),
+            (0..24_u32, 0..60_u32)
+                .prop_map(|(h, m)| When::Clock(Clock::parse(&format!("{h:02}:{m:02}")).unwrap())),
+            (1_600_000_000_000_i64..1_900_000_000_000).prop_map(|ms| When::Moment(Moment(ms))),
+        ]
+    };
+    prop_oneof![
+        sample::select(vec![Term::Error]),
+        words().prop_map(Term::Tool),
+        (compare(), 0.0..1e6).prop_map(|(compare, usd)| Term::Cost(compare, usd)),
+        (compare(), any::<u32>()).prop_map(|(compare, n)| Term::Tokens(compare, u64::from(n) * 500)),
+        (compare(), any::<u32>()).prop_map(|(compare, n)| Term::Took(compare, u64::from(n) * 100)),
+        when().prop_map(Term::Since),
+        when().prop_map(Term::Before),
+        sample::select(vec![Speaker::User, Speaker::Bot, Speaker::Sys, Speaker::Note]).prop_map(Term::Role),
+        words().prop_map(Term::Lane),
+        words().prop_map(Term::Id),
+        words().prop_map(Term::File),
+        words().prop_map(Term::Model),
+        words().prop_map(Term::Text),
+        "[a-z .*|]{1,8}[a-z]"
+            .prop_filter("a regular expression", |p| regex::Regex::new(p).is_ok())
+            .prop_map(Term::Pattern),
+    ]
+}
+
+fn expressions() -> impl Strategy<Value = Expr> {
+    terms().prop_map(Expr::Term).prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|expr| Expr::Not(Box::new(expr))),
+            collection::vec(inner.clone(), 2..4).prop_map(Expr::all),
+            collection::vec(inner, 2..4).prop_map(Expr::any),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn filters_print_as_they_are_parsed(expr in expressions()) {
+        prop_assert_eq!(parse(&expr.to_string()), Ok(expr.clone()), "{}", expr);
+    }
+
+    #[test]
+    fn whatever_is_typed_has_an_answer(typed in "[ -~\u{e4}]{0,40}", cut in option::of(0..20_usize)) {
+        let typed: String = typed.chars().take(cut.unwrap_or(40)).collect();
+        if let Err(mistake) = parse(&typed) {
+            assert!(mistake.at <= typed.chars().count(), "{typed}: {mistake:?}");
+        }
+    }
+}

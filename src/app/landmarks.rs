@@ -1,0 +1,93 @@
+//! Where the next landmark is: an item of a kind, an expensive turn, a pause, another item with the same
+//! id. What the filter hides is passed over.
+
+use std::collections::HashSet;
+
+use super::action::{Kind, Way};
+use super::filter::judge::ids_of;
+use super::seek::{is_headline, is_kind, nearest};
+use super::sequence::place_in_file;
+use super::state::State;
+use super::viewport::Focus;
+use crate::analysis::cost;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
+use crate::model::transcript::Transcript;
+
+/// Nothing was written for longer than this, in ms.
+const PAUSE: u64 = 30_000;
+/// An expensive turn costs so many times the average.
+const EXPENSIVE: f64 = 2.0;
+
+/// The next item of a kind, seen from the focus.
+pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
+    let focus = state.view.focus;
+    let start = focus.and_then(|focus| state.sequence.place_of(focus.entry)).unwrap_or(0);
+    let from = (start, focus.map(|focus| focus.block));
+    let costly = if kind == Kind::Costly { expensive_turns(&state.transcript) } else { HashSet::new() };
+    nearest(&state.transcript, state.sequence.order(), from, way, |focus, entry| {
+        let is_wanted = match kind {
+            Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
+            Kind::Gap => is_first_shown(state, focus) && follows_a_pause(state, focus.entry, entry),
+            kind => is_kind(&state.transcript, focus, entry, kind),
+        };
+        is_wanted && state.shows(focus)
+    })
+}
+
+/// Prompts of turns that cost twice the average, and of the most expensive one.
+fn expensive_turns(transcript: &Transcript) -> HashSet<EntryId> {
+    let turns = transcript.turns().iter().enumerate();
+    let costs = turns.filter_map(|(number, turn)| {
+        let usd = cost::of(&transcript.turn_facts(number).totals).usd?;
+        (usd > 0.0).then_some((turn.prompt, usd))
+    });
+    let costs: Vec<(EntryId, f64)> = costs.collect();
+    let sum: f64 = costs.iter().map(|(_, usd)| usd).sum();
+    let highest = costs.iter().map(|(_, usd)| *usd).fold(0.0, f64::max);
+    let bound = (sum / costs.len().max(1) as f64 * EXPENSIVE).min(highest);
+    costs.into_iter().filter(|(_, usd)| *usd >= bound).map(|(prompt, _)| prompt).collect()
+}
+
+fn is_first_shown(state: &State, focus: Focus) -> bool {
+    (0..focus.block).all(|block| !state.shows(Focus { block, ..focus }))
+}
+
+/// Whether nothing was written for a while before an entry, of all that is shown above it.
+fn follows_a_pause(state: &State, id: EntryId, entry: &Entry) -> bool {
+    let above = state.sequence.place_of(id).and_then(|place| place.checked_sub(1));
+    let above = above.and_then(|place| state.transcript.get(state.sequence.at(place)?));
+    let silent = above.and_then(last_sign).and_then(|before| Some(entry.at?.since(before)));
+    silent.is_some_and(|ms| ms > PAUSE)
+}
+
+/// The last time that something of an entry was written, results included.
+fn last_sign(entry: &Entry) -> Option<Moment> {
+    let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
+    results.chain(entry.at).max()
+}
+
+/// The next item with an id, in the order of the file, sub-agents included.
+pub fn same_id(state: &State, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
+    let transcript = &state.transcript;
+    let start = place_in_file(transcript, here.entry)?;
+    nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {
+        let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
+        entry.blocks.get(focus.block).is_some_and(has_id) && state.shows(focus)
+    })
+}
+
+/// The id by which an item hangs together with others: that of its call, of the call that started its
+/// sub-agent, or of its entry.
+pub fn id_of(transcript: &Transcript, focus: Focus) -> Option<String> {
+    let entry = transcript.get(focus.entry)?;
+    let own = match &entry.blocks.get(focus.block)?.kind {
+        BlockKind::Call(call) => Some(&call.key),
+        BlockKind::Result(stray) => Some(&stray.call),
+        _ => None,
+    };
+    let lane = || transcript.lane(entry.lane.as_ref()?)?.call.as_ref();
+    let id = own.filter(|id| !id.is_empty()).or_else(lane).unwrap_or(&entry.key);
+    Some(id.to_string())
+}

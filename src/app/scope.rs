@@ -1,0 +1,77 @@
+//! What a search can be narrowed to: a letter and a colon before the text, such as `/u:boats`.
+
+use super::seek::is_error;
+use crate::model::entry::{Block, BlockKind, Entry, Role};
+
+/// A kind of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// What the user said.
+    Prompts,
+    /// Tool calls and their results.
+    Tools,
+    /// Errors.
+    Errors,
+    /// What the model said.
+    Answers,
+    /// What it thought.
+    Thinking,
+    /// What the agent program and the system prompt said.
+    Notes,
+}
+
+/// All scopes with their letters and words.
+pub const SCOPES: [(char, Scope, &str); 6] = [
+    ('u', Scope::Prompts, "prompts"),
+    ('t', Scope::Tools, "tools"),
+    ('e', Scope::Errors, "errors"),
+    ('b', Scope::Answers, "answers"),
+    ('k', Scope::Thinking, "thinking"),
+    ('s', Scope::Notes, "notes"),
+];
+
+impl Scope {
+    /// Divides what was typed into the scope and the text.
+    pub fn split(typed: &str) -> (Option<Self>, &str) {
+        let scoped = SCOPES.iter().find_map(|(letter, scope, _)| {
+            let text = typed.strip_prefix(*letter)?.strip_prefix(':')?;
+            Some((Some(*scope), text))
+        });
+        scoped.unwrap_or((None, typed))
+    }
+
+    /// What it holds, in a word.
+    pub fn word(self) -> &'static str {
+        SCOPES.iter().find(|(_, scope, _)| *scope == self).map_or("", |(_, _, word)| word)
+    }
+}
+
+/// The scopes of a block.
+pub fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
+    let speaker = match entry.role {
+        Role::User => Scope::Prompts,
+        Role::Assistant => Scope::Answers,
+        Role::System | Role::Harness => Scope::Notes,
+    };
+    let own = match &block.kind {
+        BlockKind::Text(_) | BlockKind::Image(_) => speaker,
+        BlockKind::Thinking(_) => Scope::Thinking,
+        BlockKind::Call(_) | BlockKind::Result(_) => Scope::Tools,
+        BlockKind::Break(_) | BlockKind::Raw(_) => Scope::Notes,
+    };
+    std::iter::once(own).chain(is_error(block).then_some(Scope::Errors)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scope;
+
+    #[test]
+    fn a_letter_and_a_colon_are_a_scope() {
+        assert_eq!(Scope::split("u:boats"), (Some(Scope::Prompts), "boats"));
+        assert_eq!(Scope::split("e:"), (Some(Scope::Errors), ""));
+        assert_eq!(Scope::split("x:boats"), (None, "x:boats"));
+        assert_eq!(Scope::split("[u]:boats"), (None, "[u]:boats"));
+        assert_eq!(Scope::split("u"), (None, "u"));
+    }
+}

@@ -1,0 +1,626 @@
+//! What a reader finds: filters, scopes, hits within an item, mentions, ids, marks and the jump list.
+
+use std::collections::HashSet;
+
+use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
+use proptest::sample::select;
+use tv::app::state::{Effect, Mode as KeyMode};
+use tv::app::update::Event;
+use tv::model::body::Tree;
+use tv::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage as Stretch};
+use tv::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
+use tv::model::moment::Moment;
+use tv::model::text::Text;
+use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use tv::model::usage::Usage;
+use tv::render::theme::Theme;
+
+use crate::fixtures;
+use crate::stage::{Stage, demo};
+
+// === a session made by hand ===
+
+const START: i64 = 1_700_000_000_000;
+
+fn entry(key: &str, seconds: i64, role: Role, kinds: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
+    let mut batch = Batch::default();
+    let kinds = kinds(&mut batch);
+    let at = Some(Moment(START + seconds * 1_000));
+    let mut entry: Entry = batch.new_entry(Text::from(key), role, at);
+    entry.marks.prompt = role == Role::User;
+    let blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Block { piece: Piece(piece), kind });
+    entry.blocks = blocks.collect();
+    Edit::Entry(Box::new(entry))
+}
+
+fn says(key: &str, seconds: i64, role: Role, text: &str) -> Edit {
+    entry(key, seconds, role, |batch| vec![BlockKind::Text(batch.prose(text))])
+}
+
+fn with(edit: Edit, change: impl FnOnce(&mut Entry)) -> Edit {
+    let Edit::Entry(mut entry) = edit else { return edit };
+    change(&mut entry);
+    Edit::Entry(entry)
+}
+
+fn call_of(batch: &mut Batch, key: &str, name: &str, kind: ToolKind, headline: &str) -> BlockKind {
+    let headline = Text::from(headline);
+    let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(headline.clone()))]);
+    BlockKind::Call(Box::new(ToolCall {
+        key: Text::from(key),
+        name: Text::from(name),
+        kind,
+        input: batch.tree(&headline, headline.len(), || tree),
+        headline,
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    }))
+}
+
+fn calls(key: &str, seconds: i64, name: &str, kind: ToolKind, headline: &str) -> Edit {
+    entry(key, seconds, Role::Assistant, |batch| vec![call_of(batch, key, name, kind, headline)])
+}
+
+fn result(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
+    let mut batch = Batch::default();
+    let result = ToolResult {
+        key: Text::from(format!("result of {call}").as_str()),
+        body: batch.output(text),
+        patch: None,
+        images: Vec::new(),
+        verdict,
+        facts: Text::from(""),
+        duration_ms: None,
+        at: Some(Moment(START + seconds * 1_000)),
+    };
+    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
+}
+
+fn crates() -> String {
+    (1..=60)
+        .map(|n| if n % 20 == 0 { format!("crate {n} of herring\n") } else { format!("crate {n}\n") })
+        .collect()
+}
+
+/// Two turns on a boat; one answer says something, thinks and calls two tools.
+fn edits() -> Vec<Edit> {
+    vec![
+        says("p1", 0, Role::User, "count the boats in src/harbour.rs"),
+        with(says("a1", 2, Role::Assistant, "There are three boats."), |entry| {
+            entry.model = Some(Text::from("claude-opus-4-6"));
+            entry.usage = Some(Box::new(Usage { input: Some(900), cost: Some(0.05), ..Usage::default() }));
+        }),
+        with(says("p2", 60, Role::User, "and what do they carry?"), |_| {}),
+        with(
+            entry("a2", 62, Role::Assistant, |batch| {
+                vec![
+                    BlockKind::Thinking(batch.prose("Maybe herring.")),
+                    BlockKind::Text(batch.prose("I look into the hold.")),
+                    call_of(batch, "c1", "bash", ToolKind::Run, "ls hold"),
+                    call_of(batch, "c2", "Read", ToolKind::Read, "src/harbour.rs"),
+                ]
+            }),
+            |entry| {
+                entry.model = Some(Text::from("gpt-5"));
+                entry.usage =
+                    Some(Box::new(Usage { input: Some(9_000), cost: Some(0.5), ..Usage::default() }));
+            },
+        ),
+        result("c1", 80, &crates(), Verdict::Done),
+        result("c2", 63, "fn harbour() {}", Verdict::Done),
+        calls("c3", 81, "bash", ToolKind::Run, "ls lantern"),
+        result("c3", 82, "ls: no such lantern", Verdict::Failed),
+        calls("c4", 83, "task", ToolKind::Delegate, "ask the mate"),
+        Edit::Meta(MetaEdit::Lane { name: Text::from("mate"), label: None, call: Some(Text::from("c4")) }),
+        with(says("m1", 84, Role::User, "what is in the hold?"), |entry| {
+            entry.lane = Some(Text::from("mate"));
+        }),
+        with(calls("m2", 85, "bash", ToolKind::Run, "cat hold"), |entry| {
+            entry.lane = Some(Text::from("mate"));
+        }),
+        result("m2", 86, "permission denied", Verdict::Failed),
+        result("c4", 90, "the mate does not know", Verdict::Done),
+        entry("w1", 91, Role::Harness, |_| {
+            vec![BlockKind::Break(Break::Error(Text::from("the tide is late")))]
+        }),
+        says("a3", 92, Role::Assistant, "Herring, sixty crates."),
+    ]
+}
+
+fn session() -> Stage {
+    let mut stage = Stage::made((100, 40));
+    stage.add(edits());
+    stage.press("g");
+    stage
+}
+
+fn filter(stage: &mut Stage, typed: &str) {
+    stage.press("&").type_in(typed).press("enter");
+    assert!(matches!(stage.state.mode, KeyMode::Normal), "{typed} can be read");
+}
+
+/// Keys of the shown entries, each with the blocks that have rows.
+fn shown(stage: &Stage) -> Vec<String> {
+    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+    for line in &stage.state.view.lines {
+        let key = stage.state.transcript.get(line.entry).unwrap().key.to_string();
+        let block = line.row().unwrap().block;
+        match found.last_mut().filter(|(known, _)| *known == key) {
+            Some((_, blocks)) if blocks.last() == Some(&block) => {}
+            Some((_, blocks)) => blocks.push(block),
+            None => found.push((key, vec![block])),
+        }
+    }
+    found
+        .into_iter()
+        .map(|(key, blocks)| format!("{key}:{}", blocks.iter().map(ToString::to_string).collect::<String>()))
+        .collect()
+}
+
+fn focused_key(stage: &Stage) -> String {
+    let focus = stage.state.view.focus.expect("something is focused");
+    stage.state.transcript.get(focus.entry).unwrap().key.to_string()
+}
+
+// === filters ===
+
+#[test]
+fn filters_show_the_blocks_that_match() {
+    for (typed, expected) in [
+        ("err", &["c3:0", "m2:0", "w1:0"][..]),
+        ("tool:bash", &["a2:2", "c3:0", "m2:0"]),
+        ("tool:read", &["a2:3"]),
+        ("tool:* -err", &["a2:23", "c4:0"]),
+        ("cost>.1", &["a2:0123"]),
+        ("tok<1k", &["a1:0"]),
+        ("dur>10s", &["a2:2"]),
+        ("since:10s", &["c4:0", "m1:0", "m2:0", "w1:0", "a3:0"]),
+        ("before:89s", &["p1:0", "a1:0"]),
+        ("role:user", &["p1:0", "p2:0", "m1:0"]),
+        ("role:note", &["w1:0"]),
+        ("lane:mate", &["m1:0", "m2:0"]),
+        ("lane:main err", &["c3:0", "w1:0"]),
+        ("id:c4", &["c4:0", "m1:0", "m2:0"]),
+        ("file:harbour", &["a2:3"]),
+        ("model:opus or model:GPT", &["a1:0"]),
+        ("model:opus or model:gpt", &["a1:0", "a2:0123"]),
+        ("herring", &["a2:02", "a3:0"]),
+        ("Herring", &["a3:0"]),
+        ("\"crate 40 of\"", &["a2:2"]),
+        ("/boats|mate/", &["p1:0", "a1:0", "c4:0"]),
+        ("role:bot -tool:* hold", &["a2:1"]),
+    ] {
+        let mut stage = session();
+        filter(&mut stage, typed);
+        stage.press("g");
+        assert_eq!(shown(&stage), expected, "{typed}\n{}", stage.picture());
+    }
+}
+
+#[test]
+fn an_empty_filter_shows_all_again() {
+    let mut stage = session();
+    let before = stage.window();
+    filter(&mut stage, "err");
+    let blocks: usize = stage.state.transcript.entries().map(|entry| entry.blocks.len()).sum();
+    assert!(stage.status().contains(&format!("&err {} hidden", blocks - 3)), "{}", stage.status());
+    stage.press("m a");
+    assert!(
+        stage.status().contains("marked a") && stage.status().contains("hidden"),
+        "beside a message, too: {}",
+        stage.status()
+    );
+    stage.press("& enter g");
+    assert_eq!(stage.window(), before);
+    assert!(!stage.status().contains("hidden"), "{}", stage.status());
+    stage.press(":").type_in("filter tool:bash").press("enter");
+    assert!(stage.status().contains("&tool:bash"), "{}", stage.status());
+    filter(&mut stage, "\"nothing of the kind\"");
+    assert!(stage.picture().contains("nothing here fits the filter"), "{}", stage.picture());
+    stage.press("f f");
+    assert!(stage.picture().contains("boats"));
+}
+
+#[test]
+fn mistakes_are_told_while_typing() {
+    let mut stage = session();
+    stage.press("&").type_in("tool:bash cost>");
+    assert!(stage.status().contains("&tool:bash cost>  at 16: an amount"), "{}", stage.status());
+    stage.press("enter");
+    assert!(matches!(stage.state.mode, KeyMode::Filter { .. }), "the line stays open");
+    stage.type_in(".1");
+    assert!(!stage.status().contains("at 16"), "{}", stage.status());
+    stage.press("esc");
+    assert!(stage.state.filter.is_none(), "given up");
+    stage.press(":").type_in("filter rol:user").press("enter");
+    assert!(stage.status().contains("no fact is called rol"), "{}", stage.status());
+}
+
+#[test]
+fn typed_filters_come_back() {
+    let mut stage = session();
+    filter(&mut stage, "err");
+    filter(&mut stage, "tool:bash");
+    stage.press("& up up");
+    assert!(stage.status().starts_with("&err"), "{}", stage.status());
+    stage.press("down enter");
+    assert!(stage.status().contains("&tool:bash"), "{}", stage.status());
+}
+
+#[test]
+fn quick_filters() {
+    let quick = |before: &str, keys: &str| {
+        let mut stage = session();
+        stage.press(before);
+        stage.press(keys);
+        stage.press("g");
+        shown(&stage)
+    };
+    assert_eq!(quick("g", "f e"), ["c3:0", "m2:0", "w1:0"]);
+    assert_eq!(quick("g", "f t"), ["a2:23", "c3:0", "c4:0", "m2:0"]);
+    assert_eq!(quick("g", "f u"), ["p1:0", "p2:0", "m1:0"]);
+    assert_eq!(quick("] t", "f n"), ["a2:2", "c3:0", "m2:0"]);
+    assert_eq!(quick("] s", "f s"), ["m1:0", "m2:0"]);
+    assert_eq!(quick("] s", "f i"), ["c4:0", "m1:0", "m2:0"]);
+    assert_eq!(quick("f e", "f f"), quick("g", "esc"));
+    let mut stage = session();
+    stage.press("f n");
+    assert!(stage.status().contains("no tool call is focused"), "{}", stage.status());
+}
+
+#[test]
+fn motions_and_searches_stay_within_the_filter() {
+    let mut stage = session();
+    stage.press("m a");
+    stage.state.message = None;
+    stage.press("/").type_in("harbour").press("enter");
+    assert!(stage.status().contains("of 3"), "{}", stage.status());
+    filter(&mut stage, "tool:*");
+    assert!(stage.status().contains("2 hits") || stage.status().contains("of 2"), "{}", stage.status());
+    stage.press("g }");
+    assert!(stage.status().contains("no prompt after this"), "{}", stage.status());
+    stage.press("' a");
+    assert!(stage.status().contains("the filter hides it"), "{}", stage.status());
+    stage.press(":").type_in("goto #1").press("enter");
+    assert_eq!(focused_key(&stage), "a2", "the first one that is shown");
+    stage.press("e");
+    assert_eq!(focused_key(&stage), "c3");
+    stage.press("f u /").type_in("lantern").press("enter n");
+    assert!(stage.status().contains("no hits"), "{}", stage.status());
+}
+
+#[test]
+fn what_comes_is_judged_as_it_comes() {
+    let mut stage = session();
+    filter(&mut stage, "err or herring");
+    let hidden = |stage: &Stage| stage.state.filter.as_ref().unwrap().hidden();
+    let before = hidden(&stage);
+    stage.press("G");
+    stage.add([says("a4", 100, Role::Assistant, "Nothing new.")]);
+    assert_eq!(hidden(&stage), before + 1);
+    stage.add([calls("c9", 101, "bash", ToolKind::Run, "sink")]);
+    assert_eq!(hidden(&stage), before + 2);
+    assert!(!stage.picture().contains("sink"));
+    stage.add([result("c9", 102, "glug", Verdict::Failed)]);
+    assert!(stage.picture().contains("sink"), "a late failure appears: {}", stage.picture());
+    assert_eq!(hidden(&stage), before + 1);
+    stage.add([says("a5", 103, Role::Assistant, "herring again")]);
+    assert!(stage.window().iter().any(|row| row.2.contains("herring again")), "following goes on");
+    stage.add([Edit::Retire(Text::from("a4"))]);
+    assert_eq!(hidden(&stage), before, "what is gone is not hidden");
+}
+
+#[test]
+fn texts_are_read_before_anything_moves() {
+    let mut stage = session();
+    let before = stage.window();
+    stage.is_slow = true;
+    filter(&mut stage, "herring");
+    let Some(Effect::Filter(job)) = stage.asked.pop() else { panic!("texts are to be read") };
+    assert_eq!(stage.window(), before, "nothing moves meanwhile");
+    stage.happen(Event::Filtered { generation: job.generation, percent: 37, matched: None });
+    assert!(stage.status().contains("filtering 37%"), "{}", stage.status());
+    stage.add([says("a9", 110, Role::Assistant, "more herring")]);
+    let matching = job.unsure.iter().filter(|open| job.judge.read(&open.unsure, &mut |_, _| None));
+    let matched: Vec<_> = matching.map(|open| (open.focus, open.revision)).collect();
+    let answer = Event::Filtered { generation: job.generation, percent: 100, matched: Some(matched) };
+    stage.happen(answer.clone());
+    stage.arrange();
+    assert_eq!(shown(&stage), ["a2:02", "a3:0", "a9:0"], "what came meanwhile is judged, too");
+    stage.press("f f &").type_in("boats").press("enter esc");
+    assert!(matches!(stage.asked.last(), Some(Effect::CancelFilter)));
+    stage.happen(answer);
+    assert!(stage.state.filter.is_none(), "a late answer changes nothing");
+}
+
+#[test]
+fn a_filter_outlives_a_new_telling() {
+    let mut stage = Stage::made((100, 40));
+    stage.add_as(Mode::Append, Stretch::Preview, edits().into_iter().skip(6));
+    filter(&mut stage, "tool:bash or herring");
+    stage.add_as(Mode::Append, Stretch::Whole, edits());
+    let before = stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
+    stage.tell(Feed::CaughtUp);
+    stage.arrange();
+    stage.press("g");
+    assert_eq!(shown(&stage), ["a2:02", "c3:0", "m2:0", "a3:0"]);
+    let after = stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
+    assert!(after.ends_with(&before[before.len() - 4..]), "{before:?} {after:?}");
+}
+
+// === searches ===
+
+#[test]
+fn scopes_narrow_a_search() {
+    for (typed, status) in [
+        ("u:boats", "1 of 1 in prompts"),
+        ("b:boats", "1 of 1 in answers"),
+        ("t:herring", "1 of 3 in tools"),
+        ("e:lantern", "1 of 2 in errors"),
+        ("k:herring", "1 of 1 in thinking"),
+        ("s:tide", "1 of 1 in notes"),
+        ("u:tide", "no hits in prompts"),
+        ("herring", "1 of 5"),
+    ] {
+        let mut stage = session();
+        stage.press("/").type_in(typed).press("enter");
+        assert!(stage.status().contains(&format!("/{typed} {status}")), "{typed}: {}", stage.status());
+    }
+}
+
+#[test]
+fn hits_within_an_item_are_gone_to_row_by_row() {
+    let mut stage = session();
+    stage.press("/").type_in("of herring").press("enter");
+    let in_sight = |stage: &Stage, words: &str| {
+        assert!(stage.window().iter().any(|row| row.2.contains(words)), "{words}: {}", stage.picture());
+    };
+    assert!(stage.status().contains("1 of 3"), "{}", stage.status());
+    in_sight(&stage, "crate 20 of");
+    stage.press("n");
+    assert!(stage.status().contains("2 of 3"), "{}", stage.status());
+    in_sight(&stage, "crate 40 of");
+    stage.press("n");
+    assert!(stage.status().contains("3 of 3"), "{}", stage.status());
+    in_sight(&stage, "crate 60 of");
+    stage.press("N N");
+    assert!(stage.status().contains("1 of 3"), "{}", stage.status());
+    stage.press("N");
+    assert!(stage.status().contains("goes on at the end"), "{}", stage.status());
+    in_sight(&stage, "crate 60 of");
+    stage.press("2 N esc /").type_in("herring").press("enter g n");
+    let first = stage.state.view.focus;
+    stage.press("4 n");
+    assert_eq!(focused_key(&stage), "a3", "{}", stage.status());
+    stage.press("4 N");
+    assert_eq!(stage.state.view.focus, first, "four on and four back");
+}
+
+#[test]
+fn what_looks_like_a_pattern_can_be_meant_literally() {
+    let mut stage = session();
+    stage.press("/").type_in("harbour.");
+    assert!(stage.status().contains("of 3"), "a dot is any character: {}", stage.status());
+    stage.press("ctrl-r");
+    assert!(stage.status().contains("literal") && stage.status().contains("of 2"), "{}", stage.status());
+    stage.press("ctrl-r");
+    assert!(!stage.status().contains("literal"), "{}", stage.status());
+}
+
+#[test]
+fn typed_searches_come_back() {
+    let mut stage = session();
+    for typed in ["boats", "tide"] {
+        stage.press("/").type_in(typed).press("enter");
+    }
+    stage.press("/").type_in("x").press("up up");
+    assert!(stage.status().starts_with("/boats"), "{}", stage.status());
+    stage.press("down down");
+    assert!(stage.status().starts_with("/x"), "{}", stage.status());
+    stage.press("esc g / enter");
+    assert!(stage.status().contains("/tide 1 of 1"), "an empty search is the last one: {}", stage.status());
+}
+
+#[test]
+fn a_search_tells_how_far_it_is() {
+    let mut stage = session();
+    stage.press("/").type_in("nowhere");
+    let generation = stage.state.generation;
+    stage.state.search.as_mut().unwrap().is_complete = false;
+    stage.happen(Event::Searched { generation, hits: Vec::new(), percent: 42 });
+    assert!(stage.status().contains("42%"), "{}", stage.status());
+}
+
+// === mentions, ids, landmarks ===
+
+#[test]
+fn mentions_of_a_path() {
+    let mut stage = session();
+    stage.press("*");
+    assert_eq!(stage.state.view.focus.unwrap().block, 3, "{}", stage.picture());
+    assert!(stage.status().contains("/src/harbour.rs 2 of 2"), "{}", stage.status());
+    stage.press("*");
+    assert_eq!(focused_key(&stage), "p1", "around the end");
+    stage.press("#");
+    assert_eq!(focused_key(&stage), "a2");
+    stage.press("esc ] t");
+    assert_eq!(focused_key(&stage), "c3");
+    stage.press("#");
+    let search = stage.state.search.as_ref().unwrap();
+    assert_eq!((search.typed.as_str(), search.is_literal), ("ls", true), "the command of a call");
+}
+
+#[test]
+fn the_same_id() {
+    let mut stage = session();
+    stage.press("] s o");
+    assert_eq!(focused_key(&stage), "m1", "into the sub-agent: {}", stage.picture());
+    stage.press("o");
+    assert_eq!(focused_key(&stage), "m2");
+    stage.press("O O");
+    assert_eq!(focused_key(&stage), "c4");
+    stage.press("O");
+    assert!(stage.status().contains("nothing else has this id"), "{}", stage.status());
+}
+
+#[test]
+fn expensive_turns_and_pauses() {
+    let mut stage = session();
+    stage.press("] $");
+    assert_eq!(focused_key(&stage), "p2", "the second turn cost ten times the first");
+    stage.press("] $");
+    assert!(stage.status().contains("no expensive turn after this"), "{}", stage.status());
+    stage.press("g ] g");
+    assert_eq!(focused_key(&stage), "p2", "a minute passed before the second prompt");
+    stage.press("] g");
+    assert!(stage.status().contains("no pause after this"), "a running call is no pause: {}", stage.status());
+    stage.press("G [ g");
+    assert_eq!(focused_key(&stage), "p2");
+    stage.press("G [ $");
+    assert_eq!(focused_key(&stage), "p2");
+}
+
+// === marks and jumps ===
+
+#[test]
+fn marks_are_kept_by_key() {
+    let mut stage = session();
+    stage.press("] t m a } m z");
+    assert!(stage.status().contains("marked z"), "{}", stage.status());
+    stage.press("g ' a");
+    assert_eq!((focused_key(&stage), stage.state.view.focus.unwrap().block), ("a2".to_owned(), 2));
+    stage.press("'");
+    assert!(stage.picture().contains("a bash ls hold"), "the panel lists the marks: {}", stage.picture());
+    stage.press("q");
+    assert!(stage.status().contains("nothing is marked q"), "{}", stage.status());
+    stage.add_as(Mode::Replace, Stretch::Whole, edits());
+    stage.press("g ' a");
+    assert_eq!(focused_key(&stage), "a2", "told again, the mark stays");
+    stage.add([Edit::Retire(Text::from("a2"))]);
+    stage.press("' a");
+    assert!(stage.status().contains("not in the session any more"), "{}", stage.status());
+}
+
+#[test]
+fn a_mark_leads_into_what_is_closed() {
+    let mut stage = session();
+    stage.press("] s l j m i h h g ' i");
+    assert_eq!(focused_key(&stage), "m1", "{}", stage.picture());
+    stage.press("z 1 ' i");
+    assert_eq!(focused_key(&stage), "m1", "{}", stage.picture());
+}
+
+#[test]
+fn jumps_go_back_and_forth() {
+    let mut stage = session();
+    stage.press("} e G");
+    assert_eq!(focused_key(&stage), "a3");
+    stage.press("alt-left");
+    assert_eq!(focused_key(&stage), "c3");
+    stage.press("' '");
+    assert_eq!(focused_key(&stage), "p2");
+    stage.press("alt-right alt-right");
+    assert_eq!(focused_key(&stage), "a3");
+    stage.press("alt-right");
+    assert!(stage.status().contains("no jump was taken back"), "{}", stage.status());
+    stage.press("2 alt-left e alt-right");
+    assert!(stage.status().contains("no jump was taken back"), "a new jump ends the way forward");
+}
+
+#[test]
+fn marks_show_on_the_spine() {
+    let mut stage = Stage::open(&demo(), (100, 40), Theme::dark());
+    let marked = |stage: &Stage| stage.picture().matches('◆').count();
+    let before = marked(&stage);
+    stage.press("g ] t m a");
+    assert_eq!(marked(&stage), before + 1, "{}", stage.picture());
+}
+
+// === laws ===
+
+#[test]
+fn every_fixture_is_shown_or_hidden() {
+    for path in fixtures::all() {
+        let name = fixtures::name(&path);
+        let mut stage = Stage::open(&path, (80, 24), Theme::dark());
+        let blocks: usize = stage.state.transcript.entries().map(|entry| entry.blocks.len()).sum();
+        let mut shown_by = |typed: &str| {
+            filter(&mut stage, typed);
+            assert!(stage.state.next_filter.is_none(), "{name}: all texts are read");
+            blocks - stage.state.filter.as_ref().unwrap().hidden()
+        };
+        for typed in
+            ["err", "tool:*", "role:user", "cost>0 or tok>0", "dur>1s", "the", "/[0-9]+/", "since:1h"]
+        {
+            let (these, others) = (shown_by(typed), shown_by(&format!("-({typed})")));
+            assert_eq!(these + others, blocks, "{name}: {typed} and what it leaves out are all");
+        }
+        assert_eq!(shown_by("a -a"), 0, "{name}");
+        assert_eq!(shown_by("a or -a"), blocks, "{name}");
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<String>> {
+    let filters = vec![
+        "err",
+        "tool:*",
+        "-tool:*",
+        "role:user",
+        "role:bot",
+        "a",
+        "-e",
+        "cost>.01 or err",
+        "dur>1s",
+        "/[aeiou]{2}/",
+        "the",
+        "lane:main",
+        "",
+    ];
+    let step = prop_oneof![
+        4 => select(filters).prop_map(|typed| format!("&{typed}")),
+        2 => select(vec!["+says", "+fails", "+late"]).prop_map(str::to_owned),
+        3 => select(vec!["j", "k", "b", "space", "ctrl-d", "}", "g", "G"]).prop_map(str::to_owned),
+    ];
+    proptest::collection::vec(step, 1..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    /// Filters and appends leave the focused item on its row as long as it is shown and there are rows to
+    /// stand between; and every block is shown or counted as hidden.
+    #[test]
+    fn only_motions_move_what_is_read(steps in steps()) {
+        let mut stage = Stage::open(&demo(), (90, 30), Theme::dark());
+        stage.press("b");
+        for (n, step) in steps.iter().enumerate() {
+            let (focus, line) = (stage.state.view.focus, stage.line_of_focus());
+            let follows = stage.state.view.follows();
+            let seconds = i64::try_from(n).unwrap();
+            let is_motion = match (step.strip_prefix('&'), step.as_str()) {
+                (Some(typed), _) => { stage.press("&").type_in(typed).press("enter"); false }
+                (_, "+says") => { stage.add([says(&format!("new {n}"), seconds, Role::Assistant, "the tide")]); false }
+                (_, "+fails") => { stage.add([calls(&format!("call {n}"), seconds, "bash", ToolKind::Run, "sink")]); false }
+                (_, "+late") => { let at = n.saturating_sub(1); stage.add([result(&format!("call {at}"), seconds, "glug", Verdict::Failed)]); false }
+                _ => { stage.press(step); true }
+            };
+            stage.arrange();
+            let hidden = stage.state.filter.as_ref().map_or(0, tv::app::filter::Filter::hidden);
+            let all: usize = stage.state.transcript.entries().map(|entry| entry.blocks.len()).sum();
+            let shown: usize = stage.state.transcript.order().iter().map(|id| {
+                let filter = stage.state.filter.as_ref();
+                filter.map_or_else(|| stage.state.transcript.get(*id).unwrap().blocks.len(), |filter| filter.blocks(*id).len())
+            }).sum();
+            assert_eq!(shown + hidden, all, "after {step} of {steps:?}");
+            let entries: HashSet<_> = stage.state.sequence.order().iter().collect();
+            assert_eq!(entries.len(), stage.state.sequence.len(), "nothing is shown twice");
+            let Some((focus, line)) = focus.zip(line).filter(|(focus, _)| !is_motion && !follows && stage.state.shows(*focus)) else { continue };
+            assert_eq!(stage.state.view.focus, Some(focus), "after {step} of {steps:?}");
+            let lines = &stage.state.view.lines;
+            let is_at_start = lines.first().is_some_and(|line| line.row == 0 && stage.state.sequence.place_of(line.entry) == Some(0));
+            let is_at_end = lines.last().is_some_and(|line| line.row + 1 == line.rows.len() && stage.state.sequence.place_of(line.entry) == Some(stage.state.sequence.len() - 1));
+            assert!(stage.line_of_focus() == Some(line) || is_at_start || is_at_end, "after {step} of {steps:?}");
+        }
+    }
+}
