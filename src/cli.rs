@@ -272,6 +272,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
     let (settings, keymap, complaint) = read_settings(&surroundings);
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
+    let links = surroundings.has_links();
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, environment, .. } = surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
@@ -283,6 +284,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         depth,
         no_color,
         ascii,
+        links,
         watch: watch(look.poll),
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),

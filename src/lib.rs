@@ -59,6 +59,12 @@
 //! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
 //!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
 //!   bytes, so contents can be left on disk and read again.
+//! * **A stream is told as it stands at the end of a reading.** Deltas build the message in the decoder;
+//!   what is told of it on the way has the key of the final message, which takes its place. No record
+//!   holds a text that is made of deltas, so it stays in its stub and is never left on disk. Summaries
+//!   of turns and runs name messages again: the n-th of one identity is the n-th that was told.
+//! * **Records printed for reading are records.** A document that no agent writes is offered to the
+//!   formats once more, as the values that it holds: see [`model::record::Shape::Values`].
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.
@@ -78,8 +84,17 @@
 //! * **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the
 //!   next arrangement, the only place where rows exist; heights of all else are estimates for the
 //!   scrollbar.
+//! * **Names tell what records cannot.** A format is asked for a decoder of a path, for what an archived
+//!   file may be called, and for files that records ask for. Facts from small files beside a session are
+//!   facts about it, but no records.
+//! * **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept,
+//!   and within bounds; nothing in them can be read again by its place.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
+//! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each
+//!   cell ([`render::link`]), so the difference of two frames may write any of them alone. Images are half
+//!   blocks: cells like all others, which scroll, overlap and pass through multiplexers. A thread decodes
+//!   them out of their records, within limits, and keeps only what is small.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.

@@ -61,6 +61,8 @@ impl Activity {
 const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
 /// Without a write for this long a call without a result is taken for abandoned.
 const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
+/// Without a write for this long a mark of a running session is taken for left behind.
+const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
 /// After this long nobody is expected to come back with the next prompt.
 const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
 
@@ -92,7 +94,11 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
     let told_at = last_time(entry);
     let silence = last_write.max(told_at).map(|seen| now.since(seen));
     let is_running = transcript.meta().live == Some(true);
-    let within = |patience: u64| is_running || silence.is_some_and(|silence| silence <= patience);
+    // A program that died leaves its mark of a running session behind.
+    let within = |patience: u64| {
+        let patience = if is_running { MARK_PATIENCE_MS } else { patience };
+        silence.map_or(is_running, |silence| silence <= patience)
+    };
     if let Some((call, since)) = open_call(transcript) {
         return if asks(call) {
             Activity::Waiting { since, what: call.headline.clone() }

@@ -78,7 +78,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     branch_folds::notice(state);
     refresh_facts(state);
     refresh_sequence(state);
-    let seen = state.colours.generation();
+    let seen = state.colours.generation() + state.pictures.generation();
     if state.colours_seen != seen {
         state.colours_seen = seen;
         state.cache.clear();
@@ -129,6 +129,7 @@ pub fn with_layouts<T>(
             times: frame.text >= 60,
             theme: &state.theme,
             colours: &state.colours,
+            pictures: Some(&state.pictures),
         },
         cache: &mut state.cache,
     };

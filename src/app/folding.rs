@@ -6,6 +6,7 @@ use super::moving::{jump, seek_on};
 use super::seek;
 use super::state::{Effect, State};
 use super::viewport::Focus;
+use crate::model::body::Image;
 use crate::model::entry::BlockKind;
 use crate::model::text::Name;
 use crate::render::row::{Fold, Level};
@@ -88,12 +89,28 @@ pub fn expand(state: &mut State) -> Vec<Effect> {
         state.cache.forget(focus.entry);
         return Vec::new();
     }
+    let (image, is_alone) = image_of(state, focus);
     match fold {
+        Fold::ByLevel | Fold::Closed if is_alone => return image.map(Effect::View).into_iter().collect(),
+        Fold::Open if image.is_some() => return image.map(Effect::View).into_iter().collect(),
         Fold::Closed => set_fold(state, focus, Fold::ByLevel),
         Fold::ByLevel => set_fold(state, focus, Fold::Open),
         Fold::Open => state.say("all of it is shown; r shows the raw record"),
     }
     Vec::new()
+}
+
+/// The first image of an item, and whether there is nothing else to open.
+fn image_of(state: &State, focus: Focus) -> (Option<Image>, bool) {
+    let block = state.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    match block.map(|block| &block.kind) {
+        Some(BlockKind::Image(image)) => (Some(image.clone()), true),
+        Some(BlockKind::Call(call)) => {
+            let result = call.state.result();
+            (result.and_then(|result| result.images.first().cloned()), false)
+        }
+        _ => (None, false),
+    }
 }
 
 fn lane_under(state: &State, focus: Focus) -> Option<Name> {

@@ -59,7 +59,7 @@ impl Preset {
                 (Action::Top, &["g g", "home"]),
                 (Action::PageDown, &["ctrl-f", "space", "pgdn"]),
                 (Action::PageUp, &["ctrl-b", "b", "pgup"]),
-                (Action::ToggleFold, &["z a", "z o", "z c"]),
+                (Action::ToggleFold, &["z a", "z o"]),
                 (Action::Quit, &["q", "Z Z"]),
                 (Action::QuitNow, &["Q", "Z Q", "ctrl-c"]),
             ],

@@ -12,6 +12,7 @@ use super::state::{Effect, Mode, State};
 use super::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
+use crate::render::row::Level;
 
 /// What is typed, and what it may become.
 #[derive(Clone, Debug, Default)]
@@ -132,15 +133,17 @@ fn forms() -> impl Iterator<Item = Choice> {
 /// Goes to a place, or says why not.
 pub fn go(state: &mut State, place: Place) {
     let entry = match place {
-        Place::Entry(number) => {
-            number.checked_sub(1).and_then(|at| state.transcript.order().get(at)).copied()
-        }
+        Place::Entry(number) => number.checked_sub(1).and_then(|at| {
+            let from = state.transcript.order().get(at..)?;
+            from.iter().copied().find(|id| has_rows(state, *id))
+        }),
         Place::Line(line) => {
             first(state, |entry| entry.origin.file == FileId(0) && entry.origin.line >= line)
         }
         Place::Percent(percent) => {
             let row = state.heights.total() * u64::from(percent) / 100;
-            state.sequence.at(state.heights.place_at(row))
+            let from = state.sequence.order().get(state.heights.place_at(row)..).unwrap_or_default();
+            from.iter().copied().find(|id| has_rows(state, *id)).or_else(|| from.first().copied())
         }
         Place::Clock(clock) => {
             let focused = state.view.focus.and_then(|focus| state.transcript.get(focus.entry)?.at);
@@ -158,7 +161,14 @@ pub fn go(state: &mut State, place: Place) {
 
 /// The first shown entry for which this holds.
 fn first(state: &State, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
-    state.sequence.order().iter().copied().find(|id| state.transcript.get(*id).is_some_and(&holds))
+    let is_meant = |id: &EntryId| has_rows(state, *id) && state.transcript.get(*id).is_some_and(&holds);
+    state.sequence.order().iter().copied().find(is_meant)
+}
+
+/// Whether an entry can be seen: bookkeeping has rows at the full levels only.
+fn has_rows(state: &State, id: EntryId) -> bool {
+    let is_trace = state.transcript.get(id).is_none_or(|entry| entry.marks.trace);
+    state.sequence.place_of(id).is_some() && (!is_trace || state.level >= Level::Full)
 }
 
 /// Changes the look.

@@ -20,6 +20,7 @@ use super::spine::Spine;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
+use crate::model::body::Image;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
@@ -28,6 +29,7 @@ use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
+use crate::render::picture::Pictures;
 use crate::render::row::{Level, Row};
 use crate::render::theme::Theme;
 
@@ -72,6 +74,8 @@ pub struct State {
     pub theme: Theme,
     /// Highlights made in the background.
     pub colours: Arc<Colours>,
+    /// Images, where they are made.
+    pub pictures: Arc<Pictures>,
     /// Rows that are still valid.
     pub cache: RowCache,
     /// The outline.
@@ -228,6 +232,8 @@ pub enum Effect {
     ShowRecords(Vec<Origin>),
     /// Open a file in the editor.
     Edit(Origin),
+    /// Open an image with the program that the system has for it.
+    View(Image),
     /// Use the colours with this name.
     Theme(String),
     /// Look for sessions, and go on looking.
@@ -273,6 +279,7 @@ impl State {
             shows_hints: true,
             theme,
             colours,
+            pictures: Arc::default(),
             cache: RowCache::default(),
             outline: Outline::default(),
             spine: Spine::default(),

@@ -129,6 +129,7 @@ fn show_records(state: &mut State, title: String, trees: &[(String, Tree)]) {
         times: false,
         theme: &state.theme,
         colours: &state.colours,
+        pictures: None,
     };
     let mut rows = Vec::new();
     for (name, tree) in trees {

@@ -12,6 +12,8 @@ use crate::render::colour::Depth;
 pub struct Surroundings {
     /// `NO_COLOR` is set and not empty.
     pub no_color: bool,
+    /// `NO_OSC8` is set and not empty.
+    pub no_links: bool,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
     /// `$COLORFGBG`.
@@ -40,6 +42,7 @@ impl Surroundings {
         let settings_folder = settings_folder();
         Self {
             no_color: variable("NO_COLOR").is_some(),
+            no_links: variable("NO_OSC8").is_some(),
             editor: variable("VISUAL").or_else(|| variable("EDITOR")),
             colorfgbg: variable("COLORFGBG"),
             term: variable("TERM"),
@@ -70,6 +73,14 @@ impl Surroundings {
         let has_few =
             matches!(term, "linux" | "ansi" | "vt100" | "vt220" | "xterm" | "screen" | "rxvt" | "cygwin");
         if has_few { Depth::Sixteen } else { Depth::Indexed }
+    }
+
+    /// Whether the terminal may be told where links lead (OSC 8). Those that do not know it ignore it, but
+    /// for a few old ones.
+    pub fn has_links(&self) -> bool {
+        let term = self.term.as_deref().unwrap_or("dumb");
+        let is_simple = matches!(term, "linux" | "dumb" | "ansi" | "cygwin") || term.starts_with("vt");
+        !self.no_links && !is_simple && !term.starts_with("screen")
     }
 
     /// Whether there is a terminal to draw on.

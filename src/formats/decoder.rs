@@ -14,6 +14,9 @@ use crate::model::record::{Origin, Record, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
+/// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
+pub const BESIDE: Fate = Fate::Passed("beside the session");
+
 /// One agent's way to write sessions.
 pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
@@ -28,6 +31,18 @@ pub trait Format: Sync {
 
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// A decoder for the session in the file at `path`, for formats whose file names tell something.
+    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
+        let _ = path;
+        self.decoder()
+    }
+
+    /// What the file at `path` may be called once its agent has put it aside.
+    fn archives(&self, path: &Path) -> Vec<Pattern> {
+        let _ = path;
+        Vec::new()
+    }
 
     /// Files that belong to the session in the file at `path` besides that file, now or later.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
@@ -195,6 +210,11 @@ pub trait Decoder: Send {
     /// kept with [`show_raw`].
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
 
+    /// A small file beside the session, which was decoded before, is gone.
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        let _ = (path, out);
+    }
+
     /// Which fields the records are known to have; the driver notes all others.
     fn fields(&self) -> &'static Fields {
         &fields::NONE
@@ -245,6 +265,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         // A text is a part of the record that names it.
         outcomes.retain(|(fate, _)| *fate == Fate::Faulty);
     }
+    outcomes.retain(|(fate, _)| *fate != BESIDE);
     let mut left = record.bytes.len();
     let last = outcomes.len().saturating_sub(1);
     for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {

@@ -10,6 +10,7 @@ pub mod cline;
 pub mod decoder;
 pub mod fields;
 pub mod generic;
+pub mod inline;
 pub mod json;
 pub mod openclaw;
 pub mod opencode;

@@ -1,26 +1,31 @@
 //! OpenClaw (earlier clawdbot, moltbot): pi's container with marks of its own, bare message lines,
 //! session turns, what travels over its wires, trajectories, and the small files beside a session.
 
+mod answer;
+mod children;
 pub mod envelope;
-mod lanes;
+mod index;
 pub mod marks;
+mod name;
 mod places;
 mod tables;
 mod trajectory;
 mod turn;
 pub mod wire;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use self::lanes::Lanes;
-use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use self::children::Children;
+use self::index::Index;
+use self::name::FileName;
+use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
-use crate::model::edit::Batch;
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 
@@ -66,12 +71,24 @@ impl Format for Openclaw {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(OpenclawDecoder {
-            session: SessionDecoder::new(envelope::open),
-            turns: turn::Turns::default(),
-            wire: wire::Wire::default(),
-            lanes: Lanes::default(),
-        })
+        Box::new(OpenclawDecoder::new(None))
+    }
+
+    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
+        Box::new(OpenclawDecoder::new(Some(path)))
+    }
+
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        let Beside { index, lock, .. } = places::beside(path);
+        index.into_iter().chain(lock).map(Pattern).collect()
+    }
+
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        places::of_child(path, wanted)
+    }
+
+    fn archives(&self, path: &Path) -> Vec<Pattern> {
+        places::archives(path)
     }
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
@@ -91,7 +108,9 @@ impl Format for Openclaw {
     }
 
     fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
-        places::listings(index)
+        let mut known = Index::default();
+        known.read(index);
+        known.listings()
     }
 }
 
@@ -118,44 +137,97 @@ fn sniff_file_beside(probe: &Probe<'_>) -> Option<Verdict> {
         [only] => Some(only),
         _ => None,
     })?;
-    if is_index(root) {
+    if index::is_index(root) {
         return Some(Verdict::yes(Confidence::Certain, Shape::Document, "OpenClaw's index of sessions"));
     }
     let is_lock = is_lock(root) && probe.path.extension().is_some_and(|extension| extension == "lock");
     is_lock.then(|| Verdict::yes(Confidence::Likely, Shape::Document, "the lock of a running session"))
 }
 
-fn is_index(root: &Json<'_>) -> bool {
-    let is_session = |value: &Json<'_>| value.has("sessionId") && value.has("updatedAt");
-    !root.members().is_empty() && root.members().iter().all(|(_, value)| is_session(value))
-}
-
 fn is_lock(root: &Json<'_>) -> bool {
     root.has("pid") && root.has("createdAt") && root.members().len() <= 6
+}
+
+#[derive(Default)]
+struct Facts {
+    /// The file that is read; unknown while a single record is read again.
+    path: Option<PathBuf>,
+    id: String,
+    index: Index,
+    has_model: bool,
+    is_announced: bool,
+}
+
+impl Facts {
+    fn announce(&mut self, out: &mut Batch) {
+        let name = self.path.as_deref().and_then(FileName::of).filter(|_| !self.is_announced);
+        self.is_announced = true;
+        let Some(name) = name else { return };
+        name.session.clone_into(&mut self.id);
+        name.facts().into_iter().for_each(|fact| out.meta(fact));
+    }
+
+    fn see(&mut self, json: &Json<'_>, out: &mut Batch) {
+        self.has_model |= json.at(&["message", "model"]).filled().is_some();
+        if let (Some("session"), Some(id)) = (json.get("type").str(), json.get("id").filled()) {
+            id.clone_into(&mut self.id);
+            self.tell(out);
+        }
+    }
+
+    /// Tells what the index says of this session.
+    fn tell(&self, out: &mut Batch) {
+        let live = self.path.as_deref().and_then(FileName::of).map(|name| name.live());
+        let Some(known) = self.index.of_file(&live.unwrap_or_default(), &self.id) else { return };
+        known.tell(out);
+        if let Some(model) = known.model.clone().filter(|_| !self.has_model) {
+            out.meta(MetaEdit::Model(model));
+        }
+    }
 }
 
 struct OpenclawDecoder {
     session: SessionDecoder,
     turns: turn::Turns,
     wire: wire::Wire,
-    lanes: Lanes,
+    facts: Facts,
+    children: Children,
 }
 
-impl Decoder for OpenclawDecoder {
-    fn fields(&self) -> &'static Fields {
-        &fields::PI
+impl OpenclawDecoder {
+    fn new(path: Option<&Path>) -> Self {
+        Self {
+            session: SessionDecoder::new(envelope::open),
+            turns: turn::Turns::default(),
+            wire: wire::Wire::default(),
+            facts: Facts { path: path.map(Path::to_owned), ..Facts::default() },
+            children: Children::default(),
+        }
     }
 
-    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        let json = input.json;
-        if let Place::CompanionLine(path) = input.place {
-            return self.lanes.decode(path, input, out);
+    /// A small file, which is none of the session's own records unless it was opened by itself.
+    fn beside(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
+        let is_opened = self.facts.path.as_deref().is_none_or(|own| own == path);
+        if is_opened {
+            return self.own(input, out);
         }
-        if is_index(json) {
-            return show_raw(input, &format!("index of {} sessions", json.members().len()), out);
+        if index::is_index(input.json) {
+            self.facts.index.read(input.json);
+            self.facts.tell(out);
+            self.children.learn(&self.facts.index, out);
+        } else if is_lock(input.json) {
+            out.meta(MetaEdit::Live(Some(true)));
+        }
+        BESIDE
+    }
+
+    fn own(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let json = input.json;
+        if index::is_index(json) {
+            return index::list(json, out);
         }
         if is_lock(json) && !json.has("type") {
-            return show_raw(input, &format!("a run is live: process {}", json.get("pid").to_source()), out);
+            return index::lock(json, out);
         }
         if let Some(fate) = trajectory::decode(json, out) {
             return fate;
@@ -169,15 +241,52 @@ impl Decoder for OpenclawDecoder {
             self.session.finish(out);
             return self.turns.decode(json, out);
         }
-        self.lanes.see(json, out);
-        self.session.decode(input, out)
+        let fate = answer::decode(&mut self.session, input, out);
+        self.facts.see(json, out);
+        self.children.see(json, None, &self.facts.index, out);
+        fate
+    }
+}
+
+impl Decoder for OpenclawDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::PI
+    }
+
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        self.facts.announce(out);
+        match input.place {
+            Place::File(path) => self.beside(path, input, out),
+            Place::CompanionLine(path) => {
+                let id = FileName::of(path).map(|name| name.session).unwrap_or_default();
+                let Self { session, facts, children, .. } = self;
+                children.decode(id, input, &facts.index, |line| answer::is_known(session, line), out)
+            }
+            Place::Line | Place::Header | Place::Element | Place::Row(_) | Place::Text(_) => {
+                self.own(input, out)
+            }
+        }
+    }
+
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        if path.extension().is_some_and(|extension| extension == "lock") {
+            out.meta(MetaEdit::Live(None));
+        }
     }
 
     fn finish(&mut self, out: &mut Batch) {
+        self.facts.announce(out);
         self.wire.give_out(out);
         self.session.finish(out);
-        self.lanes.finish(out);
+        self.children.finish(self.facts.path.as_deref().is_some_and(has_neighbours), out);
     }
+}
+
+/// Whether the sessions of sub-agents would be found: in the folder of a transcript, or in a database of
+/// sessions. A compressed file is read alone.
+fn has_neighbours(own: &Path) -> bool {
+    let is = |known: &str| own.extension().is_some_and(|extension| extension == known);
+    is("sqlite") || (FileName::of(own).is_some() && !is("zst") && !is("gz"))
 }
 
 #[cfg(test)]

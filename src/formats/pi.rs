@@ -8,7 +8,9 @@ mod event;
 pub mod image;
 pub mod message;
 mod places;
+mod prompt;
 pub mod result;
+mod retries;
 pub mod session;
 pub mod usage;
 
@@ -29,11 +31,15 @@ impl Format for Pi {
     }
 
     fn omits(&self) -> &'static str {
-        "partial answers: nothing is on disk until a message is complete"
+        "partial answers: nothing is on disk until a message is complete; which entries a forked \
+         session copied"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        let Some(container) = container(probe.lines) else {
+        // Late builds of version 4 may write each line as an array of records.
+        let elements = if probe.lines.is_empty() { probe.elements } else { &[] };
+        let harness = (container(elements) == Some(Container::Harness)).then_some(Container::Harness);
+        let Some(container) = container(probe.lines).or(harness) else {
             return Verdict::no("no session header and no linked messages");
         };
         if let Some(mark) = marks::find(probe) {
@@ -56,7 +62,7 @@ impl Format for Pi {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(session::SessionDecoder::new(message::plain_prompt))
+        Box::new(session::SessionDecoder::new(prompt::open))
     }
 
     fn roots(&self) -> &'static [Root] {
@@ -98,7 +104,9 @@ pub fn container(lines: &[Json<'_>]) -> Option<Container> {
     let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
     let is_event = |line: &Json<'_>| {
         matches!(kind(line).as_str(), "agent_start" | "turn_start" | "message_start" | "message_update")
-            || (kind(line) == "message_end" && line.get("message").has("role"))
+            || (matches!(kind(line).as_str(), "message_end" | "turn_end") && line.get("message").has("role"))
+            || (kind(line) == "agent_end" && line.has("messages"))
+            || (kind(line).starts_with("tool_execution_") && line.has("toolCallId"))
     };
     let is_header = |line: &Json<'_>| {
         kind(line) == "session"

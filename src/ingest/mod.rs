@@ -162,7 +162,7 @@ impl Session {
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
     outlet(Feed::File { id: FileId(0), path: plan.path.clone() });
-    let teller = Teller::new(plan.format.decoder(), Stage::Whole, outlet);
+    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
     match Reader::new(plan, files, bodies, teller, Instant::now()) {
         Ok(mut reader) => {
             while reader.step(Instant::now()) || reader.rest(Instant::now(), true) {}

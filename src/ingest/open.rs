@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::catalog;
-use super::plan::{Plan, read_head};
+use super::plan::{Head, Plan, read_head};
 use super::probe;
 use super::target::{OpenError, SessionHead, Target};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
@@ -39,9 +39,13 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
     if !kind.is_file() {
         return Err(OpenError(format!("{}: {}, not a session file", path.display(), describe(kind))));
     }
-    let (head, is_whole) = read_head(path).map_err(|error| cannot_open(path, &error))?;
+    let Head { bytes: head, is_whole, packing } =
+        read_head(path).map_err(|error| cannot_open(path, &error))?;
     if rows::is_database(&head) {
-        return catalog::plan(target);
+        return match packing {
+            None => catalog::plan(target),
+            Some(_) => Err(OpenError(format!("{}: a compressed database; unpack it first", path.display()))),
+        };
     }
     if let Some(what) = probe::foreign(&head) {
         return Err(OpenError(format!("{}: {what}", path.display())));
@@ -54,7 +58,12 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
         )));
     }
     let session = target.session.clone().or_else(|| session_of(path, &head)).unwrap_or_default();
-    Ok(Plan::new(path, session, detection))
+    let plan = Plan::new(path, session, detection);
+    Ok(match packing {
+        // It cannot be read again in the middle, nor will it grow.
+        Some(packing) => Plan { shape: Shape::Stream, ..plan.packed(packing) },
+        None => plan,
+    })
 }
 
 /// The sessions in a folder or database, newest first; one without a name for a plain file.
@@ -90,7 +99,7 @@ pub fn is_choice(target: &Target) -> bool {
 
 /// Whether a file is a database, whatever its name.
 pub fn is_database(path: &Path) -> bool {
-    read_head(path).is_ok_and(|(head, _)| rows::is_database(&head))
+    read_head(path).is_ok_and(|head| head.packing.is_none() && rows::is_database(&head.bytes))
 }
 
 /// The session that one file of a folder belongs to.
@@ -159,7 +168,7 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
-        let (head, is_whole) = read_head(file).ok()?;
+        let Head { bytes: head, is_whole, .. } = read_head(file).ok()?;
         let detection = probe::detect_file(file, &head, is_whole);
         let is_session = probe::is_certain_of_agent(&detection) && probe::foreign(&head).is_none();
         is_session.then_some((file, detection.format))
@@ -229,9 +238,9 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         fs::create_dir(path("empty")).unwrap();
         for (name, words) in [
-            ("a.gz", "gzip"),
-            ("a.zst", "zstd"),
-            ("a.db", if cfg!(feature = "sqlite") { "without tables" } else { "opencode export" }),
+            ("a.gz", "the gzip archive breaks off"),
+            ("a.zst", "the zstd archive breaks off"),
+            ("a.db", if cfg!(feature = "sqlite") { "not a database" } else { "opencode export" }),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("dangling", "does not exist"),

@@ -11,6 +11,7 @@ use crate::model::body::{Body, Held};
 use crate::model::edit::{Batch, Edit};
 use crate::model::record::{FileId, Origin, Record};
 use crate::source::document::split;
+use crate::source::packed::packing_of;
 use crate::source::rows::{Cell, Database, State};
 use crate::source::stamp::{Stamp, read_range};
 
@@ -120,6 +121,10 @@ impl Pager {
         let is_open =
             self.open.as_ref().is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
         if !is_open {
+            // Origins in a compressed file are places of the text in it.
+            if packing_of(path)?.is_some() {
+                return Err(io::Error::from(io::ErrorKind::Unsupported));
+            }
             self.open = Some((path.to_owned(), File::open(path)?, stamp));
         }
         let open = self.open.as_ref().map(|(_, file, _)| file);

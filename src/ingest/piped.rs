@@ -25,9 +25,13 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop.
 pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let teller = Teller::new(plan.format.decoder(), Stage::Whole, outlet);
+    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
     let reader = thread::current();
-    let pipe = if plan.path.as_os_str() == "-" { Pipe::Stdin } else { Pipe::Named(plan.path.clone()) };
+    let pipe = match plan.packing {
+        Some(packing) => Pipe::Packed(plan.path.clone(), packing),
+        None if plan.path.as_os_str() == "-" => Pipe::Stdin,
+        None => Pipe::Named(plan.path.clone()),
+    };
     let pieces = start(pipe, move || reader.unpark());
     let mut piped = Piped {
         plan,
@@ -124,12 +128,19 @@ impl Piped<'_> {
     fn detect(&self, is_whole: bool) -> Option<Plan> {
         let beginning = self.head.get(..HEAD).unwrap_or(&self.head);
         let detection = probe::detect_file(&self.plan.path, beginning, is_whole && self.head.len() <= HEAD);
-        (!probe::is_unclaimed(&detection)).then(|| Plan::new(&self.plan.path, String::new(), detection))
+        if probe::is_unclaimed(&detection) {
+            return None;
+        }
+        let plan = Plan::new(&self.plan.path, self.plan.session.clone(), detection);
+        Some(match self.plan.packing {
+            Some(packing) => plan.packed(packing),
+            None => plan,
+        })
     }
 
     /// Tells all that came so far from its beginning, by the plan.
     fn tell_head(&mut self) {
-        self.teller.restart(self.plan.format.decoder());
+        self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
             let head = std::mem::take(&mut self.head);
@@ -180,7 +191,8 @@ impl Piped<'_> {
             tell(line, &mut self.teller);
         }
         if let Some(why) = why {
-            self.teller.notice(FileId(0), &format!("the pipe broke: {why}"));
+            let what = if self.plan.packing.is_some() { why } else { format!("the pipe broke: {why}") };
+            self.teller.notice(FileId(0), &what);
         }
         self.teller.finish();
         self.teller.flush(true);

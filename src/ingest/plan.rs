@@ -10,6 +10,7 @@ use crate::formats::decoder::{Format, Verdict};
 use crate::model::edit::Opened;
 use crate::model::record::Shape;
 use crate::model::text::Text;
+use crate::source::packed::{self, Packing};
 use crate::source::stamp::{Stamp, read_range};
 
 /// How a session will be read.
@@ -25,6 +26,8 @@ pub struct Plan {
     pub session: String,
     /// Whether more of the file may show that it is something else.
     pub is_provisional: bool,
+    /// How the file is compressed, if it is.
+    pub packing: Option<Packing>,
     /// What each format says of it.
     pub verdicts: Vec<(&'static str, Verdict)>,
     /// What to tell the reader.
@@ -46,9 +49,18 @@ impl Plan {
             path: path.to_owned(),
             session,
             is_provisional: detection.is_provisional,
+            packing: None,
             verdicts: detection.others,
             opened,
         }
+    }
+
+    /// The plan for a file of which this is in a compressed one.
+    pub fn packed(mut self, packing: Packing) -> Self {
+        let reason = format!("{}, decompressed from {}", self.opened.reason, packing.name());
+        self.opened.reason = Text::clean(&reason);
+        self.packing = Some(packing);
+        self
     }
 
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
@@ -57,7 +69,7 @@ impl Plan {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }
-        let (head, is_whole) = read_head(&self.path).ok()?;
+        let Head { bytes: head, is_whole, .. } = read_head(&self.path).ok()?;
         let detection = probe::detect_file(&self.path, &head, is_whole);
         if probe::is_unclaimed(&detection) || probe::foreign(&head).is_some() {
             return None;
@@ -73,10 +85,24 @@ impl Plan {
     }
 }
 
-/// The beginning of a file, and whether that is all of it.
-pub fn read_head(path: &Path) -> io::Result<(Vec<u8>, bool)> {
+/// The beginning of a file, decompressed if need be.
+pub struct Head {
+    /// The first bytes.
+    pub bytes: Vec<u8>,
+    /// Whether that is all of it.
+    pub is_whole: bool,
+    /// How it is compressed.
+    pub packing: Option<Packing>,
+}
+
+/// Reads the beginning of a file.
+pub fn read_head(path: &Path) -> io::Result<Head> {
     let file = File::open(path)?;
-    let head = read_range(&file, 0, HEAD)?;
-    let is_whole = Stamp::of_file(&file)?.len <= head.len() as u64;
-    Ok((head, is_whole))
+    let bytes = read_range(&file, 0, HEAD)?;
+    if let Some(packing) = Packing::of(&bytes) {
+        let (bytes, is_whole) = packed::read_head(path, packing, HEAD)?;
+        return Ok(Head { bytes, is_whole, packing: Some(packing) });
+    }
+    let is_whole = Stamp::of_file(&file)?.len <= bytes.len() as u64;
+    Ok(Head { bytes, is_whole, packing: None })
 }

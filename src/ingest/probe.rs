@@ -9,6 +9,7 @@ use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
+use crate::source::packed::Packing;
 
 /// How much of a file is looked at.
 pub const HEAD: usize = 256 << 10;
@@ -111,11 +112,8 @@ pub fn may_hold_a_session(path: &Path) -> bool {
 /// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
 pub fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
-    if is(&[0x1f, 0x8b]) {
-        return Some("compressed with gzip; try `gzip -dc FILE | tv -`");
-    }
-    if is(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Some("compressed with zstd; try `zstd -dc FILE | tv -`");
+    if Packing::of(head).is_some() {
+        return Some("compressed more than once; unpack it and open the session file in it");
     }
     if is(&[0xff, 0xfe]) || is(&[0xfe, 0xff]) {
         return Some("UTF-16 text; try `iconv -f UTF-16 -t UTF-8 FILE | tv -`");

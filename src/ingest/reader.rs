@@ -4,6 +4,8 @@
 mod gathering;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -11,7 +13,7 @@ use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
 use super::rows::Rows;
-use super::strand::Strand;
+use super::strand::{Strand, tell_line};
 use super::teller::Teller;
 use super::whole::{Small, is_whole_document, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState};
@@ -19,6 +21,8 @@ use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::folder::Folder;
 use crate::source::follow::Change;
+use crate::source::lines::LineBuffer;
+use crate::source::packed::{self, packing_of};
 use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
 
@@ -68,6 +72,10 @@ enum Main {
 enum Todo {
     Strand(usize),
     Small(usize, Option<Vec<u8>>),
+    /// A small file that is gone.
+    Lost(PathBuf),
+    /// A compressed line file, to be read once.
+    Packed(FileId, PathBuf),
 }
 
 impl<'o> Reader<'o> {
@@ -78,7 +86,7 @@ impl<'o> Reader<'o> {
         bodies: Bodies,
         teller: Teller<'o>,
         now: Instant,
-    ) -> std::io::Result<Self> {
+    ) -> io::Result<Self> {
         files.set_format(plan.format);
         let main = match plan.shape {
             Shape::Document | Shape::Values => {
@@ -123,6 +131,8 @@ impl<'o> Reader<'o> {
             match self.queue.pop_front() {
                 Some(Todo::Strand(index)) => self.read_strand(index, now),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
+                Some(Todo::Lost(path)) => self.teller.lost(&path),
+                Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
                 None => return false,
             }
         }
@@ -217,6 +227,7 @@ impl<'o> Reader<'o> {
             return seen;
         }
         self.poll_smalls(&census.due, now);
+        census.gone.iter().for_each(|path| self.lose_small(path));
         self.add_files(census.new, false, now);
         seen
     }
@@ -237,6 +248,15 @@ impl<'o> Reader<'o> {
         }
     }
 
+    /// A small file is gone. Should it come back, it is news even with the same content.
+    fn lose_small(&mut self, path: &Path) {
+        let small = self.small_at.get(path).and_then(|index| self.smalls.get_mut(*index));
+        if let Some(small) = small {
+            small.file = Rewritten::new(path);
+            self.queue.push_back(Todo::Lost(path.to_owned()));
+        }
+    }
+
     fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
         match &mut self.main {
             Main::Lines { strand, has_more } => loop {
@@ -251,7 +271,11 @@ impl<'o> Reader<'o> {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
-                    Change::Gone => seen.links.push(LinkState::Gone),
+                    Change::Gone => seen.links.push(
+                        strand
+                            .archived(self.plan.format)
+                            .map_or(LinkState::Gone, |name| LinkState::Archived(Text::clean(&name))),
+                    ),
                     Change::Back => seen.links.push(LinkState::Live),
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
@@ -277,7 +301,7 @@ impl<'o> Reader<'o> {
 
     /// Begins a new telling: everything is read again from its beginning.
     fn restart(&mut self, now: Instant) {
-        self.teller.restart(self.plan.format.decoder());
+        self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.strands.clear();
         self.smalls.clear();
         self.small_at.clear();
@@ -343,6 +367,26 @@ impl<'o> Reader<'o> {
         }
     }
 
+    fn read_packed(&mut self, id: FileId, path: &Path) {
+        self.teller.leave_bodies(false);
+        let teller = &mut self.teller;
+        let mut buffer = LineBuffer::new(id);
+        let end = packing_of(path).and_then(|packing| {
+            let mut text = match packing {
+                Some(packing) => packed::open(path, packing)?,
+                None => Box::new(File::open(path)?),
+            };
+            while let Some(bytes) = read_some(&mut *text, &mut self.chunk)? {
+                buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, teller));
+            }
+            Ok(())
+        });
+        buffer.unfinished().into_iter().for_each(|line| tell_line(line, Kind::CompanionLines, path, teller));
+        if let Err(error) = end {
+            teller.notice(id, &format!("{} cannot be read: {error}", path.display()));
+        }
+    }
+
     fn read_small(&mut self, index: usize, content: Option<Vec<u8>>, now: Instant) {
         let Some(small) = self.smalls.get_mut(index) else { return };
         let read = match content {
@@ -367,4 +411,10 @@ impl<'o> Reader<'o> {
         self.teller.leave_bodies(away);
         small.tell(&mut self.teller, &bytes);
     }
+}
+
+/// The next bytes; `None` at the end.
+fn read_some<'b>(text: &mut dyn Read, chunk: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
+    let read = text.read(chunk)?;
+    Ok(chunk.get(..read).filter(|bytes| !bytes.is_empty()))
 }

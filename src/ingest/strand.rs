@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::files::{Files, Kind};
 use super::teller::Teller;
+use crate::formats::decoder::{Format, Pattern};
 use crate::formats::json;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
 use crate::source::follow::Follower;
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::pattern::expand;
 
 /// An unfinished last line that stays so for this long is shown as it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -56,6 +58,14 @@ impl Strand {
         self.shown = None;
     }
 
+    /// The name under which its agent has put the file aside, if it did.
+    pub fn archived(&self, format: &dyn Format) -> Option<String> {
+        let names = format.archives(self.follower.path());
+        let mut files = names.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+        let file = files.find(|path| self.follower.is_now_at(path))?;
+        Some(file.file_name()?.to_string_lossy().into_owned())
+    }
+
     /// The file's number.
     pub fn id(&self) -> FileId {
         self.id
@@ -70,7 +80,7 @@ impl Strand {
         let (kind, path, shown) = (self.kind, self.follower.path(), &mut self.shown);
         self.buffer.feed(chunk.get(..read).unwrap_or_default(), |line| {
             if shown.as_ref().is_none_or(|shown| take_back(shown, line, teller)) {
-                tell(line, kind, path, teller);
+                tell_line(line, kind, path, teller);
             }
             *shown = None;
         });
@@ -119,7 +129,8 @@ fn take_back(shown: &Shown, line: Line<'_>, teller: &mut Teller<'_>) -> bool {
     true
 }
 
-fn tell(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_>) {
+/// Tells a line of a file.
+pub fn tell_line(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_>) {
     match line {
         Line::Whole(record) => teller.tell(record, kind.place(path, record.origin.line)),
         Line::TooLong(record) => teller.fault(record, &too_long(record.origin)),

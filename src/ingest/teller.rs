@@ -3,6 +3,8 @@
 //! Invariant: each batch carries the tally of all records so far; a new telling begins and ends with
 //! the batches that say so, however many there are.
 
+use std::path::Path;
+
 use crate::formats::decoder::{Decoder, Place, feed};
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
@@ -147,6 +149,11 @@ impl<'o> Teller<'o> {
     /// What decoders asked for since the last call.
     pub fn take_wanted(&mut self) -> Vec<Text> {
         std::mem::take(&mut self.batch.wanted)
+    }
+
+    /// Tells that a small file is gone.
+    pub fn lost(&mut self, path: &Path) {
+        self.decoder.lost(path, &mut self.batch);
     }
 
     /// Lets the decoder give out what it held back: the end of a reading.

@@ -85,13 +85,6 @@ pub enum MetaEdit {
     Model(Name),
     /// Size of the model's context window in tokens.
     Window(u64),
-    /// Another fact that the agent records, under a short name: `git branch`, `pull request`.
-    Fact {
-        /// What it is.
-        name: &'static str,
-        /// How it stands now.
-        value: Text,
-    },
     /// A sub-agent's lane.
     Lane {
         /// The name that its entries carry.
@@ -106,6 +99,13 @@ pub enum MetaEdit {
     LinkedTree,
     /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
     Live(Option<bool>),
+    /// A fact without a field of its own.
+    Fact {
+        /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.
+        name: &'static str,
+        /// How it stands now; empty forgets it.
+        value: Text,
+    },
 }
 
 /// How a batch relates to what is there.
@@ -381,6 +381,8 @@ pub enum LinkState {
     Reread(Text),
     /// It is gone; its content stays on the screen and its return is awaited.
     Gone,
+    /// Its agent put it aside, under the name that is told; a new session may begin in its place.
+    Archived(Text),
     /// It cannot be read just now.
     Unreadable(Text),
     /// The pipe was closed: nothing more will come.

@@ -25,7 +25,7 @@ pub struct Meta {
     pub models: Vec<Name>,
     /// Size of the context window in tokens.
     pub window: Option<u64>,
-    /// Other facts by their names, in the order of their names.
+    /// Facts without a field of their own, by name.
     pub facts: BTreeMap<&'static str, Text>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
@@ -53,14 +53,23 @@ impl Meta {
                 }
             }
             MetaEdit::Model(model) => self.model = Some(model),
-            MetaEdit::Fact { name, value } => {
-                self.facts.insert(name, value);
-            }
             MetaEdit::Window(tokens) => self.window = Some(tokens),
             // Lanes and the tree are the transcript's.
             MetaEdit::Lane { .. } | MetaEdit::LinkedTree => {}
             MetaEdit::Live(live) => self.live = live,
+            MetaEdit::Fact { name, value } => {
+                if value.is_blank() {
+                    self.facts.remove(name);
+                } else {
+                    self.facts.insert(name, value);
+                }
+            }
         }
+    }
+
+    /// A fact without a field of its own.
+    pub fn fact(&self, name: &str) -> Option<&Text> {
+        self.facts.get(name)
     }
 
     /// The title of the highest rank.

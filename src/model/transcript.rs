@@ -136,7 +136,8 @@ impl Transcript {
         if is_known {
             self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
         } else if new.lane.is_none() {
-            self.grow_branches(&new.key, new.parent.as_ref(), leads, new.marks.prompt);
+            let is_prompt = new.marks.prompt && !new.marks.copy;
+            self.grow_branches(&new.key, new.parent.as_ref(), leads, is_prompt);
         }
         if leads {
             self.lead(&new.key, new.parent.as_ref());

@@ -183,7 +183,8 @@ fn from_prompts(links: &Links<'_>) -> (Branches, Vec<Leaving>) {
     let mut last_with_parent: HashMap<&Key, usize> = HashMap::new();
     let mut ranges = Vec::new();
     for (at, one) in links.entries.iter().enumerate() {
-        let (true, Some(parent)) = (one.entry.marks.prompt, &one.entry.parent) else { continue };
+        let marks = one.entry.marks;
+        let (true, Some(parent)) = (marks.prompt && !marks.copy, &one.entry.parent) else { continue };
         if let Some(earlier) = last_with_parent.insert(parent, at) {
             ranges.push(earlier..at);
         }

@@ -5,9 +5,10 @@ use super::markdown::{self, Manner};
 use super::output::{self, Source};
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
-use super::{diff, json, tree, wrap};
-use crate::model::body::Body;
+use super::{diff, json, results, tree, wrap};
+use crate::model::body::{Body, Tree};
 use crate::model::figures;
+use crate::model::text::Text;
 
 /// Records without a form of their own.
 const RECORD: (usize, usize) = (8, 0);
@@ -71,17 +72,57 @@ pub fn body_rows(
     }
     let text = body.text_or_stub();
     if let Some(value) = json::parse(text) {
-        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
-        return tree::rows(&value, width, limit, look);
+        return parsed(&value, if detail.is_whole() { detail.rows() } else { head + tail }, width, look);
     }
     if diff::is_patch(text) && text.contains("\n@@") {
-        return diff::rows(&diff::of_patch(text), detail.extent(head + tail, 0), width, look);
+        return diff::rows(&diff::of_patch(text), "", detail.extent(head + tail, 0), width, look);
     }
     let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
     if body.is_away() {
         rows.iter_mut().for_each(mark_away);
     }
     rows
+}
+
+/// A value that was told as JSON text: a list of messages, a table, else a tree.
+fn parsed(value: &Tree, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
+    if let Some(text) = results::contents(value) {
+        return match json::parse(&text) {
+            Some(inner) => tree::rows(&inner, width, limit, look),
+            None => prose(&Text::output(&text), Manner::Typed, limit, width, look),
+        };
+    }
+    results::table(value, width, limit, look).unwrap_or_else(|| tree::rows(value, width, limit, look))
+}
+
+/// What came from the network: pages that were found, a page in Markdown, else whatever it looks like.
+pub fn fetched(
+    body: &Body,
+    detail: Detail,
+    (head, tail): (usize, usize),
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    let text = body.text_or_stub();
+    let limit = if detail.is_whole() { detail.rows() } else { head + tail };
+    if let Some(found) = results::pages(text) {
+        let mut rows = found.rows(width, limit, look);
+        if detail.is_whole() {
+            rows.splice(0..0, prose(found.before, Manner::Typed, limit, width, look));
+            rows.extend(prose(found.after, Manner::Prose, limit, width, look));
+        }
+        return rows;
+    }
+    if body.tree().is_none() && is_markdown(text) {
+        return prose(text, Manner::Prose, limit, width, look);
+    }
+    body_rows(body, detail, (head, tail), width, look)
+}
+
+/// Whether the first lines of a page look like Markdown. Plain text would lose its line breaks.
+fn is_markdown(text: &str) -> bool {
+    let signs = ["# ", "## ", "### ", "- **", "* **", "```", "|--", "| --"];
+    wrap::head(text, 8_192).lines().take(60).any(|line| signs.iter().any(|sign| line.starts_with(sign)))
 }
 
 /// The row shows only the beginning of a body that must be fetched.

@@ -3,20 +3,18 @@
 //! A change comes as a unified diff, as a patch with `*** Update File:` heads, as numbered lines, or as
 //! old and new strings of an edit; all become the same [`DiffLine`]s first.
 
+mod lay;
 mod patch;
 
 use std::time::Duration;
 
-use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use similar::{Change, ChangeTag, InlineChange, TextDiff};
 
 use super::excerpt::Extent;
 use super::row::{Look, Row};
-use super::sheet::mark_hidden;
-use super::wrap::{self, Frame, Piece};
+use super::wrap::Piece;
 use crate::model::body::Tree;
-use crate::model::figures;
 use crate::model::text::Text;
 
 /// Unchanged lines around a change.
@@ -37,7 +35,9 @@ pub enum Sign {
     Added,
     /// Removed.
     Removed,
-    /// Not a line of the file: a file's name, a gap.
+    /// The name of a file, and what became of it.
+    File,
+    /// Not a line of a file: a gap, a remark.
     Note,
 }
 
@@ -46,15 +46,17 @@ pub enum Sign {
 pub struct DiffLine {
     /// What happened to it.
     pub sign: Sign,
-    /// Its number in the file, if known.
-    pub number: Option<u32>,
+    /// Its number in the file before, if known.
+    pub old: Option<u32>,
+    /// Its number in the file after, if known.
+    pub new: Option<u32>,
     /// Its text.
     pub parts: Vec<(bool, String)>,
 }
 
 impl DiffLine {
-    fn plain(sign: Sign, number: Option<u32>, text: &str) -> Self {
-        Self { sign, number, parts: vec![(false, text.to_owned())] }
+    fn plain(sign: Sign, text: &str) -> Self {
+        Self { sign, old: None, new: None, parts: vec![(false, text.to_owned())] }
     }
 }
 
@@ -78,7 +80,7 @@ pub fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
         for edit in input.get(name).map(Tree::items).unwrap_or_default() {
             if let Some((old, new)) = pair_of(edit) {
                 if !lines.is_empty() {
-                    lines.push(DiffLine::plain(Sign::Note, None, ""));
+                    lines.push(DiffLine::plain(Sign::Note, ""));
                 }
                 lines.extend(compare(old, new));
             }
@@ -120,15 +122,14 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
 /// Compares two texts; shows the changes with some lines around them.
 pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     if old.len() + new.len() > MAX_COMPARED {
-        let all =
-            |sign, text: &str| text.lines().map(|line| DiffLine::plain(sign, None, line)).collect::<Vec<_>>();
+        let all = |sign, text: &str| text.lines().map(|line| DiffLine::plain(sign, line)).collect::<Vec<_>>();
         return [all(Sign::Removed, old), all(Sign::Added, new)].concat();
     }
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
     let mut lines = Vec::new();
     for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
         if index > 0 {
-            lines.push(DiffLine::plain(Sign::Note, None, ""));
+            lines.push(DiffLine::plain(Sign::Note, ""));
         }
         for op in group {
             let is_small = op.old_range().len() + op.new_range().len() <= MAX_REFINED;
@@ -136,11 +137,7 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
                 lines.extend(diff.iter_inline_changes(op).map(|change| refined(&change)));
             } else {
                 let plain = |change: Change<&str>| {
-                    DiffLine::plain(
-                        sign_of(change.tag()),
-                        None,
-                        change.value().trim_end_matches(['\n', '\r']),
-                    )
+                    DiffLine::plain(sign_of(change.tag()), change.value().trim_end_matches(['\n', '\r']))
                 };
                 lines.extend(diff.iter_changes(op).map(plain));
             }
@@ -162,7 +159,7 @@ fn refined(change: &InlineChange<'_, str>) -> DiffLine {
             *differs = false;
         }
     }
-    DiffLine { sign: sign_of(change.tag()), number: None, parts }
+    DiffLine { sign: sign_of(change.tag()), old: None, new: None, parts }
 }
 
 fn sign_of(tag: ChangeTag) -> Sign {
@@ -193,56 +190,9 @@ pub fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<Piece> 
     spans
 }
 
-/// The rows of a change: all of it, or its beginning around the first changes.
-pub fn rows(lines: &[DiffLine], extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let most = extent.head + extent.tail;
-    // A preview begins one line before the first change, not with all of the lines around it.
-    let first = lines.iter().position(|line| !matches!(line.sign, Sign::Same | Sign::Note)).unwrap_or(0);
-    let skipped = if lines.len() > most && extent.rows_per_line > 0 { first.saturating_sub(1) } else { 0 };
-    let shown = if lines.len().saturating_sub(skipped) <= most + 1 { lines.len() } else { most };
-    let column =
-        lines.iter().filter_map(|line| line.number).max().map_or(0, |number| number.to_string().len());
-    let mut rows = Vec::new();
-    for line in lines.iter().skip(skipped).take(shown) {
-        rows.extend(row(line, column, extent, width, look));
-    }
-    let hidden = lines.len().saturating_sub(skipped + shown);
-    if hidden > 0 {
-        let what = format!("+{}", figures::count(u64::try_from(hidden).unwrap_or(0), "line"));
-        mark_hidden(&mut rows, &what, hidden, width, look);
-    }
-    rows
-}
-
-fn row(line: &DiffLine, column: usize, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let theme = look.theme;
-    let (sign, style) = match line.sign {
-        Sign::Same => (" ", theme.dim),
-        Sign::Added => ("+", theme.added),
-        Sign::Removed => ("-", theme.removed),
-        Sign::Note => return note(line, width, look),
-    };
-    let number = line.number.map(|number| number.to_string()).unwrap_or_default();
-    let number = if column == 0 { String::new() } else { format!("{number:>column$} ") };
-    let first = vec![Span::styled(number, theme.dim), Span::styled(format!("{sign} "), style)];
-    let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
-    let text_style = if line.sign == Sign::Same { theme.text } else { style };
-    let part = |(differs, text): &(bool, String)| Span::styled(text.clone(), emphasis(text_style, *differs));
-    let spans: Vec<Piece> = line.parts.iter().map(part).collect();
-    let frame = Frame { width, first, rest, limit: extent.rows_per_line, cut: theme.glyphs().cut };
-    wrap::wrap(&spans, &frame).into_iter().map(|line| Row { line, ..Row::default() }).collect()
-}
-
-fn note(line: &DiffLine, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let glyphs = look.theme.glyphs();
-    let text: String = line.parts.iter().map(|(_, text)| text.as_str()).collect();
-    let text = if text.is_empty() { glyphs.ellipsis.to_owned() } else { text };
-    let line = wrap::fit(&[Span::styled(text, look.theme.dim)], width, glyphs.cut);
-    vec![Row { line: line.into(), ..Row::default() }]
-}
-
-fn emphasis(style: Style, differs: bool) -> Style {
-    if differs { style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED) } else { style }
+/// The rows of a change to a file in a language: all of it, or its beginning around the first changes.
+pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+    lay::rows(lines, language, extent, width, look)
 }
 
 #[cfg(test)]

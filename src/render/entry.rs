@@ -93,14 +93,12 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Call(call) => tool::lay_out(sheet, call, detail),
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
-            let shown = tool::image(&image.mime, image.bytes, image.source.as_ref());
-            let dim = sheet.look.theme.dim;
-            if sheet.at() > 0 {
-                sheet.note(&shown, dim);
-            } else {
-                let head = head_of(sheet, vec![Span::styled(shown, dim)]);
+            let mut rows = tool::image_rows(image, detail, sheet.item.dim, sheet.room(), sheet.look);
+            if sheet.at() == 0 && !rows.is_empty() {
+                let head = head_of(sheet, rows.remove(0).line.spans);
                 sheet.head(head);
             }
+            sheet.body(rows);
         }
         BlockKind::Break(what) => breaks::lay_out(sheet, what, detail),
         BlockKind::Raw(raw) => self::raw(sheet, raw, detail),
@@ -284,7 +282,9 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
 
 fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     let theme = sheet.look.theme;
-    let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_quiet(sheet));
+    // What a program put around a prompt is an aside to what was said.
+    let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
+    let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
     let mut text = vec![Span::styled(without_sgr(&raw.title).into_owned(), theme.dim)];
     if is_closed && !raw.body.stub.is_blank() {
         text.push(Span::styled(format!("  {}", first_line(&raw.body)), theme.dim));

@@ -3,13 +3,17 @@
 //! Two manners: prose of a model is set as CommonMark; what a human typed keeps its line breaks, its
 //! indentation and its markers, because people type plain text and nothing of it may get lost.
 
+mod definitions;
 mod inline;
-mod table;
+pub mod table;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use std::sync::Arc;
+
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
+use self::definitions::Definitions;
 use self::inline::Inline;
 use self::table::Table;
 use super::code;
@@ -27,7 +31,6 @@ pub enum Manner {
 
 /// The rows of a text, at most about `limit` of them.
 pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer {
         look,
         width: width.max(1),
@@ -42,17 +45,38 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         wants_gap: false,
         is_apart: true,
     };
-    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+    let parser = Parser::new_ext(text, options());
+    let mut definitions = Definitions::of(&parser, text, manner);
+    for (event, range) in parser.into_offset_iter() {
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
         writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
+        if matches!(event, Event::Start(_)) && writer.is_between_blocks() {
+            definitions.before(range.start).for_each(|span| writer.definition(text.get(span)));
+        }
         let source = text.get(range).unwrap_or_default();
-        writer.event(event, source, rest);
+        writer.event(event, source, before, rest);
         if writer.rows.len() >= limit {
             break;
         }
     }
     writer.paragraph();
-    writer.rows.into_iter().map(|line| Row { line: line.into(), ..Row::default() }).collect()
+    if writer.rows.len() < limit {
+        definitions.before(text.len()).for_each(|span| writer.definition(text.get(span)));
+        writer.paragraph();
+    }
+    let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);
+    let row = |line: Vec<Piece>| Row { line: line.into(), links: links.clone(), ..Row::default() };
+    writer.rows.into_iter().map(row).collect()
+}
+
+/// CommonMark with the extensions of GitHub.
+fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_GFM
+        | Options::ENABLE_MATH
 }
 
 /// What rows stand in: a quote, an item of a list.
@@ -84,14 +108,18 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// `source` is what stands in the text for the event, `rest` the text from there on.
-    fn event(&mut self, event: Event<'_>, source: &str, rest: &str) {
+    /// `source` is what stands in the text for the event, `before` and `rest` the text up to there and from
+    /// there on.
+    fn event(&mut self, event: Event<'_>, source: &str, before: &str, rest: &str) {
         match event {
             Event::Start(tag) => self.start(tag, source),
             Event::End(end) => self.end(end, source),
             Event::Text(text) if self.code.is_some() => self.code_text(&text),
             Event::Code(text) => self.inline.code(&text, source),
             Event::Html(text) => self.html(&text),
+            Event::InlineHtml(tag) if self.manner == Manner::Prose && is_line_break(&tag) => {
+                self.inline.line_break(rest);
+            }
             Event::SoftBreak if self.manner == Manner::Prose => self.inline.text(" "),
             Event::SoftBreak | Event::HardBreak => self.inline.line_break(rest),
             Event::Rule => {
@@ -102,11 +130,16 @@ impl Writer<'_> {
                 self.wants_gap = true;
             }
             Event::TaskListMarker(is_done) => self.task(is_done),
-            Event::Text(text)
-            | Event::InlineHtml(text)
-            | Event::InlineMath(text)
-            | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => self.inline.text(&text),
+            Event::Text(text) if self.manner == Manner::Typed => {
+                if before.ends_with('\\') {
+                    self.inline.text("\\");
+                }
+                self.inline.text(if source.is_empty() { &text } else { source });
+            }
+            Event::Text(text) | Event::InlineHtml(text) => self.inline.text(&text),
+            // Formulas stay as they were written, with their dollars.
+            Event::InlineMath(_) | Event::DisplayMath(_) => self.html(source),
+            Event::FootnoteReference(name) => self.inline.aside(&format!("[^{name}]")),
         }
     }
 
@@ -117,20 +150,21 @@ impl Writer<'_> {
                 self.block_starts();
                 self.inline.heading(level);
             }
-            Tag::BlockQuote(_) => {
+            Tag::BlockQuote(kind) => self.quote(kind),
+            Tag::FootnoteDefinition(name) => {
                 self.block_starts();
-                let bar =
-                    vec![Span::styled(format!("{} ", self.look.theme.glyphs().bar), self.look.theme.dim)];
-                self.contain(Some(bar.clone()), bar);
+                let sign = format!("[^{}] ", inline::safe(&name));
+                let rest = vec![Span::raw("  ")];
+                self.contain(Some(vec![Span::styled(sign, self.look.theme.dim)]), rest);
             }
             Tag::CodeBlock(kind) => {
                 self.paragraph();
                 self.block_starts();
-                let language = match kind {
-                    CodeBlockKind::Fenced(info) => code::language_of_fence(&info).to_owned(),
+                let info = match kind {
+                    CodeBlockKind::Fenced(info) => inline::safe(&info).into_owned(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                self.code = Some((language, String::new()));
+                self.code = Some((info, String::new()));
             }
             Tag::List(number) => {
                 self.paragraph();
@@ -160,9 +194,9 @@ impl Writer<'_> {
                 self.inline.plain();
                 self.wants_gap = true;
             }
-            TagEnd::BlockQuote(_) => {
+            TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.paragraph();
-                self.containers.pop();
+                self.leave_item();
                 self.wants_gap = true;
             }
             TagEnd::Item => {
@@ -176,13 +210,17 @@ impl Writer<'_> {
             }
             TagEnd::CodeBlock => self.code_block(),
             TagEnd::TableCell => {
-                let cell = self.inline.take().into_iter().flatten().collect();
+                let cell = self.inline.take();
                 if let Some(table) = &mut self.table {
                     table.cell(cell);
                 }
             }
             TagEnd::Table => self.end_table(),
-            TagEnd::TableHead | TagEnd::TableRow => {}
+            TagEnd::TableHead | TagEnd::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.end_row(source, self.look);
+                }
+            }
             other => self.inline.end(other, source),
         }
     }
@@ -202,14 +240,50 @@ impl Writer<'_> {
         self.containers.push(Container { first, rest, is_begun: false });
     }
 
+    /// A bar along the left; the alerts of GitHub have a title beside it.
+    fn quote(&mut self, kind: Option<BlockQuoteKind>) {
+        self.block_starts();
+        let theme = self.look.theme;
+        let (title, style) = match kind {
+            None => ("", theme.dim),
+            Some(BlockQuoteKind::Note) => ("Note", theme.accent),
+            Some(BlockQuoteKind::Tip) => ("Tip", theme.good),
+            Some(BlockQuoteKind::Important) => ("Important", theme.accent),
+            Some(BlockQuoteKind::Warning) => ("Warning", theme.warn),
+            Some(BlockQuoteKind::Caution) => ("Caution", theme.bad),
+        };
+        let bar = vec![Span::styled(format!("{} ", theme.glyphs().bar), style)];
+        self.contain(Some(bar.clone()), bar);
+        if !title.is_empty() {
+            self.push(vec![Span::styled(title, style)]);
+        }
+    }
+
+    /// Whether no block is open, so that something can stand in between.
+    fn is_between_blocks(&self) -> bool {
+        self.containers.is_empty() && self.lists.is_empty() && self.table.is_none() && self.inline.is_empty()
+    }
+
+    /// The address of a reference that nothing refers to, or that was typed: as it was written.
+    fn definition(&mut self, source: Option<&str>) {
+        self.block_starts();
+        for line in source.unwrap_or_default().lines() {
+            self.inline.aside(line.trim());
+            self.paragraph();
+        }
+    }
+
     fn item(&mut self, source: &str) {
         self.paragraph();
         let typed = source.split_whitespace().next().unwrap_or_default();
+        let typed = wrap::head(typed, 12);
         let depth = self.lists.len();
         let glyphs = self.look.theme.glyphs();
         let bullet = match self.lists.last_mut() {
+            Some(Some(_)) if self.manner == Manner::Typed => format!("{typed} "),
             Some(Some(number)) => {
-                let bullet = format!("{number}. ");
+                let sign = if typed.ends_with(')') { ')' } else { '.' };
+                let bullet = format!("{number}{sign} ");
                 *number = number.saturating_add(1);
                 bullet
             }
@@ -257,13 +331,14 @@ impl Writer<'_> {
     }
 
     fn code_block(&mut self) {
-        let Some((language, text)) = self.code.take() else { return };
+        let Some((info, text)) = self.code.take() else { return };
         let theme = self.look.theme;
+        let language = code::language_of_fence(&info);
         let base = if language.is_empty() { theme.code } else { theme.text };
-        if !language.is_empty() {
-            self.push(vec![Span::raw("  "), Span::styled(language.clone(), theme.dim)]);
+        if !info.is_empty() {
+            self.wrap(&[Span::styled(info.clone(), theme.dim)], 2, 4);
         }
-        let lines = code::lines(&text, &language, self.look.colours, theme, base);
+        let lines = code::lines(&text, language, self.look.colours, theme, base);
         for spans in lines {
             self.wrap(&spans, 2, 4);
         }
@@ -334,6 +409,12 @@ impl Writer<'_> {
 fn ends_in_blank_line(text: &str) -> bool {
     let blanks = text.bytes().rev().take_while(u8::is_ascii_whitespace);
     blanks.filter(|byte| *byte == b'\n').count() > 1
+}
+
+/// HTML that says nothing but "new line".
+fn is_line_break(tag: &str) -> bool {
+    let name = tag.trim_start_matches('<').trim_end_matches(['>', '/', ' ']);
+    name.eq_ignore_ascii_case("br")
 }
 
 /// The look of a heading: its level stays visible without its marks.

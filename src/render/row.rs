@@ -1,8 +1,12 @@
 //! What goes into a layout and what comes out: the border types between `render` and `app`.
 
+use std::sync::Arc;
+
 use ratatui::text::{Line, Span};
 
 use super::code::Colours;
+use super::link::Links;
+use super::picture::Pictures;
 use super::theme::Theme;
 use crate::model::body::Key;
 use crate::model::entry::Entry;
@@ -76,6 +80,8 @@ pub struct Look<'a> {
     pub theme: &'a Theme,
     /// Syntax highlighting: finished pieces, and where to ask for more.
     pub colours: &'a Colours,
+    /// Images: finished pictures, and where to ask for more. Without, images are told in words.
+    pub pictures: Option<&'a Pictures>,
 }
 
 /// One entry with what its layout needs from outside.
@@ -130,6 +136,8 @@ pub struct Row {
     pub hides: u32,
     /// The body of this row was away; it must be fetched to show more than its stub.
     pub is_away: bool,
+    /// Where its spans lead.
+    pub links: Option<Arc<Links>>,
 }
 
 /// Kinds of rows, for motions and for the spine.

@@ -58,6 +58,21 @@ pub struct Theme {
     pub is_light: bool,
     /// Whether any colour may be used.
     pub has_colour: bool,
+    /// Whether the terminal makes links of addresses that it is told.
+    pub has_links: bool,
+    /// How many colours the terminal has.
+    pub depth: Depth,
+}
+
+/// Grounds of changed lines: of the line, and of what differs within it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tints {
+    /// Of added lines.
+    pub added: (Color, Color),
+    /// Of removed lines.
+    pub removed: (Color, Color),
+    /// Of text on them that has no colour of its own, whatever the terminal's may be.
+    pub text: Color,
 }
 
 /// Styles of source code by the role of a word.
@@ -139,6 +154,8 @@ impl Theme {
             ascii: false,
             is_light: false,
             has_colour: true,
+            has_links: false,
+            depth: Depth::Indexed,
         }
     }
 
@@ -250,6 +267,7 @@ impl Theme {
     /// The same in colours that the terminal has.
     #[must_use]
     pub fn with_depth(mut self, depth: Depth) -> Self {
+        self.depth = depth;
         for role in ROLES {
             if let Some(style) = self.role_mut(role) {
                 style.fg = style.fg.map(|colour| fit(colour, depth));
@@ -263,6 +281,28 @@ impl Theme {
     #[must_use]
     pub fn with_ascii(self, ascii: bool) -> Self {
         Self { ascii, ..self }
+    }
+
+    /// Grounds of changed lines. Only true colours can be faint enough for text of any colour.
+    pub fn tints(&self) -> Option<Tints> {
+        let is_faint = self.has_colour && self.depth == Depth::True;
+        let dark = Tints {
+            added: (Color::Rgb(16, 42, 28), Color::Rgb(24, 82, 46)),
+            removed: (Color::Rgb(54, 24, 28), Color::Rgb(110, 36, 40)),
+            text: Color::Rgb(225, 228, 232),
+        };
+        let light = Tints {
+            added: (Color::Rgb(225, 250, 230), Color::Rgb(170, 236, 186)),
+            removed: (Color::Rgb(255, 235, 233), Color::Rgb(255, 200, 196)),
+            text: Color::Rgb(36, 41, 47),
+        };
+        is_faint.then_some(if self.is_light { light } else { dark })
+    }
+
+    /// The same with or without links.
+    #[must_use]
+    pub fn with_links(self, has_links: bool) -> Self {
+        Self { has_links, ..self }
     }
 
     /// The glyphs that may be used.

@@ -10,9 +10,11 @@ use ratatui::text::Span;
 use self::card::Card;
 use super::diff;
 use super::excerpt::Detail;
-use super::row::{LaneLine, RowKind};
+use super::picture::{self, Sight};
+use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
 use super::wrap::{self, Piece};
+use crate::model::body::Image;
 use crate::model::entry::StrayResult;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
@@ -22,6 +24,11 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
+/// Rows of an image, and of its preview.
+const IMAGE_ROWS: usize = 32;
+const PREVIEW_ROWS: usize = 12;
+/// In fewer columns nothing can be made out.
+const NARROWEST_IMAGE: usize = 16;
 
 /// Lays out a call.
 pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
@@ -157,13 +164,31 @@ fn lane_line(sheet: &Sheet<'_>, lane: &LaneLine) -> Vec<Piece> {
     wrap::fit(&spans, sheet.room(), glyphs.cut)
 }
 
-/// `[image png 45 KB]`
-pub fn image(mime: &str, bytes: Option<u64>, source: Option<&Text>) -> String {
-    let kind = mime.rsplit('/').next().filter(|kind| !kind.is_empty());
-    let size = bytes.map(figures::bytes);
-    let source = source.map(|source| without_sgr(wrap::head(source, 400)).into_owned());
-    let parts = [Some("image".to_owned()), kind.map(str::to_owned), size, source];
-    format!("[{}]", parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+/// `[image png 45 KB]`, and the image below it where there are colours to show it in.
+pub fn image_rows(image: &Image, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let theme = look.theme;
+    let is_shown = theme.has_colour && !theme.ascii && !is_dim && width >= NARROWEST_IMAGE;
+    let pictures = look.pictures.filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
+    let (seen, more) = match pictures.map(|pictures| pictures.get(image)) {
+        None | Some(Sight::Waiting) => (None, None),
+        Some(Sight::Seen(picture)) => {
+            let (width, height) = picture.size;
+            (Some(picture), Some(format!("{width}x{height}")))
+        }
+        Some(Sight::Broken(why)) => (None, Some(why.to_string())),
+    };
+    let kind = image.mime.rsplit('/').next().filter(|kind| !kind.is_empty());
+    let size = image.bytes.map(figures::bytes);
+    let source = image.source.as_ref().map(|source| without_sgr(wrap::head(source, 400)).into_owned());
+    let parts = [Some("image".to_owned()), kind.map(str::to_owned), size, source, more];
+    let words = format!("[{}]", parts.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    let line = wrap::fit(&[Span::styled(words, theme.dim)], width, theme.glyphs().cut);
+    let mut rows = vec![Row { line: line.into(), ..Row::default() }];
+    if let Some(picture) = seen {
+        let most = if detail.is_whole() { IMAGE_ROWS } else { PREVIEW_ROWS };
+        rows.extend(picture::rows(&picture, width, most, theme));
+    }
+    rows
 }
 
 /// A style of one word.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use ratatui::buffer::CellWidth;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
@@ -47,7 +48,12 @@ impl Frame {
 
 /// Columns that a text takes.
 pub fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(columns).sum() }
+}
+
+/// Columns that a grapheme takes, as the painter counts them.
+fn columns(grapheme: &str) -> usize {
+    if grapheme.len() == 1 { 1 } else { usize::from(grapheme.cell_width()) }
 }
 
 /// Columns that spans take.
@@ -126,7 +132,7 @@ pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
     let mut used = 0;
     let mut end = 0;
     for (at, grapheme) in flat.text.grapheme_indices(true) {
-        used += grapheme.width();
+        used += columns(grapheme);
         if used > room {
             break;
         }
@@ -262,7 +268,7 @@ fn push_safely(out: &mut String, text: &str, column: &mut usize, widest: usize) 
         }
         let from = out.len();
         push_cell(out, grapheme);
-        let taken = out.get(from..).map_or(0, UnicodeWidthStr::width);
+        let taken = out.get(from..).map_or(0, width);
         if taken > widest {
             out.truncate(from);
             out.push('\u{fffd}');
@@ -300,7 +306,7 @@ fn row_end<'a>(text: &str, cells: impl Iterator<Item = (usize, &'a str)>, room: 
     let mut has_ink = false;
     let mut stop: Option<(usize, usize)> = None;
     for (at, cell) in cells {
-        let columns = if cell.len() == 1 { 1 } else { cell.width() };
+        let columns = columns(cell);
         let is_blank = cell == " ";
         let end_of_word = stop.filter(|(_, next)| *next == at).map_or(at, |(end, _)| end);
         if used + columns > room && at > 0 {

@@ -77,6 +77,8 @@ pub struct SessionFigures {
     pub ended: Option<String>,
     /// What the agent is doing.
     pub state: &'static str,
+    /// Facts that only some agents tell, by name.
+    pub facts: BTreeMap<&'static str, String>,
 }
 
 /// What became of the records.
@@ -253,6 +255,7 @@ fn session(reading: &Reading, now: Moment) -> SessionFigures {
         started: span.map(|(first, _)| first.to_rfc3339()),
         ended: span.map(|(_, last)| last.to_rfc3339()),
         state: activity::judge(transcript, reading.last_write(), now).word(),
+        facts: meta.facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
     }
 }
 

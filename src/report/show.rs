@@ -263,6 +263,7 @@ impl<'a> Printer<'a> {
             times: true,
             theme: &self.theme,
             colours: &self.colours,
+            pictures: None,
         };
         let mut rows = lay_out(&item, &look);
         if let Some(branch) = transcript.branches().headed_by(id).filter(|_| self.chosen.is_none()) {

@@ -173,6 +173,7 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
     ];
     rows.extend(session.agent.clone().map(|agent| ("agent", agent)));
     rows.extend(session.cwd.clone().map(|cwd| ("folder", cwd)));
+    rows.extend(session.facts.iter().map(|(name, value)| (*name, value.clone())));
     if !session.models.is_empty() {
         rows.push(("models", session.models.join(", ")));
     }

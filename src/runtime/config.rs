@@ -26,6 +26,8 @@ pub struct ViewConfig {
     pub no_color: bool,
     /// Only ASCII glyphs: asked for, or the locale is not UTF-8.
     pub ascii: bool,
+    /// Whether the terminal is told where links lead.
+    pub links: bool,
     /// How changes of the file are noticed.
     pub watch: WatchMode,
     /// The level of detail to start with.

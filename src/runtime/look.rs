@@ -27,7 +27,7 @@ pub fn asks_for_background(config: &ViewConfig) -> bool {
 /// The theme with a name, as the terminal can show it.
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     let theme = if config.no_color { Theme::mono() } else { find(name, config)? };
-    Ok(theme.with_depth(config.depth).with_ascii(config.ascii))
+    Ok(theme.with_depth(config.depth).with_ascii(config.ascii).with_links(config.links))
 }
 
 fn find(name: &str, config: &ViewConfig) -> Result<Theme, String> {

@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod config;
 mod editor;
+mod images;
 mod input;
 mod look;
 mod opened;
@@ -291,6 +292,7 @@ impl Viewer {
             Effect::Open(place) => self.open(Target::of(place)),
             Effect::Leave => self.leave()?,
             Effect::Edit(origin) => self.edit(origin)?,
+            Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => self.set_theme(&name),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,

@@ -15,6 +15,7 @@ use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
+use crate::render::picture::Pictures;
 
 /// Messages that may wait before the reading thread waits for the screen.
 const FEED_DEPTH: usize = 64;
@@ -30,6 +31,7 @@ pub struct Opened {
     /// What they found.
     pub answers: Receiver<Event>,
     _say: Sender<Event>,
+    pictures: Arc<Pictures>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -41,11 +43,24 @@ impl Opened {
         update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
         state.last_write = written(&session.opened.path);
         let (say, answers) = unbounded();
-        let workers = Workers::start(session.pager(), session.pager(), say.clone());
+        let workers = Workers::start(
+            [session.pager(), session.pager(), session.pager()],
+            Arc::clone(&state.pictures),
+            say.clone(),
+        );
         let (sender, feed) = bounded(FEED_DEPTH);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
-        Self { target, feed, workers, answers, _say: say, stop, thread }
+        Self {
+            target,
+            feed,
+            workers,
+            answers,
+            _say: say,
+            pictures: Arc::clone(&state.pictures),
+            stop,
+            thread,
+        }
     }
 }
 
@@ -61,6 +76,7 @@ pub fn clear(state: &mut State, config: &ViewConfig) {
 
 impl Drop for Opened {
     fn drop(&mut self) {
+        self.pictures.stop();
         self.stop.store(true, Ordering::SeqCst);
         // Who waits for room in the channel is let go, too.
         self.feed = crossbeam_channel::never();

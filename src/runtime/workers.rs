@@ -7,17 +7,19 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use super::images;
 use crate::app::search::{Job, Piece, has_hit, tree_has_hit};
 use crate::app::update::Event;
 use crate::app::viewport::Focus;
 use crate::formats::json;
 use crate::ingest::Pager;
-use crate::model::body::{Held, Tree};
+use crate::model::body::{Held, Image, Tree};
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
 use crate::render::code::Colours;
+use crate::render::picture::Pictures;
 
 /// Hits are told at least so often.
 const TELL: Duration = Duration::from_millis(50);
@@ -28,6 +30,7 @@ enum Work {
     Page(Vec<EntryId>, Vec<Origin>),
     Show(Vec<Origin>),
     Bytes(Vec<Origin>, Sender<Option<String>>),
+    View(Image),
 }
 
 /// The threads and how to reach them.
@@ -39,14 +42,16 @@ pub struct Workers {
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
-    pub fn start(pager: Pager, searcher: Pager, say: Sender<Event>) -> Self {
+    pub fn start([pager, searcher, viewer]: [Pager; 3], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
         let (work, work_in) = unbounded();
         let (searches, searches_in) = unbounded();
         let wanted = Arc::new(AtomicU32::new(0));
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
         let current = Arc::clone(&wanted);
-        thread::spawn(move || search(searcher, &searches_in, &current, &say));
+        let told = say.clone();
+        thread::spawn(move || search(searcher, &searches_in, &current, &told));
+        thread::spawn(move || images::work(viewer, &pictures, &say));
         Self { work, searches, wanted }
     }
 
@@ -58,6 +63,11 @@ impl Workers {
     /// Reads records to be shown raw.
     pub fn show(&self, origins: Vec<Origin>) {
         let _ = self.work.send(Work::Show(origins));
+    }
+
+    /// Opens an image with another program.
+    pub fn view(&self, image: Image) {
+        let _ = self.work.send(Work::View(image));
     }
 
     /// The text of records. Waits for it, but not for long.
@@ -99,6 +109,10 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                 Event::Paged { entries, contents }
             }
             Work::Show(origins) => records(&mut pager, &origins),
+            Work::View(image) => match images::open(&mut pager, &image) {
+                Ok(()) => Event::Say("opened outside".to_owned()),
+                Err(why) => Event::Say(why),
+            },
             Work::Bytes(origins, answer) => {
                 let parts: Option<Vec<String>> =
                     origins.iter().map(|origin| text_of(&mut pager, *origin)).collect();

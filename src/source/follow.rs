@@ -94,6 +94,11 @@ impl Follower {
         &self.path
     }
 
+    /// Whether the file that was followed lies at another path now.
+    pub fn is_now_at(&self, path: &Path) -> bool {
+        Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
+    }
+
     /// Where the next read begins.
     pub fn offset(&self) -> u64 {
         self.offset

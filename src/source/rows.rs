@@ -8,7 +8,6 @@
 mod connection;
 #[cfg(not(feature = "sqlite"))]
 mod without;
-pub mod zstd;
 
 use std::io;
 use std::path::{Path, PathBuf};

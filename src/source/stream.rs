@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::packed::{self, Packing};
+
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 /// How many chunks wait at most; then the writer waits.
@@ -18,6 +20,8 @@ pub enum Pipe {
     Stdin,
     /// A named pipe or a character device.
     Named(PathBuf),
+    /// A compressed file.
+    Packed(PathBuf, Packing),
 }
 
 /// What came out of it.
@@ -48,6 +52,7 @@ fn open(pipe: Pipe) -> io::Result<Box<dyn Read>> {
     match pipe {
         Pipe::Stdin => Ok(Box::new(io::stdin().lock())),
         Pipe::Named(path) => Ok(Box::new(File::open(path)?)),
+        Pipe::Packed(path, packing) => packed::open(&path, packing),
     }
 }
 

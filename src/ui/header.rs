@@ -118,7 +118,10 @@ fn state_words(state: &State) -> String {
         Activity::Model { since } => format!("{running} model{}", ticking(*since)),
         Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
         Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
-        Activity::Ended => format!("{ended} ended"),
+        Activity::Ended => match state.transcript.meta().fact("archived") {
+            Some(how) => format!("{ended} archived: {how}"),
+            None => format!("{ended} ended"),
+        },
         Activity::Unclean => format!("{broken} unclean end"),
         Activity::Unknown => String::new(),
     }
@@ -131,6 +134,7 @@ fn link_words(state: &State) -> Option<String> {
     match &state.link {
         LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
         LinkState::Gone => Some("file gone".to_owned()),
+        LinkState::Archived(name) => Some(format!("archived as {name}")),
         LinkState::Unreadable(why) => Some(format!("unreadable: {why}")),
     }
 }

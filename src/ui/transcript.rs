@@ -1,8 +1,10 @@
 //! The transcript: focus mark, lane gutter, rows, right-aligned facts, search hits.
 
-use ratatui::buffer::Buffer;
+use std::num::NonZeroU16;
+
+use ratatui::buffer::{Buffer, CellDiffOption, CellWidth};
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
@@ -10,8 +12,10 @@ use crate::app::arrange::LEFT;
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
+use crate::model::entry::Piece;
 use crate::model::figures;
 use crate::model::moment::Moment;
+use crate::render::link::Links;
 use crate::render::row::{Gutter, Row};
 use crate::render::theme::Theme;
 
@@ -93,11 +97,31 @@ fn paint_row(
     let line =
         pattern.map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.theme.hit));
     buffer.set_line(area.x, area.y, &line, area.width);
+    if let Some(links) = &row.links {
+        paint_links(links, state.theme.has_links, area, buffer);
+    }
     let room = usize::from(area.width).saturating_sub(line.width());
     let right = right_of(row, is_worked_on, room, state.now, &state.theme);
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {
         buffer.set_line(area.right() - width, area.y, &right, width);
+    }
+}
+
+/// Makes links of the cells that lead somewhere. Each cell opens and closes its link (OSC 8) by itself,
+/// because any of them may be written alone; the number makes one link of them for the terminal.
+fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) {
+    for x in area.x..area.right() {
+        let Some(cell) = buffer.cell_mut((x, area.y)) else { continue };
+        let Some(address) = links.address_of(cell.style()) else { continue };
+        cell.underline_color = Color::Reset;
+        if !has_links {
+            continue;
+        }
+        let number = Piece::of(address).0;
+        let width = NonZeroU16::new(cell.cell_width()).unwrap_or(NonZeroU16::MIN);
+        let symbol = format!("\u{1b}]8;id={number:x};{address}\u{1b}\\{}\u{1b}]8;;\u{1b}\\", cell.symbol());
+        cell.set_symbol(&symbol).set_diff_option(CellDiffOption::ForcedWidth(width));
     }
 }
 

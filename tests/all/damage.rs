@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::record::Record;
+use tv::model::text::Text;
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
 
@@ -165,11 +166,18 @@ fn contents(entry: &Entry) -> Vec<BlockKind> {
     let kinds = entry.blocks.iter().map(|block| block.kind.clone());
     let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_line(kind)).collect();
     for kind in &mut kinds {
-        if let BlockKind::Call(call) = kind {
-            call.lane = None;
-            if call.state.result().is_none() {
-                call.state = ToolState::Pending;
+        match kind {
+            BlockKind::Call(call) => {
+                call.lane = None;
+                if call.state.result().is_none() {
+                    call.state = ToolState::Pending;
+                }
             }
+            BlockKind::Break(Break::Error(told)) => {
+                let once = told.rsplit_once(" ×").map_or(told.as_str(), |(once, _)| once);
+                *told = Text::clean(once);
+            }
+            _ => {}
         }
     }
     kinds

@@ -87,10 +87,10 @@ fn in_other_forms(example: &Example, as_told: &Telling, place: &str) {
     if values.iter().any(|value| value.get("messages").is_some()) {
         return; // One document is one value.
     }
-    let lines = values.iter().map(|value| format!("{value}\n")).collect::<String>();
-    let printed = values.iter().map(|value| format!("{value:#}\n")).collect::<String>();
+    let lines: Vec<String> = values.iter().map(|value| format!("{value}\n")).collect();
+    let printed: Vec<String> = values.iter().map(|value| format!("{value:#}\n")).collect();
     let array = format!("{:#}", Value::Array(values.clone()));
-    for (form, text) in [("lines", lines), ("printed", printed), ("array", array)] {
+    for (form, text) in [("lines", lines.concat()), ("printed", printed.concat()), ("array", array)] {
         let telling = open(&text, form);
         assert_eq!(telling.opened.format, as_told.opened.format, "{place} as {form}");
         assert_eq!(counts(&telling), counts(as_told), "{place} as {form}");

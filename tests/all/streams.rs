@@ -187,16 +187,15 @@ fn steps(parts: &[Part], dice: &mut Dice) -> Vec<Step> {
         }
         let chosen = dice.below(waiting.len());
         let (index, pieces) = &mut waiting[chosen];
-        match pieces.pop() {
-            Some(piece) => steps.push(Step::Delta(*index, piece)),
-            None => {
-                // An end may be missing.
-                if dice.below(5) > 0 {
-                    steps.push(Step::End(*index));
-                }
-                waiting.remove(chosen);
-            }
+        if let Some(piece) = pieces.pop() {
+            steps.push(Step::Delta(*index, piece));
+            continue;
         }
+        // An end may be missing.
+        if dice.below(5) > 0 {
+            steps.push(Step::End(*index));
+        }
+        waiting.remove(chosen);
     }
     steps
 }
@@ -281,9 +280,9 @@ fn answer_events(parts: &[Part], reason: &str, partials: usize, dice: &mut Dice)
         }
         if partials == 2 || (partials == 1 && dice.flip()) {
             event["partial"] = pi_message(blocks, "stop");
+            // A bare delta told twice would be two; with the message so far it is one.
             if dice.below(6) == 0 {
                 events.push(event.clone());
-                // A bare delta told twice would be two deltas; with the message so far it is one.
             }
         }
         events.push(event);
@@ -421,6 +420,11 @@ proptest! {
         let last = frame("final", &said, 99);
         stream.push(last.clone());
         let pauses = dice.pauses(stream.len());
+        if whole && !said.trim().is_empty() {
+            let unfinished = read("openclaw", &stream[..stream.len() - 1], &[]);
+            prop_assert_eq!(words(&unfinished), words(&read("openclaw", std::slice::from_ref(&last), &[])));
+            prop_assert!(unfinished.entries().all(|entry| entry.marks.open));
+        }
         check("openclaw", &stream, &[last], &pauses)?;
     }
 

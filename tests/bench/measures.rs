@@ -250,6 +250,7 @@ pub(crate) fn layout(session: &Session) {
         times: true,
         theme: &theme,
         colours: &colours,
+        pictures: None,
     };
     let mut rows = 0;
     let mut laid_out = 0;

@@ -73,6 +73,7 @@ fn an_open_call_runs_until_patience_ends() {
         out.meta(MetaEdit::Live(Some(true)));
     };
     assert_eq!(state(recorded_as_running, 1000), "tool");
+    assert_eq!(state(recorded_as_running, 2000), "unclean", "the mark was left behind");
 }
 
 #[test]

@@ -36,7 +36,8 @@ impl Format for Cline {
     }
 
     fn omits(&self) -> &'static str {
-        "when tools started and ended; anything while a message is being written"
+        "when tools started and ended; anything while a message is being written; which call started an agent before \
+         childSessions (found by name or task; where only the time tells, the lane says so)"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {

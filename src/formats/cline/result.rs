@@ -1,6 +1,7 @@
 //! What a tool gave back: text, a list of `{query, result, success}`, or content blocks, each of them
 //! also as a JSON text.
 
+use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
@@ -34,10 +35,9 @@ pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Moment>) 
 pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = if block.get("source").is_object() { block.get("source") } else { block };
     let mime = source.get("mediaType").filled().or(source.get("media_type").filled());
-    let data = source.get("data").str().map(|data| data.split_once(',').map_or(data, |(_, data)| data));
     Image {
         mime: Text::clean(mime.unwrap_or("")),
-        bytes: data.map(|data| data.trim_end_matches('=').len() as u64 * 3 / 4),
+        bytes: source.get("data").str().map(decoded_size),
         source: source.get("url").text(),
         origin: out.origin(),
     }

@@ -8,6 +8,7 @@ use crate::formats::json::{Json, parse};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
 static LEAD: &str =
@@ -232,7 +233,7 @@ fn messages_of_the_panel_go_on_with_earlier_ones() {
         .map(|block| if let BlockKind::Break(line) = &block.kind { line.words() } else { panic!() })
         .collect();
     assert_eq!(
-        failures.iter().map(|line| line.as_str()).collect::<Vec<_>>(),
+        failures.iter().map(Text::as_str).collect::<Vec<_>>(),
         ["request failed, try 1 of 3, tried again", "request gave up, try 3 of 3"]
     );
     let compactions = transcript

@@ -1,29 +1,76 @@
 //! The envelopes that OpenClaw puts around what people say in chats, and the prompts that it writes
 //! itself.
 //!
-//! Invariant: envelope and text together hold every character of the message but outer white space.
+//! Invariant: facts, envelope and text together hold every word of the message but the id of a message
+//! that has no other facts.
 
+use crate::formats::json::{self, Json};
 use crate::formats::pi::message::{Prompt, Voice};
 
 /// Longer brackets at the start of a prompt are its own words.
 const STAMP_CHARS: usize = 160;
+/// Longer values of metadata are no facts for one row.
+const FACT_CHARS: usize = 60;
+/// Fields that say who speaks; the first one that is told comes first.
+const WHO: [&str; 4] = ["name", "label", "sender", "username"];
 
 /// Takes the text of a user message apart.
 pub fn open(text: &str) -> Prompt<'_> {
+    let mut facts: Vec<String> = Vec::new();
     let mut parts: Vec<&str> = Vec::new();
     let mut rest = text.trim();
     while let Some(end) = head(rest) {
-        parts.push(rest.get(..end).unwrap_or("").trim());
+        let part = rest.get(..end).unwrap_or("").trim();
+        match facts_of(part) {
+            Some(told) => facts.extend(told),
+            None => parts.push(part),
+        }
         rest = rest.get(end..).unwrap_or("").trim_start();
     }
     let (said, tail) = message_id(rest);
-    parts.extend(tail);
+    // An id alone is no news.
+    if !facts.is_empty() {
+        facts.extend(tail.map(|tail| tail.trim_matches(['[', ']']).to_owned()));
+    }
     if said.is_empty() {
         // Nothing but the envelope: the program says so itself.
         let voice = if text.trim_start().starts_with("System: ") { Voice::Program } else { Voice::Person };
-        return Prompt { envelope: String::new(), text, voice };
+        return Prompt { facts: String::new(), envelope: String::new(), text, voice };
     }
-    Prompt { envelope: parts.join("\n"), text: said, voice: voice(said) }
+    let mut told: Vec<String> = Vec::new();
+    for fact in facts {
+        if !told.contains(&fact) {
+            told.push(fact);
+        }
+    }
+    Prompt { facts: told.join(" · "), envelope: parts.join("\n"), text: said, voice: voice(said) }
+}
+
+/// What a piece of envelope tells, if that fits a row.
+fn facts_of(part: &str) -> Option<Vec<String>> {
+    if let Some(stamp) = part.strip_prefix('[').filter(|stamp| stamp.ends_with(']')) {
+        return Some(vec![stamp.trim_end_matches(']').to_owned()]);
+    }
+    let (title, fence) = part.split_once('\n')?;
+    let fenced = fence.trim().trim_start_matches("```json").trim_matches('`').trim();
+    let metadata = json::parse(fenced).ok()?;
+    let members = metadata.members();
+    let scalar = |value: &Json<'_>| match value {
+        Json::Object(_) | Json::Array(_) | Json::Deep(_) => None,
+        Json::Str(text) => Some(text.to_string()),
+        other => Some(other.to_source()),
+    };
+    let mut facts = Vec::new();
+    if !title.starts_with("Sender") {
+        facts.push(title.split(" (untrusted").next().unwrap_or(title).to_lowercase());
+    }
+    let who = WHO.iter().find(|name| metadata.get(name).filled().is_some());
+    facts.extend(who.map(|name| format!("from {}", metadata.get(name).str_or_empty())));
+    for (name, value) in members.iter().filter(|(name, _)| who.is_none_or(|who| *who != name)) {
+        facts.push(format!("{} {}", name.replace('_', " "), scalar(value)?));
+    }
+    let is_brief = |fact: &String| fact.chars().count() <= FACT_CHARS && !fact.contains('\n');
+    (!members.is_empty() && facts.iter().all(is_brief)).then_some(facts)
 }
 
 fn voice(said: &str) -> Voice {
@@ -39,7 +86,14 @@ fn voice(said: &str) -> Voice {
 
 /// Where the piece of envelope ends that the text begins with.
 fn head(text: &str) -> Option<usize> {
-    metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text))
+    metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text)).or_else(|| brief(text))
+}
+
+/// What a sub-agent is told of its place; its task follows.
+fn brief(text: &str) -> Option<usize> {
+    let task = "[Subagent Task]:";
+    let end = text.find(task)? + task.len();
+    text.starts_with("[Subagent Context]").then_some(end)
 }
 
 /// `Sender (untrusted metadata):` with a fenced JSON value under it.
@@ -98,28 +152,42 @@ mod tests {
 
     #[test]
     fn prompts_read_clean() {
-        for (raw, envelope, said) in [
-            ("hi\n[message_id: 1-2]", "[message_id: 1-2]", "hi"),
-            ("[Sun 2026-03-08 22:03 GMT+9] hello", "[Sun 2026-03-08 22:03 GMT+9]", "hello"),
-            ("[cron:7 news] do it", "[cron:7 news]", "do it"),
-            ("[1] see the list", "", "[1] see the list"),
-            ("[ ] 2026-01-01", "", "[ ] 2026-01-01"),
+        for (raw, facts, envelope, said) in [
+            ("hi\n[message_id: 1-2]", "", "", "hi"),
+            ("[Sun 2026-03-08 22:03 GMT+9] hello", "Sun 2026-03-08 22:03 GMT+9", "", "hello"),
+            ("[cron:7 news] do it", "cron:7 news", "", "do it"),
+            ("[1] see the list", "", "", "[1] see the list"),
+            ("[ ] 2026-01-01", "", "", "[ ] 2026-01-01"),
             (
-                "Sender (untrusted metadata):\n```json\n{\"a\":1}\n```\n\n[Sun 2026-03-08 22:03 GMT+9] hey",
-                "Sender (untrusted metadata):\n```json\n{\"a\":1}\n```\n[Sun 2026-03-08 22:03 GMT+9]",
+                "Conversation info (untrusted metadata):\n```json\n{\"message_id\":\"9\"}\n```\n\nSender (untrusted metadata):\n```json\n{\"id\":7,\"name\":\"Ann\"}\n```\n\n[Sun 2026-03-08 22:03 GMT+9] hey",
+                "conversation info · message id 9 · from Ann · id 7 · Sun 2026-03-08 22:03 GMT+9",
+                "",
+                "hey",
+            ),
+            (
+                "Chat history since last reply (untrusted, for context):\n```json\n[{\"body\":\"hi\"}]\n```\n\nhey",
+                "",
+                "Chat history since last reply (untrusted, for context):\n```json\n[{\"body\":\"hi\"}]\n```",
                 "hey",
             ),
             (
                 "System: [2026-01-31 19:25] Exec failed\n\nwhat now?",
+                "",
                 "System: [2026-01-31 19:25] Exec failed",
                 "what now?",
             ),
-            ("Sender (untrusted metadata):\nno fence", "", "Sender (untrusted metadata):\nno fence"),
+            (
+                "[Wed 2026-03-11 08:17] [Subagent Context] Depth 1.\n\n[Subagent Task]: count the files",
+                "Wed 2026-03-11 08:17",
+                "[Subagent Context] Depth 1.\n\n[Subagent Task]:",
+                "count the files",
+            ),
+            ("Sender (untrusted metadata):\nno fence", "", "", "Sender (untrusted metadata):\nno fence"),
         ] {
             let prompt = open(raw);
             assert_eq!(
-                (prompt.envelope.as_str(), prompt.text, prompt.voice),
-                (envelope, said, Voice::Person)
+                (prompt.facts.as_str(), prompt.envelope.as_str(), prompt.text, prompt.voice),
+                (facts, envelope, said, Voice::Person)
             );
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::name::{FileName, Kept};
 use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
 use crate::formats::openclaw::wire::frame;
@@ -50,10 +51,15 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
     let text = |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).unwrap_or("").to_owned();
     let first = message.get("content").blocks().first().map(text).unwrap_or_default();
     message.get("role").str() == Some("user")
-        && first.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):"))
+        && (first.contains("[Subagent Context]")
+            || first.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):")))
 }
 
 fn of_path(path: &Path) -> Option<String> {
+    let kept = FileName::of(path).map(|name| name.kept);
+    if matches!(kept, Some(Kept::Archived(how, _)) if how != "bak") || kept == Some(Kept::Checkpoint) {
+        return Some("a name that the gateway gives".to_owned());
+    }
     lies_in_state_dir(path).then(|| "a path of the gateway".to_owned())
 }
 

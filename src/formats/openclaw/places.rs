@@ -1,10 +1,14 @@
-//! Where OpenClaw keeps sessions, what the names of their files tell, and what `sessions.json` says of
-//! them. Files were put aside with a suffix; since July 2026 sessions are rows of a database.
+//! Where OpenClaw keeps sessions, and which files lie beside one. Files were put aside with a suffix;
+//! since July 2026 sessions are rows of a database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::formats::json::Json;
-use crate::formats::roots::{Beside, Holds, Listing, Named, Root, file_name};
+use super::name::{ARCHIVES, FileName, Kept};
+use crate::formats::decoder::Pattern;
+use crate::formats::roots::{Beside, Holds, Named, Root, file_name};
+
+/// The index of an agent's sessions.
+const INDEX: &str = "sessions.json";
 
 const HOLDS: &[Holds] =
     &[Holds::Databases("agents/*/agent/openclaw-agent.sqlite"), Holds::Files("agents/*/sessions/*.jsonl*")];
@@ -29,56 +33,61 @@ pub const ROOTS: &[Root] = &[
     },
 ];
 
-/// `<id>.jsonl`, and behind that what became of it: `.reset.<time>`, `.deleted.<time>`, `.bak.<time>`.
+/// A live transcript and its archives are sessions; copies and what lies beside sessions are none.
 pub fn named(path: &Path) -> Option<Named<'_>> {
-    let name = file_name(path);
     let mut folders = path.iter().filter_map(|folder| folder.to_str());
     let agent = folders.find(|folder| *folder == "agents").and_then(|_| folders.next());
-    let Some((id, rest)) = name.split_once(".jsonl") else {
-        let is_other = name == "sessions.json" || name.ends_with(".trajectory-path.json");
-        return Named::stem(path).filter(|_| !is_other).map(|named| Named { agent, ..named });
-    };
-    let is_archive = [".reset.", ".deleted.", ".bak."].iter().any(|mark| rest.starts_with(mark));
-    let is_other = id.ends_with(".trajectory") || id.contains(".checkpoint.");
-    if id.is_empty() || is_other || !(rest.is_empty() || is_archive) {
-        return None;
+    if let Some(FileName { stem, kept, .. }) = FileName::of(path) {
+        let is_archive = matches!(kept, Kept::Archived(..));
+        return (kept != Kept::Checkpoint).then_some(Named { id: stem, agent, is_archive });
     }
-    Some(Named { id, agent, is_archive })
+    let name = file_name(path);
+    let is_other = name.contains(".jsonl") || name == INDEX || name.ends_with(".trajectory-path.json");
+    Named::stem(path).filter(|_| !is_other).map(|named| Named { agent, ..named })
 }
 
 /// The lock of a run that is live, and the index of the folder.
 pub fn beside(path: &Path) -> Beside {
+    let Some(name) = FileName::of(path) else { return Beside::default() };
     Beside {
-        lock: Some(path.with_file_name(format!("{}.lock", file_name(path)))),
-        index: Some(path.with_file_name("sessions.json")),
+        lock: (name.kept == Kept::Live).then(|| path.with_file_name(format!("{}.lock", name.live()))),
+        index: Some(path.with_file_name(INDEX)),
         ..Beside::default()
     }
 }
 
-/// The index is a map from session keys to what is known of their sessions.
-pub fn listings(index: &Json<'_>) -> Vec<Listing> {
-    let listing = |key: &str, session: &Json<'_>| {
-        let file = session.get("sessionFile").filled().map(|file| file_name(Path::new(file)).to_owned());
-        let names = [&["label"][..], &["displayName"], &["subject"], &["origin", "label"]];
-        Some(Listing {
-            id: session.get("sessionId").filled()?.to_owned(),
-            file,
-            key: key.to_owned(),
-            title: names.iter().find_map(|name| session.at(name).text()),
-            model: session.get("model").text(),
-            parent: session.get("spawnedBy").filled().map(str::to_owned),
-        })
+/// What a transcript may be called once its agent has put it aside.
+pub fn archives(path: &Path) -> Vec<Pattern> {
+    let name = file_name(path);
+    ARCHIVES.iter().map(|how| Pattern(path.with_file_name(format!("{name}.{how}*")))).collect()
+}
+
+/// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
+pub fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
+    let Some((agent, id)) = wanted.split_once('/') else { return Vec::new() };
+    // They come from the session itself and become parts of a path.
+    let is_plain = |name: &str| {
+        !name.contains("..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
-    index.members().iter().filter_map(|(key, session)| listing(key, session)).collect()
+    let Some(home) = path.parent().filter(|_| is_plain(agent) && is_plain(id)) else { return Vec::new() };
+    let agents = home.parent().filter(|_| home.file_name().is_some_and(|name| name == "sessions"));
+    let other = agents.and_then(Path::parent).map(|agents| agents.join(agent).join("sessions"));
+    let folders = other.into_iter().filter(|other| !agent.is_empty() && other != home);
+    let folders: Vec<PathBuf> = folders.chain([home.to_owned()]).collect();
+    let names: Vec<String> = if id.is_empty() {
+        vec![INDEX.to_owned()]
+    } else {
+        let archives = ARCHIVES.iter().map(|how| format!("{id}.jsonl.{how}*"));
+        std::iter::once(format!("{id}.jsonl")).chain(archives).collect()
+    };
+    folders.iter().flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name)))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{listings, named};
-    use crate::formats::json::parse;
-    use crate::model::text::Text;
+    use super::named;
 
     #[test]
     fn archives_are_sessions_and_copies_are_none() {
@@ -99,20 +108,5 @@ mod tests {
             assert_eq!(told.map(|named| (named.id, named.is_archive)), expected, "{name}");
             assert!(told.is_none_or(|named| named.agent == Some("main")), "{name}");
         }
-    }
-
-    #[test]
-    fn the_index_names_sessions() {
-        let index = parse(
-            r#"{"agent:main:main":{"sessionId":"a1","origin":{"label":"Ann"},"sessionFile":"/x/a1-topic-7.jsonl"},
-                "agent:main:subagent:x":{"sessionId":"a2","label":"scout","displayName":"d","spawnedBy":"agent:main:main"},
-                "odd":7}"#,
-        )
-        .unwrap();
-        let told = listings(&index);
-        let titles: Vec<&str> = told.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
-        assert_eq!((told.len(), titles), (2, vec!["Ann", "scout"]));
-        assert_eq!(told[0].file.as_deref(), Some("a1-topic-7.jsonl"));
-        assert_eq!(told[1].parent.as_deref(), Some("agent:main:main"));
     }
 }

@@ -6,7 +6,7 @@ use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -45,16 +45,47 @@ pub fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         data.at(&["harness", "version"]).text().map(MetaEdit::Version),
     ];
     facts.into_iter().flatten().for_each(|fact| out.meta(fact));
+    if let Some(of) = json.get("sessionKey").filled().or_else(|| json.get("sessionId").filled()) {
+        out.meta(MetaEdit::Title { rank: 1, title: Text::clean(&format!("run log of {of}")) });
+    }
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
     let kind = json.get("type").filled().unwrap_or("run");
+    // What happened is told in words; the record itself is one row below them.
+    entry.marks.quiet = true;
+    entry.blocks.extend(happened(kind, data, out));
     let title = [kind, &headline(json)].join(" · ");
     entry.blocks.push(block::tree(title.trim_end_matches(" · "), json, out));
-    // The same failure is told by every later record of the run.
-    if let ("model.completed", Some(error)) = (kind, data.get("promptError").filled()) {
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(error)))));
-    }
     out.entry(entry);
     Some(Fate::Shown)
+}
+
+fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
+    let across = |at: Break| Batch::block(Piece(0), BlockKind::Break(at));
+    let word = |name: &str| data.get(name).filled();
+    let mut blocks = Vec::new();
+    match kind {
+        "session.started" => {
+            let who = [word("trigger"), word("messageProvider")].into_iter().flatten().collect::<Vec<_>>();
+            let tools = data.get("toolCount").count().map(|n| format!(" with {n} tools")).unwrap_or_default();
+            let told = format!(
+                "run started by {}{tools}",
+                if who.is_empty() { "?".into() } else { who.join(" through ") }
+            );
+            blocks.push(across(Break::Setting(Text::clean(&told))));
+        }
+        "prompt.submitted" => blocks.extend(block::text(word("prompt").unwrap_or_default(), out)),
+        "model.completed" => {
+            let said = data.get("assistantTexts").items().iter().filter_map(Json::filled);
+            blocks.extend(block::text(&said.collect::<Vec<_>>().join("\n\n"), out));
+            // The same failure is told by every later record of the run.
+            blocks.extend(word("promptError").map(|error| across(Break::Error(Text::clean(error)))));
+        }
+        "session.ended" => {
+            blocks.push(across(Break::Ended(Text::clean(word("status").unwrap_or("run")))));
+        }
+        _ => {}
+    }
+    blocks
 }
 
 fn headline(json: &Json<'_>) -> String {

@@ -169,9 +169,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
             entry.role = Role::Harness;
             entry.marks.prompt = false;
         }
-        if !prompt.envelope.is_empty() {
-            entry.blocks.push(block::raw_text("envelope", &prompt.envelope, out));
-        }
+        entry.blocks.extend(prompt.envelope(out));
         entry.blocks.extend(block::text(prompt.text, out));
     }
 }

@@ -7,6 +7,9 @@ use crate::formats::tables::{Growth, Queries, TableRows, Tables};
 /// The messages that a first look shows, with their parts.
 const NEWEST: u32 = 30;
 
+/// Comes after everything that has a time.
+const LAST: i64 = i64::MAX;
+
 /// Columns of `session` that are values, with their names in JSON.
 const VALUES: [(&str, &str); 9] = [
     ("id", "id"),
@@ -60,6 +63,10 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
             is_line: false,
         });
     }
+    let plan = has_plan(tables).then_some(rows.len());
+    if plan.is_some() {
+        rows.push(TableRows { name: "todo", one: PLAN.to_owned(), is_line: false });
+    }
     let parent = tables.column("session", "parent_id");
     Some(Queries {
         reason: "a database with OpenCode's session, message and part".to_owned(),
@@ -71,7 +78,7 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
         facts: None,
         generation: None,
         tables: rows,
-        growth: Growth::Edited { listing: listing(tables, second), places: places(second) },
+        growth: Growth::Edited { listing: listing(tables, second, plan), places: places(second, plan) },
         newest: newest(second),
         archive: None,
     })
@@ -81,6 +88,16 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
 fn has_second_model(tables: &Tables) -> bool {
     tables.has_columns("session_message", &["id", "session_id", "type", "seq", "data"])
 }
+
+/// The plan of a session is a row for each item; together they are what its file was.
+fn has_plan(tables: &Tables) -> bool {
+    tables.has_columns("todo", &["session_id", "content", "status", "priority", "position", "time_updated"])
+}
+
+/// The plan of a session as one record, at the place of its first row.
+const PLAN: &str = "SELECT json_object('sessionID', ?1, 'todos', \
+     json_group_array(json_object('content', content, 'status', status, 'priority', priority))) \
+     FROM (SELECT * FROM todo WHERE session_id = ?1 AND ?2 IS NOT NULL ORDER BY position)";
 
 fn heads(tables: &Tables, parent: &str) -> String {
     let title = tables.column("session", "title");
@@ -129,7 +146,7 @@ fn with_ids(table: &str, fields: &[&str]) -> String {
 
 /// All rows of a session: the session, then each message with its parts. Parts whose message is missing
 /// come where their time puts them.
-fn listing(tables: &Tables, second: bool) -> String {
+fn listing(tables: &Tables, second: bool, plan: Option<usize>) -> String {
     let changed = |table: &str| format!("coalesce({}, 0)", tables.column(table, "time_updated"));
     let qualified = |table: &str, alias: &str, column: &'static str| match tables.column(table, column) {
         "NULL" => "NULL".to_owned(),
@@ -160,18 +177,27 @@ fn listing(tables: &Tables, second: bool) -> String {
             changed("session_message")
         ));
     }
+    sources.extend(plan.map(|number| {
+        format!(
+            "SELECT {number}, min(rowid), max(time_updated), sum(octet_length(content || status)), {LAST}, '', '' \
+             FROM todo WHERE session_id = ?1 GROUP BY session_id"
+        )
+    }));
     format!("SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
 }
 
-fn places(second: bool) -> String {
+fn places(second: bool, plan: Option<usize>) -> String {
     let mut sources = vec![
-        "SELECT 0, rowid, 0, 0 FROM session WHERE id = ?1",
-        "SELECT 1, rowid, 0, 0 FROM message WHERE session_id = ?1",
-        "SELECT 2, rowid, 0, 0 FROM part WHERE session_id = ?1",
+        "SELECT 0, rowid, 0, 0 FROM session WHERE id = ?1".to_owned(),
+        "SELECT 1, rowid, 0, 0 FROM message WHERE session_id = ?1".to_owned(),
+        "SELECT 2, rowid, 0, 0 FROM part WHERE session_id = ?1".to_owned(),
     ];
     if second {
-        sources.push("SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1");
+        sources.push("SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1".to_owned());
     }
+    sources.extend(plan.map(|number| {
+        format!("SELECT {number}, min(rowid), 0, 0 FROM todo WHERE session_id = ?1 GROUP BY session_id")
+    }));
     sources.join(" UNION ALL ")
 }
 

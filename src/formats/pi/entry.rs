@@ -5,7 +5,7 @@ use super::message::{Line, Told};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -54,11 +54,28 @@ pub fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     if kind == "openclaw:prompt-error" {
         let told = data.get("error").filled().unwrap_or("the prompt failed");
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));
-    } else {
-        entry.marks.quiet = true;
+        // The rest on one row: it says less than the error.
+        let title = format!("{kind} · {}", brief(data, "error"));
+        entry.blocks.push(block::raw_text(title.trim_end_matches(" · "), "", out));
+        return shown(entry, out);
     }
-    entry.blocks.push(block::tree(kind, data, out));
+    entry.marks.quiet = true;
+    let headline = Text::clean(&brief(data, ""));
+    let body = out.tree(&headline, data.weight(), || data.to_tree());
+    let title = Text::clean(kind);
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
     shown(entry, out)
+}
+
+/// The values of a flat object in a row, but one.
+fn brief(data: &Json<'_>, without: &str) -> String {
+    let told = data.members().iter().filter(|(name, _)| *name != without && *name != "timestamp");
+    let words = told.filter_map(|(name, value)| match value {
+        Json::Str(_) => value.filled().map(|text| format!("{name} {text}")),
+        Json::Bool(_) | Json::Integer(_) | Json::Number(_) => Some(format!("{name} {}", value.to_source())),
+        Json::Null | Json::Array(_) | Json::Object(_) | Json::Deep(_) => None,
+    });
+    words.collect::<Vec<_>>().join(" · ")
 }
 
 /// What a line says that only changes how the session goes on.

@@ -279,7 +279,9 @@ impl Events {
         let output = execution::output(so_far, out);
         let state = output.map_or(ToolState::Running, |body| ToolState::Streaming(Box::new(body)));
         let made = execution::call(json, call.clone(), state.clone(), out);
-        self.executions.note_start(&call, json.get("timestamp").moment());
+        if json.get("type").str() == Some("tool_execution_start") {
+            self.executions.note_start(&call, json.get("timestamp").moment());
+        }
         if self.executions.is_in_message(&call) {
             self.held.state(call, state);
             return Fate::Merged;

@@ -1,5 +1,6 @@
 //! The images of pi's messages and results.
 
+use crate::formats::inline::decoded_size;
 use crate::formats::json::Json;
 use crate::model::body::Image;
 use crate::model::edit::Batch;
@@ -11,10 +12,9 @@ pub fn image(block: &Json<'_>, out: &Batch) -> Image {
     let inline = !data.is_empty() && !data.starts_with("blob:");
     let source =
         block.at(&["source", "url"]).filled().or_else(|| (!inline).then_some(data).filter(|d| !d.is_empty()));
-    let padding = data.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
     Image {
         mime: block.get("mimeType").text().unwrap_or_default(),
-        bytes: inline.then(|| (data.len() / 4 * 3).saturating_sub(padding) as u64),
+        bytes: inline.then(|| decoded_size(data)),
         source: source.map(Text::clean),
         origin: out.origin(),
     }

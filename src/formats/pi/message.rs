@@ -9,7 +9,7 @@ use super::usage;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of_mut;
 use crate::model::text::{Name, Text};
@@ -62,7 +62,9 @@ pub enum Told {
 /// The text of a user message, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt<'a> {
-    /// What the program wrote around it.
+    /// Who said it where and when, in a row.
+    pub facts: String,
+    /// What else the program wrote around it.
     pub envelope: String,
     /// What was said.
     pub text: &'a str,
@@ -86,7 +88,16 @@ pub type ReadPrompt = for<'a> fn(&'a str) -> Prompt<'a>;
 
 /// Takes a text as it is.
 pub fn plain_prompt(text: &str) -> Prompt<'_> {
-    Prompt { envelope: String::new(), text, voice: Voice::Person }
+    Prompt { facts: String::new(), envelope: String::new(), text, voice: Voice::Person }
+}
+
+impl Prompt<'_> {
+    /// The envelope as a block, if there is one.
+    pub fn envelope(&self, out: &mut Batch) -> Option<Block> {
+        let title = if self.facts.is_empty() { "envelope" } else { &self.facts };
+        let is_bare = self.facts.is_empty() && self.envelope.is_empty();
+        (!is_bare).then(|| block::raw_text(title, &self.envelope, out))
+    }
 }
 
 /// Decodes a message.
@@ -135,9 +146,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let provenance = message.get("provenance");
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
         voice = Voice::Program;
-        let names = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
-        let source = names.iter().find_map(|name| provenance.get(name).filled()).unwrap_or("another session");
-        entry.blocks.push(block::tree(&format!("from {source}"), provenance, out));
+        entry.blocks.push(source(provenance, out));
     }
     let mut is_first_text = true;
     for part in message.get("content").blocks() {
@@ -150,9 +159,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
             voice = prompt.voice;
         }
         is_first_text = false;
-        if !prompt.envelope.is_empty() {
-            entry.blocks.push(block::raw_text("envelope", &prompt.envelope, out));
-        }
+        entry.blocks.extend(prompt.envelope(out));
         entry.blocks.extend(block::text(prompt.text, out));
     }
     entry.marks.prompt = voice == Voice::Person;
@@ -161,6 +168,17 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
         entry.role = Role::Harness;
     }
     entry
+}
+
+/// Who wrote a message in place of the user, on one row as far as that tells all.
+fn source(provenance: &Json<'_>, out: &mut Batch) -> Block {
+    const NAMES: [&str; 4] = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
+    let told: Vec<&str> = NAMES.iter().filter_map(|name| provenance.get(name).filled()).collect();
+    let title = format!("from {}", told.join(" · "));
+    if told.len() == provenance.members().len() {
+        return block::raw_text(&title, "", out);
+    }
+    block::tree(if told.is_empty() { "from another session" } else { &title }, provenance, out)
 }
 
 fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {

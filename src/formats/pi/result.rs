@@ -21,6 +21,7 @@ pub fn call_key(id: &Json<'_>) -> Key {
 pub fn read(key: Key, message: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> ToolResult {
     let details = message.get("details");
     let (text, images) = content(message.get("content"), out);
+    let text = without_echo(text);
     let told = if text.trim().is_empty() { details.get("aggregated").str_or_empty() } else { &text };
     ToolResult {
         key,
@@ -46,6 +47,14 @@ fn content(content: &Json<'_>, out: &Batch) -> (String, Vec<Image>) {
         }
     }
     (texts.join("\n"), images)
+}
+
+/// A call that pi refuses is answered with all of its arguments, which stand right above.
+fn without_echo(text: String) -> String {
+    match text.split_once("\n\nReceived arguments:\n{") {
+        Some((why, _)) if why.starts_with("Validation failed for tool") => why.to_owned(),
+        _ => text,
+    }
 }
 
 fn verdict(message: &Json<'_>) -> Verdict {

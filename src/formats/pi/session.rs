@@ -8,6 +8,7 @@ use super::block;
 use super::entry;
 use super::event::Events;
 use super::message::{self, Line, ReadPrompt, Told};
+use super::retries::Retries;
 use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
@@ -25,6 +26,7 @@ const TITLE_CHARS: usize = 200;
 /// Decodes one session.
 pub struct SessionDecoder {
     read_prompt: ReadPrompt,
+    retries: Retries,
     events: Events,
     is_headed: bool,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
@@ -38,6 +40,7 @@ impl SessionDecoder {
     pub fn new(read_prompt: ReadPrompt) -> Self {
         Self {
             read_prompt,
+            retries: Retries::default(),
             events: Events::new(read_prompt),
             seen: HashMap::new(),
             is_headed: false,
@@ -49,6 +52,12 @@ impl SessionDecoder {
     pub fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let line = self.line(json, out);
         self.tell(&line, json, out)
+    }
+
+    /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
+    pub fn has(&self, json: &Json<'_>) -> bool {
+        let line = (json.get("timestamp").moment(), json.weight());
+        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(&line))
     }
 
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
@@ -196,8 +205,9 @@ impl SessionDecoder {
     fn tell(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
         let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
         match message::decode(&line, message, self.read_prompt, out) {
-            Told::Entry(entry) => {
+            Told::Entry(mut entry) => {
                 message::title(&entry, out);
+                out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
             }
             result @ Told::Result { .. } => {

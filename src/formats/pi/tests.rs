@@ -1,7 +1,8 @@
 //! What a reader of a pi session must be able to rely on.
 
-use super::Pi;
+use super::{Container, Pi, container};
 use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::pairing::calls_of;
@@ -231,4 +232,12 @@ fn an_answer_by_bare_deltas_is_built() {
     assert!(matches!(&entry.blocks[0].kind, BlockKind::Text(body) if body.stub.as_str() == "Good day"));
     assert_eq!(calls_of(entry).next().unwrap().headline.as_str(), "ls");
     assert_eq!(transcript.totals().sum().output.known(), Some(4));
+}
+
+#[test]
+fn each_agent_event_is_known_by_itself() {
+    for line in EVENTS.lines().skip(1) {
+        let lines = [json::parse(line).unwrap()];
+        assert_eq!(container(&lines), Some(Container::Events), "{line}");
+    }
 }

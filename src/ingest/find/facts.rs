@@ -50,7 +50,7 @@ impl Facts {
         let glance = match glance::at_file(&candidate, true) {
             Ok(glance) => glance?,
             // A file that cannot be read is there all the same.
-            Err(_) => Glance::nothing(candidate.format?, true),
+            Err(_) => Glance::nothing(candidate.format?, &candidate.path, true),
         };
         self.of_file(candidate, glance)
     }
@@ -79,8 +79,8 @@ impl Facts {
         let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
         self.opened += 1;
         // Rows that cannot be read just now are there all the same.
-        let glance =
-            glance::at_rows(&candidate, format, true).unwrap_or_else(|_| Glance::nothing(format, true));
+        let glance = glance::at_rows(&candidate, format, true)
+            .unwrap_or_else(|_| Glance::nothing(format, &candidate.path, true));
         let transcript = glance.transcript();
         let meta = transcript.meta();
         let key = row.key.as_deref().map(Text::clean);

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use super::candidates::Candidate;
 use crate::formats::decoder::{Decoder, Format, Place, feed};
@@ -12,7 +13,7 @@ use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Growth;
 use crate::ingest::catalog;
-use crate::ingest::plan::read_head;
+use crate::ingest::plan::{Head, read_head};
 use crate::ingest::probe::{self, HEAD};
 use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
@@ -43,11 +44,13 @@ pub struct Glance {
 }
 
 impl Glance {
-    /// Nothing yet. With `stubs_only` of texts no more than their beginnings will be kept.
-    pub fn nothing(format: &'static dyn Format, stubs_only: bool) -> Self {
+    /// Nothing yet of what lies at a path. With `stubs_only` of texts no more than their beginnings will
+    /// be kept.
+    pub fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
-        Self { format, is_child: false, is_part: false, is_whole: false, decoder: format.decoder(), out }
+        let decoder = format.decoder_of(path);
+        Self { format, is_child: false, is_part: false, is_whole: false, decoder, out }
     }
 
     /// Feeds a record to the decoder.
@@ -76,16 +79,16 @@ pub fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Gla
     let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
     if let Some(format) = candidate.format.filter(|_| is_lines) {
-        let mut glance = Glance::nothing(format, stubs_only);
+        let mut glance = Glance::nothing(format, path, stubs_only);
         at_lines(&File::open(path)?, &mut glance)?;
         return Ok(Some(glance));
     }
-    let (head, is_whole) = read_head(path)?;
+    let Head { bytes: head, is_whole, packing } = read_head(path)?;
     let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
-    let mut glance = Glance::nothing(format, stubs_only);
+    let mut glance = Glance::nothing(format, path, stubs_only);
     match shape {
         _ if probe::foreign(&head).is_some() => {}
-        Shape::Lines | Shape::Stream | Shape::Rows if is_packed => {
+        Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
             LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&File::open(path)?, &mut glance)?,
@@ -106,7 +109,7 @@ pub fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Gla
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
 fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
-        // It may be an archive that cannot be looked into: its place and name say what it is.
+        // Of what cannot be looked into, its place and name say what it is.
         return candidate.format.map(|format| (format, Shape::Lines));
     }
     let detection = probe::detect_file(&candidate.path, head, is_whole);
@@ -173,7 +176,7 @@ pub fn at_rows(
     format: &'static dyn Format,
     stubs_only: bool,
 ) -> Result<Glance, Trouble> {
-    let mut glance = Glance::nothing(format, stubs_only);
+    let mut glance = Glance::nothing(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
     let key = Cell::from(candidate.id.as_str());

@@ -61,8 +61,11 @@ impl Reader<'_> {
 
     fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
         let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
-        if is_main || self.small_at.contains_key(path) {
+        if is_main {
             return None;
+        }
+        if let Some(index) = self.small_at.get(path) {
+            return Some(Todo::Small(*index, None));
         }
         let kind = kind_of(path);
         let (id, is_new) = self.files.number(path, kind);
@@ -73,6 +76,9 @@ impl Reader<'_> {
             self.small_at.insert(path.to_owned(), self.smalls.len());
             self.smalls.push(Small::new(path, id, kind));
             return Some(Todo::Small(self.smalls.len() - 1, None));
+        }
+        if is_packed(path) {
+            return Some(Todo::Packed(id, path.to_owned()));
         }
         if self.strands.iter().any(|strand| strand.id() == id) {
             return None;
@@ -91,10 +97,15 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a file beside the session is a compressed archive of lines.
+fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
+}
+
 /// What a file beside the session holds: one JSON value, a text, or a record a line.
 fn kind_of(path: &Path) -> Kind {
     match path.extension().and_then(|extension| extension.to_str()) {
-        None | Some("json") => Kind::Small,
+        None | Some("json" | "lock") => Kind::Small,
         Some("txt") => Kind::Text,
         Some(_) => Kind::CompanionLines,
     }

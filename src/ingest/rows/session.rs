@@ -19,6 +19,9 @@ const CHUNK: i64 = 64;
 /// Contents of rows are compared up to this sum; above it their times and sizes must do.
 const COMPARED: u64 = 64 << 20;
 
+/// The place of an appended row, and the row if it was read.
+pub type Appended = (i64, Option<Vec<u8>>);
+
 /// What a look finds.
 pub enum News {
     /// Rows to be read.
@@ -238,7 +241,7 @@ impl SessionRows {
         &mut self,
         database: &Database,
         (beyond, places): (&str, &str),
-    ) -> Result<Vec<(i64, Option<Vec<u8>>)>, Trouble> {
+    ) -> Result<Vec<Appended>, Trouble> {
         let next = [self.key(), Cell::Int(self.last), Cell::Int(CHUNK)];
         let read = |sql: &str| {
             let mut rows = Vec::new();

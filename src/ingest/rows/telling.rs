@@ -13,7 +13,8 @@ use crate::ingest::teller::Teller;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
-use crate::source::rows::{Cell, Trouble, zstd};
+use crate::source::packed;
+use crate::source::rows::{Cell, Trouble};
 
 /// Rows beyond this sum leave their bodies in the database.
 const KEPT: u64 = 32 << 20;
@@ -175,9 +176,5 @@ impl Rows {
 
 /// A record as text: long ones may be compressed.
 pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
-    if !zstd::is_packed(bytes) {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let text = zstd::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))?;
-    Ok(Cow::Owned(text))
+    packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
 }

@@ -14,6 +14,7 @@ const SIDES: [(&str, Option<Sign>); 5] = [
 /// Whether a text looks like a patch.
 pub fn is_patch(text: &str) -> bool {
     text.starts_with("*** Begin Patch")
+        || text.starts_with("diff --git ")
         || text.lines().take(40).any(|line| {
             line.starts_with("@@ ")
                 || line == "@@"
@@ -34,16 +35,17 @@ pub fn lines(text: &str) -> Vec<DiffLine> {
     if is_numbered(text) {
         return text.lines().filter_map(numbered).collect();
     }
-    let mut reader = Reader { old: None, new: None, side: None, found: Vec::new() };
+    let mut reader = Reader::default();
     for line in text.lines() {
         reader.line(line);
     }
+    reader.end_file();
     reader.found
 }
 
 fn numbered(line: &str) -> Option<DiffLine> {
     if line.trim_end().ends_with("...") && line.trim() == "..." {
-        return Some(DiffLine::plain(Sign::Note, None, ""));
+        return Some(DiffLine::plain(Sign::Note, ""));
     }
     let sign = match line.chars().next()? {
         '+' => Sign::Added,
@@ -58,15 +60,28 @@ fn numbered(line: &str) -> Option<DiffLine> {
     if !text.is_empty() && !text.starts_with(' ') {
         return None;
     }
-    Some(DiffLine::plain(sign, Some(number), text.get(1..).unwrap_or_default()))
+    let (old, new) = if sign == Sign::Removed { (Some(number), None) } else { (None, Some(number)) };
+    Some(DiffLine { old, new, ..DiffLine::plain(sign, text.get(1..).unwrap_or_default()) })
 }
 
+#[derive(Default)]
 struct Reader {
     old: Option<u32>,
     new: Option<u32>,
     /// Which side of a search-and-replace block the lines belong to.
     side: Option<Sign>,
+    /// The file whose head is being read.
+    file: Option<File>,
     found: Vec<DiffLine>,
+}
+
+/// A file as its head tells of it.
+#[derive(Default)]
+struct File {
+    old: String,
+    new: String,
+    /// `new`, `deleted`.
+    fate: &'static str,
 }
 
 impl Reader {
@@ -76,42 +91,123 @@ impl Reader {
         } else if let Some((_, sign)) = SIDES.iter().find(|(mark, _)| line.trim_end() == *mark) {
             self.side = *sign;
         } else if let Some(side) = self.side {
-            self.found.push(DiffLine::plain(side, None, line));
-        } else if is_head(line) {
-            if let Some(name) = file_of(line) {
-                self.found.push(DiffLine::plain(Sign::Note, None, name));
-                (self.old, self.new) = (None, None);
-            }
-        } else {
+            self.push(DiffLine::plain(side, line));
+        } else if !self.is_head(line) {
             self.content(line);
         }
     }
 
+    /// Takes a line of the head of a file.
+    fn is_head(&mut self, line: &str) -> bool {
+        if let Some(names) = line.strip_prefix("diff --git ") {
+            let (old, new) = names.split_once(" b/").unwrap_or(("", names));
+            self.begin_file(File { old: name_of(old).to_owned(), new: name_of(new).to_owned(), fate: "" });
+        } else if let Some((start, fate)) = MARKS.iter().find(|(start, _)| line.starts_with(start)) {
+            let name = line.get(start.len()..).unwrap_or_default().to_owned();
+            self.begin_file(File { old: name.clone(), new: name, fate });
+        } else if let Some(name) = line.strip_prefix("--- ") {
+            if self.file.is_none() {
+                self.begin_file(File::default());
+            }
+            self.tell(|file| file.tell_old(name));
+        } else if let Some(name) = line.strip_prefix("+++ ") {
+            self.tell(|file| file.tell_new(name));
+        } else if let Some(name) = line.strip_prefix("rename from ") {
+            self.tell(|file| name.clone_into(&mut file.old));
+        } else if let Some(name) = line.strip_prefix("rename to ").or(line.strip_prefix("*** Move to: ")) {
+            self.tell(|file| name.clone_into(&mut file.new));
+        } else if line.starts_with("new file mode") {
+            self.tell(|file| file.fate = "new");
+        } else if line.starts_with("deleted file mode") {
+            self.tell(|file| file.fate = "deleted");
+        } else {
+            return ["index ", "similarity index ", "*** ", "Index: ", "===="]
+                .iter()
+                .any(|start| line.starts_with(start));
+        }
+        true
+    }
+
+    fn begin_file(&mut self, file: File) {
+        self.end_file();
+        self.file = Some(file);
+        (self.old, self.new) = (None, None);
+    }
+
+    fn tell(&mut self, tell: impl FnOnce(&mut File)) {
+        tell(self.file.get_or_insert_default());
+    }
+
+    /// Writes the head of the file.
+    fn end_file(&mut self) {
+        let Some(File { old, new, fate }) = self.file.take() else { return };
+        let fate = if fate.is_empty() { String::new() } else { format!(" ({fate})") };
+        let name = match (old.as_str(), new.as_str()) {
+            ("", name) | (name, "") => name.to_owned(),
+            (old, new) if old == new => new.to_owned(),
+            (old, new) => format!("{old} \u{2192} {new}"),
+        };
+        if !name.is_empty() {
+            self.found.push(DiffLine::plain(Sign::File, &format!("{name}{fate}")));
+        }
+    }
+
+    /// A gap, with what git says of the place behind it.
     fn hunk(&mut self, line: &str) {
         let start = |sign: char| {
             let at = line.split(' ').find_map(|word| word.strip_prefix(sign))?;
             at.split(',').next()?.parse().ok()
         };
         (self.old, self.new) = (start('-'), start('+'));
-        if self.found.iter().any(|line| line.sign != Sign::Note) {
-            self.found.push(DiffLine::plain(Sign::Note, None, ""));
+        let place = line.trim_start_matches('@').split_once("@@").map_or("", |(_, place)| place.trim());
+        // Patches with `*** Update File` heads name the place after the only mark.
+        let place =
+            if place.is_empty() && self.new.is_none() { line.trim_matches(['@', ' ']) } else { place };
+        self.end_file();
+        if !place.is_empty() || self.found.last().is_some_and(|line| line.sign != Sign::File) {
+            self.found.push(DiffLine::plain(Sign::Note, place));
         }
     }
 
     fn content(&mut self, line: &str) {
-        let (sign, number) = match line.chars().next() {
-            Some('+') => (Sign::Added, take(&mut self.new)),
-            Some('-') => (Sign::Removed, take(&mut self.old)),
-            Some(' ') | None => {
-                take(&mut self.old);
-                (Sign::Same, take(&mut self.new))
-            }
-            Some(_) => (Sign::Note, None),
+        let (sign, old, new) = match line.chars().next() {
+            Some('+') => (Sign::Added, None, take(&mut self.new)),
+            Some('-') => (Sign::Removed, take(&mut self.old), None),
+            Some(' ') | None => (Sign::Same, take(&mut self.old), take(&mut self.new)),
+            Some(_) => (Sign::Note, None, None),
         };
         let text = if sign == Sign::Note { line } else { line.get(1..).unwrap_or_default() };
-        self.found.push(DiffLine::plain(sign, number, text));
+        self.push(DiffLine { old, new, ..DiffLine::plain(sign, text) });
+    }
+
+    fn push(&mut self, line: DiffLine) {
+        self.end_file();
+        self.found.push(line);
     }
 }
+
+impl File {
+    fn tell_old(&mut self, name: &str) {
+        match name_of(name) {
+            "" => self.fate = "new",
+            name => name.clone_into(&mut self.old),
+        }
+    }
+
+    fn tell_new(&mut self, name: &str) {
+        match name_of(name) {
+            "" => self.fate = "deleted",
+            name => name.clone_into(&mut self.new),
+        }
+        if self.fate == "new" {
+            self.old.clear();
+        }
+    }
+}
+
+/// Heads of a file in patches of the shape that OpenAI's models write.
+const MARKS: [(&str, &str); 3] =
+    [("*** Update File: ", ""), ("*** Add File: ", "new"), ("*** Delete File: ", "deleted")];
 
 /// The number of a line, then one more.
 fn take(number: &mut Option<u32>) -> Option<u32> {
@@ -120,58 +216,13 @@ fn take(number: &mut Option<u32>) -> Option<u32> {
     this
 }
 
-fn is_head(line: &str) -> bool {
-    ["--- ", "+++ ", "diff --git ", "index ", "*** ", "new file mode", "deleted file mode", "Index: ", "===="]
-        .iter()
-        .any(|start| line.starts_with(start))
-}
-
-/// The file that a head line names; `None` for heads that name nothing new.
-fn file_of(line: &str) -> Option<&str> {
-    let starts = ["+++ ", "*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
-    let name = starts.iter().find_map(|start| line.strip_prefix(start))?;
-    let name = name.split('\t').next().unwrap_or(name);
-    let is_all = matches!(name, "/dev/null");
-    (!is_all).then(|| name.strip_prefix("b/").unwrap_or(name))
+/// A name in a head, without the sides that git puts in front; nothing for the file that is not there.
+fn name_of(name: &str) -> &str {
+    let name = name.split('\t').next().unwrap_or(name).trim();
+    let is_nothing = name == "/dev/null";
+    let name = name.strip_prefix("a/").or(name.strip_prefix("b/")).unwrap_or(name);
+    if is_nothing { "" } else { name }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{is_patch, lines};
-    use crate::render::diff::{DiffLine, Sign};
-
-    fn told(text: &str) -> Vec<(Sign, Option<u32>, String)> {
-        assert!(is_patch(text), "{text}");
-        let line =
-            |line: &DiffLine| (line.sign, line.number, line.parts.iter().map(|(_, t)| t.as_str()).collect());
-        lines(text).iter().map(line).collect()
-    }
-
-    #[test]
-    fn unified_diffs_have_numbers() {
-        let shown = told("--- a/x\n+++ b/x\n@@ -43,2 +43,3 @@ fn f\n a\n-b\n+c\n+d\n");
-        assert_eq!(shown[0], (Sign::Note, None, "x".to_owned()));
-        assert_eq!(shown[1], (Sign::Same, Some(43), "a".to_owned()));
-        assert_eq!(shown[2], (Sign::Removed, Some(44), "b".to_owned()));
-        assert_eq!(shown[4], (Sign::Added, Some(45), "d".to_owned()));
-    }
-
-    #[test]
-    fn numbered_lines_are_a_patch() {
-        let shown = told("     ...\n  9 a\n-10 b\n+10 c\n 11 \n");
-        assert_eq!(shown[2], (Sign::Removed, Some(10), "b".to_owned()));
-        assert_eq!(shown[3], (Sign::Added, Some(10), "c".to_owned()));
-        assert_eq!(shown[0].0, Sign::Note);
-    }
-
-    #[test]
-    fn patches_with_heads_and_search_blocks() {
-        let shown = told("*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** End Patch\n");
-        assert_eq!(
-            shown.iter().map(|line| line.0).collect::<Vec<_>>(),
-            [Sign::Note, Sign::Removed, Sign::Added]
-        );
-        let shown = told("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
-        assert_eq!(shown.iter().map(|line| line.0).collect::<Vec<_>>(), [Sign::Removed, Sign::Added]);
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use ratatui::text::Span;
 
 use super::{Manner, heading_modifier};
 use crate::model::text::Text;
+use crate::render::link::{self, Links};
 use crate::render::row::Look;
 use crate::render::wrap::Piece;
 
@@ -19,12 +20,14 @@ pub struct Inline<'a> {
     line: Vec<Piece>,
     base: Style,
     styles: Vec<Style>,
-    links: Vec<Link>,
+    open: Vec<Link>,
+    links: Links,
 }
 
-/// A link that is open: its address, and its text so far.
+/// A link that is open: its address, its title, and its text so far.
 struct Link {
     address: String,
+    title: String,
     text: String,
 }
 
@@ -39,7 +42,8 @@ impl<'a> Inline<'a> {
             line: Vec::new(),
             base,
             styles: Vec::new(),
-            links: Vec::new(),
+            open: Vec::new(),
+            links: Links::default(),
         }
     }
 
@@ -52,14 +56,30 @@ impl<'a> Inline<'a> {
     /// Ends the line, if there is something on it.
     pub fn new_line(&mut self) {
         if !self.line.is_empty() {
-            self.lines.push(std::mem::take(&mut self.line));
+            let line = std::mem::take(&mut self.line);
+            self.lines.push(self.links.mark_bare(line));
         }
+    }
+
+    /// Whether nothing has been gathered.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.line.is_empty()
+    }
+
+    /// Adds text that is not of the prose itself.
+    pub fn aside(&mut self, text: &str) {
+        self.push(safe(text).into_owned(), self.look.theme.dim);
+    }
+
+    /// Where the marked spans lead.
+    pub fn links(self) -> Links {
+        self.links
     }
 
     /// Adds text in the current style.
     pub fn text(&mut self, text: &str) {
         let text = safe(text);
-        for link in &mut self.links {
+        for link in &mut self.open {
             link.text.push_str(&text);
         }
         let style = self.style();
@@ -70,7 +90,7 @@ impl<'a> Inline<'a> {
     pub fn code(&mut self, text: &str, source: &str) {
         let style = self.look.theme.code.add_modifier(self.style().add_modifier);
         let shown = if self.manner == Manner::Typed { source } else { text };
-        for link in &mut self.links {
+        for link in &mut self.open {
             link.text.push_str(shown);
         }
         self.push(safe(&shown.replace('\n', " ")).into_owned(), style);
@@ -113,20 +133,21 @@ impl<'a> Inline<'a> {
                 let marks = source.bytes().take_while(|byte| *byte == b'~').count();
                 self.marked(Modifier::CROSSED_OUT, source, marks);
             }
-            Tag::Link { dest_url, .. } => {
+            Tag::Link { dest_url, title, .. } => {
                 let address = safe(&dest_url).into_owned();
                 let style = if is_web(&address) {
                     self.style().patch(self.look.theme.accent).add_modifier(Modifier::UNDERLINED)
                 } else {
                     self.style()
                 };
-                self.styles.push(style);
-                self.links.push(Link { address, text: String::new() });
+                let style = self.links.mark(style, &address);
+                self.begin_link(address, &title, style);
             }
-            Tag::Image { dest_url, .. } => {
+            Tag::Image { dest_url, title, .. } => {
                 self.push("[image ".to_owned(), self.look.theme.dim);
-                self.styles.push(self.look.theme.dim);
-                self.links.push(Link { address: safe(&dest_url).into_owned(), text: String::new() });
+                let address = safe(&dest_url).into_owned();
+                let style = self.links.mark(self.look.theme.dim, &address);
+                self.begin_link(address, &title, style);
             }
             _ => {}
         }
@@ -150,12 +171,29 @@ impl<'a> Inline<'a> {
         }
     }
 
+    fn begin_link(&mut self, address: String, title: &str, style: Style) {
+        self.styles.push(style);
+        self.open.push(Link { address, title: safe(title).into_owned(), text: String::new() });
+    }
+
+    /// What the text of the link does not say follows it, but for an address that the terminal knows: only
+    /// a text that looks like another address is never left alone with it.
     fn end_link(&mut self) {
         self.styles.pop();
-        let Some(Link { address, text }) = self.links.pop() else { return };
+        let Some(Link { address, title, text }) = self.open.pop() else { return };
         let bare = address.strip_prefix("mailto:").unwrap_or(&address);
-        if !address.is_empty() && text.trim() != address && text.trim() != bare {
-            self.push(format!(" ({address})"), self.look.theme.dim);
+        let is_said = address.is_empty() || text.trim() == address || text.trim() == bare;
+        let is_known = self.look.theme.has_links && link::told(&address).is_some() && !text.contains('.');
+        let mut told = if is_said || is_known { String::new() } else { address.clone() };
+        if !title.is_empty() {
+            let blank = if told.is_empty() { "" } else { " " };
+            told.push_str(&format!("{blank}\"{title}\""));
+        }
+        if !told.is_empty() {
+            let style = self.links.mark(self.look.theme.dim, &address);
+            self.push(" (".to_owned(), self.look.theme.dim);
+            self.push(told, style);
+            self.push(")".to_owned(), self.look.theme.dim);
         }
     }
 

@@ -4,6 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
+use super::inline::safe;
 use crate::render::row::Look;
 use crate::render::wrap::{self, Frame, Piece};
 
@@ -17,8 +18,11 @@ const MAX_COLUMNS: usize = 64;
 /// A table in the making; its first row is the head.
 pub struct Table {
     alignments: Vec<Alignment>,
-    rows: Vec<Vec<Vec<Piece>>>,
+    rows: Vec<Vec<Cell>>,
 }
+
+/// A cell's lines; more than one if there are line breaks in it.
+type Cell = Vec<Vec<Piece>>;
 
 impl Table {
     /// An empty table.
@@ -32,9 +36,26 @@ impl Table {
     }
 
     /// Adds a cell to the last row.
-    pub fn cell(&mut self, spans: Vec<Piece>) {
+    pub fn cell(&mut self, lines: Cell) {
         if let Some(row) = self.rows.last_mut() {
-            row.push(spans);
+            row.push(lines);
+        }
+    }
+
+    /// Ends a row. The parser drops cells beyond the last column; mostly they come from a bar in a cell, and
+    /// they stay in the last one as they were written.
+    pub fn end_row(&mut self, source: &str, look: &Look<'_>) {
+        let beyond = source.trim().trim_start_matches('|').trim_end_matches('|');
+        let mut bars =
+            beyond.match_indices('|').filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
+        let beyond = bars.nth(self.alignments.len().saturating_sub(1)).and_then(|(at, _)| beyond.get(at..));
+        let last = self.rows.last_mut().and_then(|row| row.get_mut(self.alignments.len().saturating_sub(1)));
+        if let (Some(text), Some(cell)) = (beyond, last) {
+            let text = Span::styled(safe(text).into_owned(), look.theme.text);
+            match cell.last_mut() {
+                Some(line) => line.push(text),
+                None => cell.push(vec![text]),
+            }
         }
     }
 
@@ -52,7 +73,7 @@ impl Table {
         let mut widths = vec![1_usize; columns];
         for row in &self.rows {
             for (cell, widest) in row.iter().zip(&mut widths) {
-                *widest = (*widest).max(wrap::width_of(cell));
+                *widest = cell.iter().map(|line| wrap::width_of(line)).fold(*widest, usize::max);
             }
         }
         let room = width.checked_sub(columns.saturating_sub(1) * BETWEEN)?;
@@ -80,12 +101,12 @@ impl Table {
                 .iter()
                 .enumerate()
                 .map(|(column, width)| {
-                    let spans = row.get(column).cloned().unwrap_or_default();
-                    let spans = if index == 0 { bold(spans) } else { spans };
-                    wrap::wrap(&spans, &Frame::of(*width)).into_iter().map(|line| line.spans).collect()
+                    let lines = row.get(column).map(Vec::as_slice).unwrap_or_default();
+                    let lines = lines.iter().map(|line| if index == 0 { bold(line) } else { line.clone() });
+                    lines.flat_map(|line| wrapped(&line, &Frame::of(*width))).collect()
                 })
                 .collect();
-            let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+            let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
             lines.extend((0..height).map(|at| self.grid_line(&cells, at, widths, look)));
             if index == 0 {
                 let rules: Vec<String> = widths.iter().map(|width| glyphs.rule.repeat(*width)).collect();
@@ -138,22 +159,41 @@ impl Table {
     fn records(&self, width: usize, look: &Look<'_>) -> Vec<Vec<Piece>> {
         let mut lines = Vec::new();
         let Some((head, rows)) = self.rows.split_first() else { return lines };
+        if rows.is_empty() {
+            lines.extend(
+                head.iter().flatten().flat_map(|name| wrapped(&bold(name), &Frame::hanging(width, 2))),
+            );
+        }
         for (index, row) in rows.iter().enumerate() {
             if index > 0 {
                 lines.push(Vec::new());
             }
             for (name, cell) in head.iter().zip(row) {
-                let mut spans = bold(name.clone());
+                let mut spans = bold(&name.concat());
                 spans.push(Span::styled(": ", look.theme.dim));
-                spans.extend(cell.iter().cloned());
-                lines
-                    .extend(wrap::wrap(&spans, &Frame::hanging(width, 2)).into_iter().map(|line| line.spans));
+                if cell.is_empty() {
+                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)));
+                }
+                for line in cell {
+                    spans.extend(line.iter().cloned());
+                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)));
+                    spans = vec![Span::raw("  ")];
+                }
             }
         }
         lines
     }
 }
 
-fn bold(spans: Vec<Piece>) -> Vec<Piece> {
-    spans.into_iter().map(|span| Span { style: span.style.add_modifier(Modifier::BOLD), ..span }).collect()
+fn ends_in_escape(text: &str) -> bool {
+    text.ends_with('\\')
+}
+
+fn wrapped(line: &[Piece], frame: &Frame) -> Vec<Vec<Piece>> {
+    wrap::wrap(line, frame).into_iter().map(|line| line.spans).collect()
+}
+
+fn bold(spans: &[Piece]) -> Vec<Piece> {
+    let bold = |span: &Piece| Span::styled(span.content.clone(), span.style.add_modifier(Modifier::BOLD));
+    spans.iter().map(bold).collect()
 }

@@ -7,8 +7,15 @@ use crate::render::theme::Theme;
 
 fn laid_out(text: &str, manner: Manner, width: usize, theme: &Theme) -> Vec<Row> {
     let colours = Colours::now();
-    let look =
-        Look { width: 80, level: Level::Preview, thinking: true, times: true, theme, colours: &colours };
+    let look = Look {
+        width: 80,
+        level: Level::Preview,
+        thinking: true,
+        times: true,
+        theme,
+        colours: &colours,
+        pictures: None,
+    };
     rows(text, manner, width, 1000, &look)
 }
 

@@ -2,12 +2,12 @@
 
 use ratatui::text::Span;
 
-use super::{image, plan};
+use super::{image_rows, plan};
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
-use crate::render::body::{body_rows, mark_away, prose, raw_rows};
+use crate::render::body::{body_rows, fetched, mark_away, prose, raw_rows};
 use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::Manner;
@@ -37,6 +37,8 @@ pub struct Card<'a> {
     change: Option<Vec<DiffLine>>,
     /// Whether a sub-agent's row says how far it is.
     has_lane: bool,
+    /// Whether the entry is drawn dim.
+    is_dim: bool,
 }
 
 impl<'a> Card<'a> {
@@ -53,7 +55,7 @@ impl<'a> Card<'a> {
             | ToolKind::Other => None,
         };
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
-        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane }
+        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane, is_dim: sheet.item.dim }
     }
 
     /// Added and removed lines.
@@ -80,11 +82,11 @@ impl<'a> Card<'a> {
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) => {
                 rows.extend(self.output(result, FAILURE));
-                rows.extend(images(result, self.width, self.look));
+                rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
             ToolState::Done(result) => {
                 rows.extend(self.result(result));
-                rows.extend(images(result, self.width, self.look));
+                rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
         }
         rows
@@ -133,7 +135,8 @@ impl<'a> Card<'a> {
     fn written_rows(&self) -> Vec<Row> {
         let extent = self.detail.extent(CHANGE.0, CHANGE.1);
         if let Some(change) = &self.change {
-            return diff::rows(change, extent, self.width, self.look);
+            let language = code::language_of_path(&self.call.headline);
+            return diff::rows(change, language, extent, self.width, self.look);
         }
         match written(self.call) {
             Some(text) => {
@@ -207,12 +210,15 @@ impl<'a> Card<'a> {
                 let language = code::language_of_path(&self.call.headline);
                 output::numbered(source, language, extent(FILE), self.width, self.look)
             }
+            ToolKind::Search if result.body.text_or_stub().starts_with(['{', '[']) => {
+                self.output(result, FILE)
+            }
             ToolKind::Search => output::hits(source, extent(FILE), self.width, self.look),
             ToolKind::Delegate => {
                 let text = result.body.text_or_stub();
                 prose(text, Manner::Prose, self.preview_rows(4), self.width, self.look)
             }
-            ToolKind::Fetch => self.output(result, FILE),
+            ToolKind::Fetch => fetched(&result.body, self.detail, FILE, self.width, self.look),
             ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan | ToolKind::Other => {
                 self.output(result, OUTPUT)
             }
@@ -295,7 +301,7 @@ pub fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 /// A result by itself.
 pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
     let mut rows = body_rows(&result.body, detail, OUTPUT, sheet.room(), sheet.look);
-    rows.extend(images(result, sheet.room(), sheet.look));
+    rows.extend(images(result, detail, sheet.item.dim, sheet.room(), sheet.look));
     rows
 }
 
@@ -329,11 +335,6 @@ fn written(call: &ToolCall) -> Option<&Text> {
         .find_map(|name| input.get(name).and_then(Tree::as_text))
 }
 
-fn images(result: &ToolResult, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let row = |shown: &crate::model::body::Image| {
-        let text = image(&shown.mime, shown.bytes, shown.source.as_ref());
-        let line = wrap::fit(&[Span::styled(text, look.theme.dim)], width, look.theme.glyphs().cut);
-        Row { line: line.into(), ..Row::default() }
-    };
-    result.images.iter().map(row).collect()
+fn images(result: &ToolResult, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
+    result.images.iter().flat_map(|image| image_rows(image, detail, is_dim, width, look)).collect()
 }

@@ -1,18 +1,28 @@
 //! Plans: lists of tasks with their boxes.
 
+use std::borrow::Cow;
+
 use ratatui::text::Span;
 
 use crate::model::body::Tree;
 use crate::model::text::Text;
+use crate::render::json;
 use crate::render::row::{Look, Row};
 use crate::render::wrap::{self, Frame};
 
 /// The tasks of a plan, if the input holds some.
 pub fn rows(input: &Tree, width: usize, look: &Look<'_>) -> Option<Vec<Row>> {
-    let tasks = ["todos", "plan", "items", "tasks", "steps", "todo_list"]
-        .iter()
-        .map(|name| input.get(name).map(Tree::items).unwrap_or_default())
-        .find(|items| !items.is_empty())?;
+    let mut lists =
+        ["todos", "plan", "items", "tasks", "steps", "todo_list"].iter().filter_map(|name| input.get(name));
+    // Models sometimes write the list as a string.
+    let list = lists.find_map(|list| match list {
+        Tree::Text(text) => json::parse(text).map(Cow::Owned),
+        list => (!list.items().is_empty()).then_some(Cow::Borrowed(list)),
+    })?;
+    let tasks = list.items();
+    if tasks.is_empty() {
+        return None;
+    }
     let glyphs = look.theme.glyphs();
     let theme = look.theme;
     let mut rows = Vec::new();

@@ -41,8 +41,8 @@ impl Mode {
         let unreadable = |error: std::io::Error| Trouble::of(&error);
         let state = State::of(path).map_err(unreadable)?;
         let (at, logged) = JOURNAL_MODE;
-        // A journal means that locks count. Closing the file lets go of locks, so it is only read while
-        // this process has no connection to it.
+        // Closing the file lets go of what another connection of this process has locked. A log needs no
+        // such locks; without one that connection looks again.
         let file = File::open(path).map_err(unreadable)?;
         if read_range(&file, at, 1).map_err(unreadable)?.first() != Some(&logged) {
             return Ok(Self::Journal);
@@ -89,11 +89,12 @@ impl Database {
         self.mode == Mode::Still
     }
 
-    /// The tables with their columns. Views are none: what they do is up to who made the database.
+    /// The tables with their columns. Views are none: what they do is up to who made the database. Nor are
+    /// virtual tables: their modules may be missing here (`vec0` of OpenClaw's memory).
     pub fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
-                   WHERE t.type = 'table' ORDER BY t.rowid, c.cid";
+                   WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.rowid, c.cid";
         self.each(sql, &[], &mut |row| {
             let mut names = row.iter().filter_map(Cell::text);
             let (Some(table), Some(column)) = (names.next(), names.next()) else { return };
@@ -205,7 +206,9 @@ fn trouble(error: &Error) -> Trouble {
             Trouble::Busy
         }
         Some(ErrorCode::DatabaseCorrupt) => Trouble::Damaged(what),
-        Some(ErrorCode::NotADatabase) => Trouble::Unreadable("not a database any more".to_owned()),
+        Some(ErrorCode::NotADatabase) => {
+            Trouble::Unreadable("not a database, or only a piece of one".to_owned())
+        }
         _ => Trouble::Unreadable(what),
     }
 }

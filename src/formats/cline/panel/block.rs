@@ -3,6 +3,7 @@
 use crate::formats::cline::call::{self, Asked};
 use crate::formats::cline::content::{raw, raw_tree};
 use crate::formats::cline::result;
+use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
@@ -244,8 +245,7 @@ fn broken_off(told: &Json<'_>) -> Option<Break> {
 
 /// An image that is written as a data URL.
 pub(super) fn image(data: &str, out: &Batch) -> Image {
-    let (head, data) = data.split_once(',').unwrap_or(("", data));
-    let mime = head.strip_prefix("data:").and_then(|rest| rest.split(';').next()).unwrap_or("");
-    let bytes = Some(data.trim_end_matches('=').len() as u64 * 3 / 4);
+    let mime = data.strip_prefix("data:").and_then(|rest| rest.split([';', ',']).next()).unwrap_or("");
+    let bytes = Some(decoded_size(data));
     Image { mime: Text::clean(mime), bytes, source: None, origin: out.origin() }
 }

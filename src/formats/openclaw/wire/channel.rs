@@ -1,8 +1,8 @@
 //! Messages between people and the gateway: in its own form, as Telegram and WhatsApp send them, and
 //! what the agent says to a channel.
 //!
-//! Invariant: all fields of a message stay readable in its tree, under a line that says who wrote it,
-//! where, and to what.
+//! Invariant: all fields of a message stay readable in a tree under its text, whose title says who wrote
+//! it, where, and to what.
 
 use super::frame::update;
 use crate::formats::json::Json;
@@ -24,13 +24,13 @@ pub fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> Entry {
     facts.extend(word("ChatType"));
     facts.extend(word("MessageThreadId").map(|id| format!("thread {id}")));
     facts.extend(word("ReplyToId").map(|id| format!("reply to {id}")));
-    entry.blocks.push(block::tree(&facts.join(" · "), record, out));
     let text = ["Text", "Body"].iter().find_map(|name| json.get(name).filled());
     entry.blocks.extend(block::text(text.unwrap_or_default(), out));
     let kind = json.get("MediaType").str_or_empty();
     for name in ["MediaUrl", "MediaUrls"] {
         turn::media(&mut entry, json.get(name), kind, out);
     }
+    entry.blocks.push(block::tree(&facts.join(" · "), record, out));
     entry
 }
 
@@ -97,8 +97,8 @@ fn native(
     let role = if is_own { Role::Assistant } else { Role::User };
     let mut entry = out.new_entry(out.origin_key(), role, at.moment());
     entry.marks.prompt = !is_own;
-    entry.blocks.push(block::tree(&facts.join(" · "), json, out));
     entry.blocks.extend(block::text(text.unwrap_or_default(), out));
+    entry.blocks.push(block::tree(&facts.join(" · "), json, out));
     entry
 }
 

@@ -79,7 +79,7 @@ fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
     entry.marks.prompt = is_prompt;
     let session = ["sessionKey", "to", "channel"].iter().find_map(|name| params.get(name).filled());
     let title = [Some(method), session].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    entry.blocks.push(block::tree(&title, json, out));
     entry.blocks.extend(block::text(text, out));
+    entry.blocks.push(block::tree(&title, json, out));
     entry
 }

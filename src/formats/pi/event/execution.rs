@@ -44,7 +44,7 @@ impl Executions {
 
     /// Notes when a tool ended. How long it took, as recorded or by the two times.
     pub fn note_end(&mut self, call: &Key, at: Option<Moment>, recorded: Option<u64>) -> Option<u64> {
-        let started = self.started.remove(call);
+        let started = self.started.get(call).copied();
         let lasted = recorded.or_else(|| Some(at?.since(started?)))?;
         self.lasted.insert(call.clone(), lasted);
         Some(lasted)

@@ -1,0 +1,127 @@
+//! What answers say to the gateway instead of to the reader: directives in double brackets, and words
+//! that mean silence.
+
+use std::borrow::Cow;
+
+use crate::formats::decoder::{Decoder, Input};
+use crate::formats::json::Json;
+use crate::formats::pi::block;
+use crate::formats::pi::session::SessionDecoder;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Entry, Role};
+use crate::model::tally::Fate;
+
+/// Words that the gateway does not send on.
+const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
+/// How directives begin.
+const DIRECTIVES: [&str; 2] = ["reply_to", "audio_as_voice"];
+
+/// Decodes a line of a session; what its answers say to the gateway is told apart.
+pub fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
+    let before = out.edits.len();
+    let (fate, directives) = match without_directives(input.json) {
+        Some((json, directives)) => (session.decode(Input { json: &json, ..input }, out), directives),
+        None => (session.decode(input, out), Vec::new()),
+    };
+    mark(before, &directives, out);
+    fate
+}
+
+/// Whether the session has decoded the line before.
+pub fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
+    session.has(json) || without_directives(json).is_some_and(|(clean, _)| session.has(&clean))
+}
+
+/// A record whose answers begin with directives, without these; and the directives.
+fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
+    let mut directives = Vec::new();
+    let is_answer = json.at(&["message", "role"]).str() == Some("assistant");
+    let has_any = |block: &Json<'_>| block.get("text").str().is_some_and(|text| directive(text).is_some());
+    if !is_answer || !json.at(&["message", "content"]).items().iter().any(has_any) {
+        return None;
+    }
+    let mut json = json.clone();
+    for block in items_mut(member_mut(member_mut(Some(&mut json), "message"), "content")) {
+        let Some(Json::Str(text)) = member_mut(Some(block), "text") else { continue };
+        while let Some((told, rest)) = directive(text) {
+            directives.push(told.to_owned());
+            *text = Cow::Owned(rest.to_owned());
+        }
+    }
+    Some((json, directives))
+}
+
+/// The directive that a text begins with, and the rest of the text.
+fn directive(text: &str) -> Option<(&str, &str)> {
+    let (told, rest) = text.trim_start().strip_prefix("[[")?.split_once("]]")?;
+    let told = told.trim();
+    DIRECTIVES.iter().any(|start| told.starts_with(start)).then(|| (told, rest.trim_start()))
+}
+
+fn member_mut<'j, 'a>(json: Option<&'j mut Json<'a>>, name: &str) -> Option<&'j mut Json<'a>> {
+    match json? {
+        Json::Object(members) => {
+            members.iter_mut().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+        }
+        _ => None,
+    }
+}
+
+fn items_mut<'j, 'a>(json: Option<&'j mut Json<'a>>) -> &'j mut [Json<'a>] {
+    match json {
+        Some(Json::Array(items)) => items,
+        _ => &mut [],
+    }
+}
+
+/// Marks the answers that were told since `from`: what they ask of the gateway, and whether anybody but
+/// the gateway gets to read them.
+fn mark(from: usize, directives: &[String], out: &mut Batch) {
+    let mut told = out.edits.split_off(from.min(out.edits.len()));
+    for edit in &mut told {
+        let Edit::Entry(entry) = edit else { continue };
+        if entry.role != Role::Assistant {
+            continue;
+        }
+        if !directives.is_empty() {
+            let title = format!("to the gateway: {}", directives.join(", "));
+            entry.blocks.push(block::raw_text(&title, "", out));
+        }
+        entry.marks.quiet |= is_silent(entry);
+    }
+    out.edits.extend(told);
+}
+
+fn is_silent(entry: &Entry) -> bool {
+    let mut said = entry.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking(_)));
+    let is_word = |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if SILENT.contains(&body.stub.trim().trim_matches(['*', '`'])));
+    said.next().is_some_and(|block| is_word(&block.kind)) && said.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{directive, without_directives};
+    use crate::formats::json;
+
+    #[test]
+    fn directives_are_told_from_words_in_brackets() {
+        assert_eq!(directive("[[reply_to_current]] Yes."), Some(("reply_to_current", "Yes.")));
+        assert_eq!(directive(" [[ reply_to: 17 ]]\nYes."), Some(("reply_to: 17", "Yes.")));
+        assert_eq!(directive("[[wiki link]] is a page"), None);
+        assert_eq!(directive("see [[reply_to_current]]"), None);
+    }
+
+    #[test]
+    fn only_answers_give_directives() {
+        let line = |role: &str| {
+            format!(
+                r#"{{"message":{{"role":"{role}","content":[{{"type":"text","text":"[[reply_to_current]] [[audio_as_voice]]Hi"}}]}}}}"#
+            )
+        };
+        let (user, answer) = (line("user"), line("assistant"));
+        assert!(without_directives(&json::parse(&user).unwrap()).is_none());
+        let (clean, told) = without_directives(&json::parse(&answer).unwrap()).unwrap();
+        assert_eq!(told, ["reply_to_current", "audio_as_voice"]);
+        assert!(clean.to_source().contains(r#""text":"Hi""#));
+    }
+}

@@ -1,0 +1,209 @@
+//! Sessions that a session's calls started: each is read from its own file, or from its rows in the
+//! database, into a lane of the call.
+//!
+//! A result names the child by its session key; the index gives the file to a key. Without an index the
+//! id in the key may be the file's name. Rows go by the name that the file would have.
+//!
+//! Invariant: what a child's records say of entries, calls and results carries the name of its lane, so
+//! that nothing of two sessions meets; facts about a child are not facts about the session.
+
+use std::collections::{HashMap, HashSet};
+
+use super::answer;
+use super::envelope;
+use super::index::{Index, agent_of};
+use crate::formats::decoder::{Decoder, Input};
+use crate::formats::json::Json;
+use crate::formats::pi::result;
+use crate::formats::pi::session::SessionDecoder;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::pairing::{calls_of_mut, identifies};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+
+/// Characters of a lane's label.
+const LABEL_CHARS: usize = 60;
+
+/// The child sessions of one session, those of its children among them.
+#[derive(Default)]
+pub struct Children {
+    sessions: HashMap<Name, Child>,
+    /// The lanes by the ids of their sessions.
+    lanes: HashMap<String, Name>,
+    /// What calls that may start a session say of it.
+    labels: HashMap<Key, Text>,
+    asked: HashSet<String>,
+}
+
+struct Child {
+    decoder: SessionDecoder,
+    has_lines: bool,
+    is_missed: bool,
+}
+
+impl Default for Child {
+    fn default() -> Self {
+        Self { decoder: SessionDecoder::new(envelope::open), has_lines: false, is_missed: false }
+    }
+}
+
+impl Children {
+    /// Looks for starts of sessions in a record of the lane, or of the session itself.
+    pub fn see(&mut self, json: &Json<'_>, lane: Option<&Name>, index: &Index, out: &mut Batch) {
+        let message = json.get("message");
+        for block in message.get("content").items() {
+            let asked = block.get("arguments");
+            let label = asked.get("label").filled().or_else(|| asked.get("task").filled());
+            if let (Some("sessions_spawn"), Some(label)) = (block.get("name").str(), label) {
+                let label = Text::stub(label.lines().next().unwrap_or_default(), LABEL_CHARS);
+                self.labels.insert(inside(lane, result::call_key(block.get("id"))), label);
+            }
+        }
+        if let Some(key) = message.at(&["details", "childSessionKey"]).text() {
+            let call = inside(lane, result::call_key(message.get("toolCallId")));
+            self.start(key, &call, index, out);
+        }
+    }
+
+    fn start(&mut self, key: Name, call: &Key, index: &Index, out: &mut Batch) {
+        let label = self.labels.get(call).cloned().or_else(|| index.get(&key)?.title.clone());
+        let label = label.unwrap_or_else(|| short(&key));
+        out.meta(MetaEdit::Lane { name: key.clone(), label: Some(label), call: None });
+        self.sessions.entry(key.clone()).or_default();
+        let agent = agent_of(&key).unwrap_or_default().to_owned();
+        // The index of that agent, if it is another one.
+        self.ask(&agent, "", out);
+        self.ask_for(&key, index, out);
+    }
+
+    /// Asks for the files of all children, once more is known of them.
+    pub fn learn(&mut self, index: &Index, out: &mut Batch) {
+        let mut keys: Vec<Name> = self.sessions.keys().cloned().collect();
+        keys.sort_unstable();
+        for key in keys {
+            self.ask_for(&key, index, out);
+        }
+    }
+
+    fn ask_for(&mut self, key: &Name, index: &Index, out: &mut Batch) {
+        let agent = agent_of(key).unwrap_or_default();
+        let ids = [index.get(key).map(|known| known.id.as_str()), key.rsplit(':').next()];
+        for id in ids.into_iter().flatten() {
+            self.lanes.entry(id.to_owned()).or_insert_with(|| key.clone());
+            self.ask(agent, id, out);
+        }
+    }
+
+    fn ask(&mut self, agent: &str, id: &str, out: &mut Batch) {
+        let wanted = format!("{agent}/{id}");
+        if self.asked.insert(wanted.clone()) {
+            out.wanted.push(Text::clean(&wanted));
+        }
+    }
+
+    /// Decodes a line or row of the session with this id. `is_copied` says of a line whether the
+    /// parent has it too.
+    pub fn decode(
+        &mut self,
+        id: &str,
+        input: Input<'_>,
+        index: &Index,
+        is_copied: impl Fn(&Json<'_>) -> bool,
+        out: &mut Batch,
+    ) -> Fate {
+        let lane = self.lanes.get(id).cloned().unwrap_or_else(|| Text::clean(id));
+        let is_new = !self.sessions.get(&lane).is_some_and(|child| child.has_lines);
+        let missed = is_new && self.sessions.get(&lane).is_some_and(|child| child.is_missed);
+        if missed {
+            out.push(Edit::Retire(missing_key(&lane)));
+        }
+        let child = self.sessions.entry(lane.clone()).or_default();
+        child.has_lines = true;
+        // A session that was started with its parent's history begins with a copy of it.
+        if is_copied(input.json) {
+            return Fate::Merged;
+        }
+        let before = out.edits.len();
+        let fate = answer::decode(&mut child.decoder, input, out);
+        into_lane(before, &lane, out);
+        self.see(input.json, Some(&lane), index, out);
+        fate
+    }
+
+    /// Gives out what was held back. `is_looked_for`: children of which nothing came are not there.
+    pub fn finish(&mut self, is_looked_for: bool, out: &mut Batch) {
+        let mut missed = Vec::new();
+        for (lane, child) in &mut self.sessions {
+            let before = out.edits.len();
+            child.decoder.finish(out);
+            into_lane(before, lane, out);
+            if is_looked_for && !child.has_lines && !std::mem::replace(&mut child.is_missed, true) {
+                missed.push(lane.clone());
+            }
+        }
+        missed.sort_unstable();
+        for lane in missed {
+            let mut entry = out.new_entry(missing_key(&lane), Role::Harness, None);
+            let told = Break::Setting("the session of this sub-agent is not here".into());
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(told)));
+            entry.lane = Some(lane);
+            out.entry(entry);
+        }
+    }
+}
+
+fn missing_key(lane: &Name) -> Key {
+    Text::clean(&format!("no session of {lane}"))
+}
+
+/// `subagent 3f2a81c0` for `agent:main:subagent:3f2a81c0-…`
+fn short(key: &Name) -> Text {
+    let mut parts = key.rsplit(':');
+    let id: String = parts.next().unwrap_or_default().chars().take(8).collect();
+    Text::clean(&format!("{} {id}", parts.next().unwrap_or_default()))
+}
+
+/// The name that something of a lane has in the session.
+fn inside(lane: Option<&Name>, key: Key) -> Key {
+    match lane {
+        Some(lane) if identifies(&key) => Text::clean(&format!("{lane}/{key}")),
+        Some(_) | None => key,
+    }
+}
+
+/// Makes what was told since `from` the lane's.
+fn into_lane(from: usize, lane: &Name, out: &mut Batch) {
+    let told = out.edits.split_off(from.min(out.edits.len()));
+    out.edits.extend(told.into_iter().filter_map(|edit| of_lane(edit, lane)));
+}
+
+fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
+    let own = |key: Key| Text::clean(&format!("{lane}/{key}"));
+    let call_key = |key: Key| inside(Some(lane), key);
+    Some(match edit {
+        Edit::Entry(entry) => {
+            let Entry { key, parent, .. } = *entry;
+            let mut entry =
+                Entry { key: own(key), parent: parent.map(own), lane: Some(lane.clone()), ..*entry };
+            for call in calls_of_mut(&mut entry) {
+                call.key = call_key(call.key.clone());
+            }
+            Edit::Entry(Box::new(entry))
+        }
+        Edit::Result { call, mut result, .. } => {
+            result.key = own(result.key);
+            Edit::Result { call: call_key(call), result, lane: Some(lane.clone()) }
+        }
+        Edit::State { call, state } => Edit::State { call: call_key(call), state },
+        Edit::Usage { of, usage, model } => Edit::Usage { of: own(of), usage, model },
+        Edit::Meta(MetaEdit::Lane { name, label, call }) => {
+            Edit::Meta(MetaEdit::Lane { name, label, call: call.map(call_key) })
+        }
+        Edit::Retire(key) => Edit::Retire(own(key)),
+        Edit::RetirePiece { of, piece } => Edit::RetirePiece { of: own(of), piece },
+        // A lane is no branch, and the session's own facts stay.
+        Edit::Link { .. } | Edit::Meta(_) => return None,
+    })
+}

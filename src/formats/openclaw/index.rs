@@ -1,0 +1,231 @@
+//! `sessions.json`: which sessions an agent has, by session key. Beside a transcript it tells what that
+//! is called and where it comes from, also before that is opened; opened by itself it is a list.
+//!
+//! Invariant: its token counts are a snapshot of the last run, shown in the list and never counted.
+
+use std::collections::BTreeMap;
+
+use super::name;
+use crate::formats::json::Json;
+use crate::formats::pi::block;
+use crate::formats::roots::Listing;
+use crate::model::body::Tree;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::moment::Moment;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+
+/// Large copies of what every prompt holds.
+const BULK: [&str; 2] = ["skillsSnapshot", "systemPromptReport"];
+/// Characters of a title.
+const TITLE_CHARS: usize = 80;
+
+/// The sessions of one or more agents.
+#[derive(Debug, Default)]
+pub struct Index {
+    sessions: BTreeMap<Name, Known>,
+}
+
+/// What an index tells of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Its id.
+    pub id: String,
+    /// The name of its file, if told.
+    pub file: Option<String>,
+    /// What it is called.
+    pub title: Option<Text>,
+    /// The model of its last run.
+    pub model: Option<Name>,
+    /// The key of the session that started it.
+    spawner: Option<String>,
+    /// Who is at the other end.
+    other: Option<Text>,
+    facts: Vec<MetaEdit>,
+}
+
+/// Whether a value is an index of sessions.
+pub fn is_index(root: &Json<'_>) -> bool {
+    let is_session = |value: &Json<'_>| value.has("sessionId") && value.has("updatedAt");
+    let sessions = root.members();
+    sessions.iter().all(|(_, value)| value.is_object())
+        && sessions.iter().any(|(_, value)| is_session(value))
+        && sessions.iter().all(|(key, value)| key.contains(':') || is_session(value))
+}
+
+impl Index {
+    /// Takes in an index.
+    pub fn read(&mut self, root: &Json<'_>) {
+        for (key, session) in root.members() {
+            self.sessions.insert(Text::clean(key), known(key, session));
+        }
+    }
+
+    /// The session with a key.
+    pub fn get(&self, key: &Name) -> Option<&Known> {
+        self.sessions.get(key)
+    }
+
+    /// What finds sessions and lists them by the index.
+    pub fn listings(self) -> Vec<Listing> {
+        let listing = |(key, known): (Name, Known)| Listing {
+            id: known.id,
+            file: known.file,
+            key: key.to_string(),
+            title: known.title.or(known.other),
+            model: known.model,
+            parent: known.spawner,
+        };
+        self.sessions.into_iter().filter(|(_, known)| !known.id.is_empty()).map(listing).collect()
+    }
+
+    /// The session that is written to a file of this name, else the one with this id.
+    pub fn of_file(&self, file: &str, id: &str) -> Option<&Known> {
+        let has_file = |known: &&Known| known.file.as_deref() == Some(file);
+        self.sessions.values().find(has_file).or_else(|| self.sessions.values().find(|known| known.id == id))
+    }
+}
+
+impl Known {
+    /// Tells what is known of the session that is being read.
+    pub fn tell(&self, out: &mut Batch) {
+        self.facts.iter().for_each(|fact| out.meta(fact.clone()));
+        if let Some(title) = &self.title {
+            out.meta(MetaEdit::Title { rank: 2, title: title.clone() });
+        }
+    }
+}
+
+fn known(key: &str, session: &Json<'_>) -> Known {
+    let fact = |name, value: &str| MetaEdit::Fact { name, value: Text::clean(value) };
+    let mut facts = vec![fact("session key", key)];
+    facts.extend(agent_of(key).map(|agent| MetaEdit::Agent(Text::clean(agent))));
+    facts.extend(channel(session).map(|channel| fact("channel", &channel)));
+    facts.extend(spawner(session).map(|spawner| fact("spawned by", spawner)));
+    facts.extend(session.get("contextTokens").count().filter(|n| *n > 0).map(MetaEdit::Window));
+    let file = session.get("sessionFile").filled().and_then(|path| path.rsplit(['/', '\\']).next());
+    Known {
+        id: session.get("sessionId").str_or_empty().to_owned(),
+        file: file.map(str::to_owned),
+        title: title(session),
+        model: session.get("model").text(),
+        spawner: session.get("spawnedBy").filled().map(str::to_owned),
+        other: session.at(&["origin", "label"]).filled().map(|other| Text::stub(other, TITLE_CHARS)),
+        facts,
+    }
+}
+
+/// The agent that a session key names: `agent:main:telegram:direct:7`.
+pub fn agent_of(key: &str) -> Option<&str> {
+    key.strip_prefix("agent:")?.split(':').next().filter(|agent| !agent.is_empty())
+}
+
+fn title(session: &Json<'_>) -> Option<Text> {
+    let names = ["label", "displayName", "subject"].map(|name| session.get(name));
+    let name = names.into_iter().find_map(Json::filled)?;
+    Some(Text::stub(name, TITLE_CHARS)).filter(|title| !title.is_blank())
+}
+
+fn spawner<'j>(session: &'j Json<'_>) -> Option<&'j str> {
+    session.get("spawnedBy").filled().or_else(|| session.get("parentSessionKey").filled())
+}
+
+/// `telegram direct · Ann (@ann)`
+fn channel(session: &Json<'_>) -> Option<String> {
+    let origin = session.get("origin");
+    let through = [session.get("lastChannel"), session.get("channel"), origin.get("provider")];
+    let through = through.into_iter().find_map(Json::filled);
+    let kind = session.get("chatType").filled().or_else(|| origin.get("chatType").filled());
+    let place = [through, kind].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let parts = [Some(place.as_str()).filter(|place| !place.is_empty()), origin.get("label").filled()];
+    let told = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    (!told.is_empty()).then_some(told)
+}
+
+// === the list ===
+
+/// Shows an index as a list, newest first.
+pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
+    let mut sessions: Vec<(&str, &Json<'_>)> =
+        root.members().iter().map(|(key, session)| (&**key, session)).collect();
+    sessions.sort_by_key(|(_, session)| std::cmp::Reverse(session.get("updatedAt").moment()));
+    let title = format!("{} sessions of {}", sessions.len(), agents(&sessions));
+    out.meta(MetaEdit::Title { rank: 2, title: Text::clean(&title) });
+    out.meta(MetaEdit::Live(None));
+    for (key, session) in sessions {
+        let at = session.get("updatedAt").moment();
+        let mut entry = out.new_entry(Text::clean(key), Role::Harness, at);
+        // One row each; what else is told of a session opens under it.
+        entry.marks.quiet = true;
+        let headline = Text::clean(&headline(session, at));
+        let kept = || session.members().iter().filter(|(name, _)| !BULK.contains(&&**name));
+        let bytes = kept().map(|(name, value)| name.len() + value.weight()).sum();
+        let body = out.tree(&headline, bytes, || {
+            Tree::Map(kept().map(|(name, value)| (Text::clean(name), value.to_tree())).collect())
+        });
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(key), body })));
+        out.entry(entry);
+    }
+    Fate::Shown
+}
+
+fn agents(sessions: &[(&str, &Json<'_>)]) -> String {
+    let mut agents: Vec<&str> = sessions.iter().filter_map(|(key, _)| agent_of(key)).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    if agents.is_empty() { "an agent".to_owned() } else { agents.join(", ") }
+}
+
+fn headline(session: &Json<'_>, at: Option<Moment>) -> String {
+    let tokens = session.get("totalTokens").count().filter(|n| *n > 0);
+    let window = session.get("contextTokens").count().filter(|n| *n > 0);
+    let tokens = match (tokens, window) {
+        (Some(tokens), Some(window)) => Some(format!("{tokens} of {window} tokens")),
+        (Some(tokens), None) => Some(format!("{tokens} tokens")),
+        (None, _) => None,
+    };
+    let parts = [
+        at.map(name::minute),
+        title(session).map(|title| title.to_string()),
+        channel(session),
+        session.get("model").filled().map(str::to_owned),
+        tokens,
+        spawner(session).map(|spawner| format!("spawned by {spawner}")),
+        session.get("sessionId").filled().map(str::to_owned),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Shows the lock of a running session that was opened by itself.
+pub fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("createdAt").moment());
+    let title = format!("a run is said to be live: process {}", json.get("pid").to_source());
+    entry.blocks.push(block::tree(&title, json, out));
+    out.entry(entry);
+    Fate::Shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Index;
+    use crate::formats::json::parse;
+    use crate::model::text::Text;
+
+    #[test]
+    fn the_index_names_sessions() {
+        let index = parse(
+            r#"{"agent:main:main":{"sessionId":"a1","origin":{"label":"Ann"},"sessionFile":"/x/a1-topic-7.jsonl"},
+                "agent:main:subagent:x":{"sessionId":"a2","label":"scout","displayName":"d","spawnedBy":"agent:main:main"},
+                "odd":7}"#,
+        )
+        .unwrap();
+        let mut known = Index::default();
+        known.read(&index);
+        let told = known.listings();
+        let titles: Vec<&str> = told.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
+        assert_eq!((told.len(), titles), (2, vec!["Ann", "scout"]));
+        assert_eq!(told[0].file.as_deref(), Some("a1-topic-7.jsonl"));
+        assert_eq!(told[1].parent.as_deref(), Some("agent:main:main"));
+    }
+}

@@ -1,0 +1,53 @@
+//! What pi puts into a prompt by itself: the text of a skill, and files named on the command line.
+//!
+//! Invariant: envelope and text together hold every character of the message but outer white space.
+
+use super::message::{Prompt, Voice};
+
+/// Takes the text of a user message apart.
+pub fn open(text: &str) -> Prompt<'_> {
+    let mut rest = text.trim();
+    let mut names = Vec::new();
+    while let Some((name, end)) = wrapper(rest) {
+        names.push(name);
+        rest = rest.get(end..).unwrap_or_default().trim_start();
+    }
+    let envelope = text.trim().strip_suffix(rest).unwrap_or_default().trim();
+    // A skill that is called without further words is what was said.
+    let said = if rest.is_empty() { names.first().copied().unwrap_or(text) } else { rest };
+    Prompt { facts: names.join(" · "), envelope: envelope.to_owned(), text: said, voice: Voice::Person }
+}
+
+/// The name in `<skill name="…" …>` or `<file name="…">`, and where the element ends.
+fn wrapper(text: &str) -> Option<(&str, usize)> {
+    let (open, close) = ["skill", "file"].into_iter().find_map(|kind| {
+        let open = text.strip_prefix('<')?.strip_prefix(kind)?.strip_prefix(" name=\"")?;
+        Some((open, if kind == "skill" { "</skill>" } else { "</file>" }))
+    })?;
+    let name = open.split('"').next().filter(|name| !name.is_empty() && !name.contains('\n'))?;
+    Some((name, text.find(close)? + close.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open;
+
+    #[test]
+    fn skills_and_files_are_told_from_what_is_said() {
+        let skill = "<skill name=\"commit\" location=\"/s\">\nDo it.\n</skill>";
+        let file = "<file name=\"/a.txt\">\nx\n</file>";
+        for (raw, facts, envelope, said) in [
+            ("hi <skill name=\"a\"></skill>".to_owned(), "", "", "hi <skill name=\"a\"></skill>".to_owned()),
+            (skill.to_owned(), "commit", skill, "commit".to_owned()),
+            (format!("{skill}\n\nonly the tests"), "commit", skill, "only the tests".to_owned()),
+            (format!("{file}\nwhat is this?"), "/a.txt", file, "what is this?".to_owned()),
+            ("<skill name=\"a\"> is open".to_owned(), "", "", "<skill name=\"a\"> is open".to_owned()),
+        ] {
+            let prompt = open(&raw);
+            assert_eq!(
+                (prompt.facts.as_str(), prompt.envelope.as_str(), prompt.text),
+                (facts, envelope, &*said)
+            );
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Requests that fail in the same way again and again: the first one tells how often, the others nothing.
+//!
+//! Invariant: each attempt stays an entry with its own usage; only what it says is said once.
+
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+use crate::model::text::Text;
+
+/// What OpenClaw writes in place of an answer that never came.
+const NOTHING: &str = "[assistant turn failed before producing content]";
+
+/// The failures since the last success.
+#[derive(Default)]
+pub struct Retries {
+    run: Option<Run>,
+}
+
+struct Run {
+    /// The entry of the first attempt.
+    first: Entry,
+    error: Text,
+    count: u32,
+}
+
+impl Retries {
+    /// Takes in the next message. If it fails as the one before did, it says nothing, and the first one
+    /// is told again with the number of attempts.
+    pub fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
+        let Some(error) = failure(entry) else {
+            self.run = None;
+            return None;
+        };
+        let is_again = |run: &&mut Run| alike(&run.error) == alike(&error) && run.first.key != entry.key;
+        let Some(run) = self.run.as_mut().filter(is_again) else {
+            self.run = Some(Run { first: entry.clone(), error, count: 1 });
+            return None;
+        };
+        run.count += 1;
+        entry.blocks.clear();
+        let told = Text::clean(&format!("{} ×{}", run.error, run.count));
+        run.first.blocks.retain(|block| !matches!(block.kind, BlockKind::Break(_)));
+        run.first.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(told))));
+        // Its place in the tree is known; told again, it would read as if the session went back there.
+        Some(Edit::Entry(Box::new(Entry { parent: None, ..run.first.clone() })))
+    }
+}
+
+/// The error of an answer that holds nothing else.
+fn failure(entry: &Entry) -> Option<Text> {
+    let mut error = None;
+    for block in &entry.blocks {
+        match &block.kind {
+            BlockKind::Break(Break::Error(told)) => error = Some(told.clone()),
+            BlockKind::Text(body) if body.stub.as_str() == NOTHING => {}
+            _ => return None,
+        }
+    }
+    error.filter(|_| entry.role == Role::Assistant)
+}
+
+/// An error without the numbers and ids of its request.
+fn alike(error: &str) -> Vec<&str> {
+    let words = error.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Retries;
+    use crate::model::edit::{Batch, Edit};
+    use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
+
+    fn failed(key: &str, error: &str) -> Entry {
+        let mut entry = Batch::default().new_entry(key.into(), Role::Assistant, None);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(error.into()))));
+        entry
+    }
+
+    fn told(edit: Option<Edit>) -> Option<String> {
+        let Edit::Entry(entry) = edit? else { return None };
+        let BlockKind::Break(Break::Error(text)) = &entry.blocks.last()?.kind else { return None };
+        Some(format!("{}: {text}", entry.key))
+    }
+
+    #[test]
+    fn attempts_that_fail_alike_are_counted_at_the_first() {
+        let mut retries = Retries::default();
+        let mut fold = |key: &str, error: &str| {
+            let mut entry = failed(key, error);
+            let again = told(retries.fold(&mut entry));
+            (entry.blocks.len(), again)
+        };
+        assert_eq!(fold("a", "429 busy (ref 81f2)"), (1, None));
+        assert_eq!(fold("b", "429 busy (ref 77aa)"), (0, Some("a: 429 busy (ref 81f2) ×2".to_owned())));
+        assert_eq!(fold("c", "429 busy (ref 1)"), (0, Some("a: 429 busy (ref 81f2) ×3".to_owned())));
+        assert_eq!(fold("d", "401 no key"), (1, None));
+        assert_eq!(fold("e", "429 busy (ref 2)"), (1, None), "another failure came between");
+    }
+
+    #[test]
+    fn an_answer_ends_the_row_of_attempts() {
+        let mut retries = Retries::default();
+        assert!(retries.fold(&mut failed("a", "busy")).is_none());
+        let mut answer = Batch::default().new_entry("b".into(), Role::Assistant, None);
+        answer.blocks.push(Batch::block(Piece(0), BlockKind::Text(Batch::default().prose("hi"))));
+        assert!(retries.fold(&mut answer).is_none());
+        assert!(retries.fold(&mut failed("c", "busy")).is_none());
+    }
+}

@@ -1,0 +1,180 @@
+//! Links of a row: which spans lead where, and the addresses that a terminal may be told.
+//!
+//! A span travels through wrapping, tables and indentation before it is painted, and only its style
+//! goes with it. So the number of its link travels as the colour of its underline, which nothing else
+//! uses; the painter looks the address up and takes the colour off.
+//!
+//! Invariant: an address that leaves here is printable ASCII and of a scheme that opens and does not run.
+
+use ratatui::style::{Color, Style};
+use ratatui::text::Span;
+
+use super::wrap::Piece;
+
+/// Schemes that may be given to the terminal.
+const SCHEMES: [&str; 3] = ["https://", "http://", "file://"];
+/// Longer addresses are cut or refused by terminals.
+const LONGEST: usize = 2_000;
+/// More links of one text stay plain text.
+const MOST: usize = 4_096;
+
+/// The addresses of the links of a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Links {
+    addresses: Vec<String>,
+}
+
+impl Links {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+
+    /// The address of a style that [`Links::mark`] made.
+    pub fn address_of(&self, style: Style) -> Option<&str> {
+        self.addresses.get(number_of(style)?).map(String::as_str)
+    }
+
+    /// The style as one of a link to this address; as it is, if the terminal may not be told of it.
+    pub fn mark(&mut self, style: Style, address: &str) -> Style {
+        let Some(address) = told(address) else { return style };
+        if self.addresses.last() != Some(&address) {
+            self.addresses.push(address);
+        }
+        match u32::try_from(self.addresses.len() - 1) {
+            Ok(number) if self.addresses.len() <= MOST => {
+                let [_, r, g, b] = number.to_be_bytes();
+                style.underline_color(Color::Rgb(r, g, b))
+            }
+            _ => style,
+        }
+    }
+
+    /// Marks addresses that stand in a line as plain text.
+    pub fn mark_bare(&mut self, line: Vec<Piece>) -> Vec<Piece> {
+        let text: String = line.iter().map(|span| span.content.as_ref()).collect();
+        if !text.contains("://") {
+            return line;
+        }
+        let mut found = bare(&text).into_iter().peekable();
+        let mut out = Vec::with_capacity(line.len());
+        let mut start = 0;
+        for span in line {
+            let end = start + span.content.len();
+            let mut from = start;
+            while let Some((first, to)) = found.peek().copied().filter(|(first, _)| *first < end) {
+                let (at, stop) = (first.max(from), to.min(end));
+                push(&mut out, text.get(from..at), span.style);
+                let style = match (number_of(span.style), text.get(first..to)) {
+                    (None, Some(address)) => self.mark(span.style, address),
+                    _ => span.style,
+                };
+                push(&mut out, text.get(at..stop), style);
+                from = stop;
+                if to > end {
+                    break;
+                }
+                found.next();
+            }
+            push(&mut out, text.get(from..end), span.style);
+            start = end;
+        }
+        out
+    }
+}
+
+/// The number that a style carries.
+fn number_of(style: Style) -> Option<usize> {
+    match style.underline_color? {
+        Color::Rgb(r, g, b) => usize::try_from(u32::from_be_bytes([0, r, g, b])).ok(),
+        _ => None,
+    }
+}
+
+/// An address as a terminal may be told it; nothing if it may not.
+pub fn told(address: &str) -> Option<String> {
+    let is_known = SCHEMES.iter().any(|scheme| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+            && address.len() > scheme.len()
+    });
+    if !is_known || address.len() > LONGEST {
+        return None;
+    }
+    let mut out = String::with_capacity(address.len());
+    for byte in address.bytes() {
+        match byte {
+            b'!'..=b'~' => out.push(char::from(byte)),
+            // Control characters have no business in an address.
+            0..=0x1f | 0x7f => {}
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Some(out)
+}
+
+/// Byte ranges of the addresses in a plain text. What ends a sentence does not belong to them.
+fn bare(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(rest) = text.get(from..) {
+        let starts = SCHEMES.iter().filter_map(|scheme| rest.find(scheme));
+        let Some(start) = starts.min().map(|at| from + at) else { break };
+        let rest = text.get(start..).unwrap_or_default();
+        let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '│');
+        let whole = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or_default();
+        let mut address = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', ']', '}']);
+        while address.ends_with(')') && address.matches(')').count() > address.matches('(').count() {
+            address = address.strip_suffix(')').unwrap_or(address).trim_end_matches(['.', ',', ';']);
+        }
+        if told(address).is_some() {
+            found.push((start, start + address.len()));
+        }
+        from = start + whole.len().max(1);
+    }
+    found
+}
+
+fn push(out: &mut Vec<Piece>, text: Option<&str>, style: Style) {
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        out.push(Span::styled(text.to_owned(), style));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Links, told};
+    use ratatui::style::Style;
+    use ratatui::text::Span;
+
+    #[test]
+    fn only_what_opens_is_told() {
+        assert_eq!(told("https://x.io/ä b\u{1b}\\"), Some("https://x.io/%C3%A4%20b\\".to_owned()));
+        assert_eq!(told("FILE:///tmp/a"), Some("FILE:///tmp/a".to_owned()));
+        for address in ["javascript:alert(1)", "mailto:a@b", "https://", "ssh://x", "x", "//x.io"] {
+            assert_eq!(told(address), None, "{address}");
+        }
+        assert_eq!(told(&format!("https://x.io/{}", "y".repeat(3_000))), None);
+    }
+
+    #[test]
+    fn addresses_in_plain_text_are_found() {
+        let mut links = Links::default();
+        let line = ["see (https://x.io/", "a_(b)), or http://y.io. and https://"].map(Span::raw).to_vec();
+        let marked = links.mark_bare(line);
+        let told: Vec<(&str, Option<&str>)> =
+            marked.iter().map(|span| (span.content.as_ref(), links.address_of(span.style))).collect();
+        let x = Some("https://x.io/a_(b)");
+        assert_eq!(
+            told,
+            [
+                ("see (", None),
+                ("https://x.io/", x),
+                ("a_(b)", x),
+                ("), or ", None),
+                ("http://y.io", Some("http://y.io")),
+                (". and https://", None)
+            ]
+        );
+        assert_eq!(links.address_of(Style::new()), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! Results that have a better form than a tree: lists of messages, tables of records, pages that were found.
+//!
+//! Invariant: nothing is left out but what is counted as hidden; what does not fit a form stays a tree.
+
+use pulldown_cmark::Alignment;
+use ratatui::style::Modifier;
+use ratatui::text::Span;
+
+use super::json;
+use super::link::Links;
+use super::markdown::table::Table;
+use super::row::{Look, Row};
+use super::sheet::hidden_row;
+use super::wrap::{self, Frame, Piece};
+use crate::model::body::Tree;
+use crate::model::figures;
+use crate::model::text::{Text, without_sgr};
+
+/// Tables with more columns, and longer cells, are data.
+const COLUMNS: usize = 8;
+const LONGEST_CELL: usize = 120;
+/// Rows of what was found on a page.
+const SNIPPET: usize = 2;
+/// What stands in front of the pages in a text.
+const LINKS: &str = "Links: ";
+
+/// The texts of a list of contents, as MCP servers give it, if it holds nothing else.
+pub fn contents(tree: &Tree) -> Option<String> {
+    let items = tree.get("content").unwrap_or(tree).items();
+    let is_all = matches!(tree, Tree::List(_)) || matches!(tree, Tree::Map(members) if members.len() == 1);
+    let texts: Option<Vec<&str>> = items.iter().map(content).collect();
+    texts.filter(|texts| is_all && !texts.is_empty()).map(|texts| texts.join("\n"))
+}
+
+/// The text of a content that is nothing but text.
+fn content(item: &Tree) -> Option<&str> {
+    let is_text = text_of(item, &["type"]) == Some("text");
+    let is_only = matches!(item, Tree::Map(members) if members.len() == 2);
+    text_of(item, &["text"]).filter(|_| is_text && is_only)
+}
+
+/// A table of a list of records whose values are short, at most so many rows.
+pub fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option<Vec<Row>> {
+    let items = tree.items();
+    let Some(Tree::Map(first)) = items.first().filter(|_| items.len() > 1) else { return None };
+    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    let is_record = |item: &Tree| match item {
+        Tree::Map(members) => {
+            members.len() == names.len()
+                && members
+                    .iter()
+                    .zip(&names)
+                    .all(|((name, value), known)| name.as_str() == *known && is_short(value))
+        }
+        _ => false,
+    };
+    if names.is_empty() || names.len() > COLUMNS || !items.iter().all(is_record) {
+        return None;
+    }
+    let is_number = |column: usize| {
+        items.iter().all(|item| matches!(item, Tree::Map(members) if matches!(members.get(column), Some((_, Tree::Number(_))))))
+    };
+    let align = |(column, _): (usize, _)| if is_number(column) { Alignment::Right } else { Alignment::Left };
+    let mut table = Table::new(&names.iter().enumerate().map(align).collect::<Vec<_>>());
+    table.begin_row();
+    for name in &names {
+        table.cell(vec![vec![Span::styled(without_sgr(name).into_owned(), look.theme.text)]]);
+    }
+    let shown = items.len().min(limit);
+    for item in items.iter().take(shown) {
+        table.begin_row();
+        for name in &names {
+            table.cell(vec![item.get(name).map(|value| cell(value, look)).into_iter().collect()]);
+        }
+    }
+    let mut rows: Vec<Row> = table
+        .lines(width, look)
+        .into_iter()
+        .map(|line| Row { line: line.into(), ..Row::default() })
+        .collect();
+    hide(&mut rows, items.len() - shown, "record", look);
+    Some(rows)
+}
+
+fn is_short(value: &Tree) -> bool {
+    match value {
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) => true,
+        Tree::Text(text) => text.len() <= LONGEST_CELL && !text.contains('\n'),
+        Tree::List(_) | Tree::Map(_) => false,
+    }
+}
+
+fn cell(value: &Tree, look: &Look<'_>) -> Piece {
+    match value {
+        Tree::Null => Span::styled("null", look.theme.dim),
+        Tree::Bool(value) => Span::styled(value.to_string(), look.theme.syntax.constant),
+        Tree::Number(number) => Span::styled(number.to_string(), look.theme.syntax.constant),
+        Tree::Text(text) => Span::styled(without_sgr(text).into_owned(), look.theme.text),
+        Tree::List(_) | Tree::Map(_) => Span::raw(""),
+    }
+}
+
+/// The pages that a search of the web found, and the text before and after them.
+pub struct Pages<'a> {
+    /// The text before.
+    pub before: &'a str,
+    found: Tree,
+    /// The text after.
+    pub after: &'a str,
+}
+
+/// Finds pages in a text: it is a list of them, or has one in a line that begins with `Links:`.
+pub fn pages(text: &str) -> Option<Pages<'_>> {
+    if let Some(found) = json::parse(text) {
+        let lists = ["results", "links", "items", "organic", "web"];
+        let inner = lists.iter().find_map(|name| found.get(name)).cloned();
+        let found = inner.unwrap_or(found);
+        return is_pages(&found).then_some(Pages { before: "", found, after: "" });
+    }
+    let start = text
+        .find(LINKS)
+        .filter(|at| *at == 0 || text.get(..*at).is_some_and(|before| before.ends_with('\n')))?;
+    let (before, rest) = text.split_at_checked(start)?;
+    let rest = rest.strip_prefix(LINKS)?;
+    let (list, after) = rest.split_once('\n').unwrap_or((rest, ""));
+    let found = json::parse(list)?;
+    is_pages(&found).then_some(Pages { before: before.trim(), found, after: after.trim() })
+}
+
+fn is_pages(tree: &Tree) -> bool {
+    let is_page = |item: &Tree| address(item).is_some() && text_of(item, &["title", "name"]).is_some();
+    !tree.items().is_empty() && tree.items().iter().all(is_page)
+}
+
+fn address(item: &Tree) -> Option<&str> {
+    text_of(item, &["url", "link", "href", "uri"])
+}
+
+fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
+    names.iter().find_map(|name| item.get(name).and_then(Tree::as_text)).map(Text::as_str)
+}
+
+impl Pages<'_> {
+    /// Title, address and snippet of each page, at most of so many.
+    pub fn rows(&self, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
+        let theme = look.theme;
+        let mut rows = Vec::new();
+        let items = self.found.items();
+        for item in items.iter().take(limit) {
+            let address = address(item).unwrap_or_default();
+            let title = text_of(item, &["title", "name"]).unwrap_or_default();
+            let mut links = Links::default();
+            let plain = |text: &str| without_sgr(text).split_whitespace().collect::<Vec<_>>().join(" ");
+            let front = vec![Span::styled(format!("{} ", theme.glyphs().bullet), theme.dim)];
+            let spans = [
+                Span::styled(plain(title), links.mark(theme.text.add_modifier(Modifier::BOLD), address)),
+                Span::raw("  "),
+                Span::styled(plain(address), links.mark(theme.accent, address)),
+            ];
+            let rest = vec![Span::raw("  ")];
+            let frame = Frame { first: front, rest: rest.clone(), ..Frame::of(width) };
+            let mut lines = wrap::wrap(&spans, &frame);
+            if let Some(snippet) = text_of(item, &["snippet", "description", "content", "text", "summary"]) {
+                let frame = Frame {
+                    first: rest.clone(),
+                    rest,
+                    limit: SNIPPET,
+                    cut: theme.glyphs().cut,
+                    ..Frame::of(width)
+                };
+                lines.extend(wrap::wrap(
+                    &[Span::styled(plain(wrap::head(snippet, 2_000)), theme.dim)],
+                    &frame,
+                ));
+            }
+            let links = Some(std::sync::Arc::new(links));
+            rows.extend(lines.into_iter().map(|line| Row { line, links: links.clone(), ..Row::default() }));
+        }
+        hide(&mut rows, items.len().saturating_sub(limit), "page", look);
+        rows
+    }
+}
+
+fn hide(rows: &mut Vec<Row>, count: usize, what: &str, look: &Look<'_>) {
+    if count > 0 {
+        let what = format!("+{}", figures::count(u64::try_from(count).unwrap_or(u64::MAX), what));
+        rows.push(hidden_row(&what, count, look));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contents, pages, table};
+    use crate::render::code::Colours;
+    use crate::render::json::parse;
+    use crate::render::row::{Level, Look, Row};
+    use crate::render::theme::Theme;
+
+    fn shown(rows: &[Row]) -> Vec<String> {
+        rows.iter().map(|row| row.line.to_string().trim_end().to_owned()).collect()
+    }
+
+    fn with_look<T>(work: impl FnOnce(&Look<'_>) -> T) -> T {
+        let (theme, colours) = (Theme::dark(), Colours::never());
+        let look = Look {
+            width: 80,
+            level: Level::Full,
+            thinking: true,
+            times: true,
+            theme: &theme,
+            colours: &colours,
+            pictures: None,
+        };
+        work(&look)
+    }
+
+    #[test]
+    fn records_of_one_shape_are_a_table() {
+        let tree =
+            parse(r#"[{"id": 7, "title": "late"}, {"id": 12, "title": "lost"}, {"id": 3, "title": null}]"#);
+        let tree = tree.unwrap();
+        let rows = with_look(|look| table(&tree, 40, 2, look)).unwrap();
+        assert_eq!(shown(&rows), ["id │ title", "───┼──────", " 7 │ late", "12 │ lost", "… +1 record"]);
+        for text in [r#"[{"a": 1}]"#, r#"[{"a": 1}, {"b": 1}]"#, r#"[{"a": {}}, {"a": {}}]"#, "[1, 2]"] {
+            assert!(with_look(|look| table(&parse(text).unwrap(), 40, 9, look)).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn contents_of_text_are_that_text() {
+        let list =
+            parse(r#"{"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}"#);
+        assert_eq!(contents(&list.unwrap()).as_deref(), Some("one\ntwo"));
+        assert_eq!(contents(&parse(r#"[{"type": "image", "data": "x"}]"#).unwrap()), None);
+        assert_eq!(
+            contents(&parse(r#"{"content": [{"type": "text", "text": "x"}], "isError": true}"#).unwrap()),
+            None
+        );
+    }
+
+    #[test]
+    fn pages_have_title_address_and_snippet() {
+        let text = "Found for x\n\nLinks: [{\"title\":\"A\",\"url\":\"https://a.io\",\"snippet\":\"about a\"},{\"title\":\"B\",\"url\":\"https://b.io\"}]\n\nrest";
+        let found = pages(text).unwrap();
+        assert_eq!((found.before, found.after), ("Found for x", "rest"));
+        let rows = with_look(|look| found.rows(40, 1, look));
+        assert_eq!(shown(&rows), ["• A  https://a.io", "  about a", "… +1 page"]);
+        assert!(pages(r#"[{"title": "no address"}]"#).is_none());
+        assert!(pages("see Links: [1]").is_none());
+    }
+}

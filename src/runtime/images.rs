@@ -1,0 +1,103 @@
+//! The data of images: out of their records, to be shown small in place or large by another program.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use crossbeam_channel::Sender;
+
+use crate::app::update::Event;
+use crate::formats::json::{self, Json};
+use crate::ingest::Pager;
+use crate::model::body::Image;
+use crate::render::picture::{self, Pictures};
+
+/// Shorter strings are no images.
+const SHORTEST: usize = 32;
+
+/// Makes pictures as long as they are wanted.
+pub fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
+    while let Some(image) = pictures.next() {
+        let made = data(&mut pager, &image).and_then(|data| picture::decode(&data));
+        pictures.keep(&image, made);
+        if say.send(Event::Coloured).is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes an image to a file of its own and opens that with the program that the system has for it.
+pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
+    let data = data(pager, image)?;
+    let ending = match data.get(..4) {
+        Some([0x89, b'P', b'N', b'G']) => ".png",
+        Some([0xff, 0xd8, ..]) => ".jpg",
+        Some([b'G', b'I', b'F', _]) => ".gif",
+        Some([b'R', b'I', b'F', b'F']) => ".webp",
+        // Anything else could be opened by a program that does what it says.
+        _ => return Err("the image is of a kind that cannot be shown".to_owned()),
+    };
+    let file = tempfile::Builder::new().prefix("tv-").suffix(ending).tempfile();
+    let mut file = file.map_err(|error| error.to_string())?;
+    file.write_all(&data).map_err(|error| error.to_string())?;
+    let (_, path) = file.keep().map_err(|error| error.to_string())?;
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(program);
+    command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| {
+        let path = path.display();
+        format!("{program} cannot be started: {error}; the image is in {path}")
+    })?;
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
+/// The data of an image.
+fn data(pager: &mut Pager, image: &Image) -> Result<Vec<u8>, String> {
+    let record = pager.bytes(image.origin).ok_or("its record cannot be read any more")?;
+    let text = String::from_utf8_lossy(&record);
+    let value = json::parse(&text).map_err(|_damage| "its record is broken")?;
+    let mut found = Vec::new();
+    encoded(&value, &mut found);
+    let size = |text: &&str| text.len() as u64 / 4 * 3;
+    let same = found.iter().find(|text| image.bytes.is_some_and(|bytes| size(text).abs_diff(bytes) < 4));
+    let text = same.or(found.first()).ok_or("its data is not in the record")?;
+    let text: String = text.split_ascii_whitespace().collect();
+    STANDARD.decode(text).map_err(|error| format!("its data is broken: {error}"))
+}
+
+/// All strings of a value that are the data of images by their first bytes, in the order of the record.
+fn encoded<'j>(value: &'j Json<'_>, found: &mut Vec<&'j str>) {
+    // PNG, JPEG, GIF and WebP in Base64.
+    const STARTS: [&str; 4] = ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"];
+    match value {
+        Json::Str(text) => {
+            let is_address = text.starts_with("data:image/");
+            let text = if is_address { text.split_once(',').map_or("", |(_, data)| data) } else { text };
+            if is_address || (text.len() >= SHORTEST && STARTS.iter().any(|start| text.starts_with(start))) {
+                found.push(text);
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| encoded(item, found)),
+        Json::Object(members) => members.iter().for_each(|(_, member)| encoded(member, found)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Integer(_) | Json::Deep(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::encoded;
+    use crate::formats::json;
+
+    #[test]
+    fn the_data_is_found_wherever_it_stands() {
+        let text = r#"{"content":[{"type":"text","text":"iVBORw0KGgo"},
+            {"source":{"data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAA="}},
+            {"image_url":{"url":"data:image/bmp;base64,AAAA"}}]}"#;
+        let value = json::parse(text).unwrap();
+        let mut found = Vec::new();
+        encoded(&value, &mut found);
+        assert_eq!(found, ["iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAA=", "AAAA"]);
+    }
+}

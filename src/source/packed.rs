@@ -1,0 +1,195 @@
+//! Compressed files, read as the text in them from beginning to end.
+//!
+//! Invariant: what was decompressed before an archive breaks off, or before it grows beyond all measure,
+//! is given out; then an error says what happened.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::zstd::Zstd;
+
+/// Text beyond this size is not read: it is kept in memory.
+const LARGEST: u64 = 1 << 30;
+/// An archive that grows by more than this is no session but a bomb, once it is larger than `SMALL`.
+const GROWTH: u64 = 1_000;
+const SMALL: u64 = 64 << 20;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+}
+
+impl Packing {
+    /// How a file that begins so is compressed, if it is.
+    pub fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// How the file at a path is compressed, if it is.
+pub fn packing_of(path: &Path) -> io::Result<Option<Packing>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut head)?;
+    Ok(Packing::of(&head))
+}
+
+/// Opens the text in a compressed file.
+pub fn open(path: &Path, packing: Packing) -> io::Result<Box<dyn Read>> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let file = BufReader::new(file);
+    let text: Box<dyn Read> = match packing {
+        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Packing::Zstd => Box::new(Zstd::new(file)),
+    };
+    let most = size.saturating_mul(GROWTH).clamp(SMALL, LARGEST);
+    Ok(Box::new(Measured { text, packing, left: most }))
+}
+
+/// The beginning of the text in a compressed file, and whether that is all of it.
+pub fn read_head(path: &Path, packing: Packing, len: usize) -> io::Result<(Vec<u8>, bool)> {
+    let mut head = Vec::new();
+    let text = open(path, packing)?;
+    let read = text.take(len as u64 + 1).read_to_end(&mut head);
+    // Of an archive that breaks off the beginning tells what it is.
+    if head.is_empty() {
+        read?;
+    }
+    let is_whole = head.len() <= len;
+    head.truncate(len);
+    Ok((head, is_whole))
+}
+
+/// The text in a value that may be compressed as archives are with zstd.
+pub fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+    let packing = Packing::Zstd;
+    if Packing::of(bytes) != Some(packing) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut all = Vec::new();
+    Measured { text: Zstd::new(bytes), packing, left: LARGEST }.read_to_end(&mut all)?;
+    Ok(Cow::Owned(all))
+}
+
+struct Measured<T: Read> {
+    text: T,
+    packing: Packing,
+    left: u64,
+}
+
+impl<T: Read> Read for Measured<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let name = self.packing.name();
+        let read = self.text.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            io::ErrorKind::UnexpectedEof => io::Error::other(format!("the {name} archive breaks off here")),
+            _ => io::Error::other(format!("the {name} archive is damaged here ({error})")),
+        })?;
+        if read > 0 && self.left == 0 {
+            let what = format!("the {name} archive grows beyond all measure; the rest of it is not read");
+            return Err(io::Error::other(what));
+        }
+        let kept = read.min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= kept as u64;
+        Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{Read, Write};
+
+    use flate2::write::GzEncoder;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+    use super::{Measured, Packing, open, packing_of, read_head};
+
+    fn text() -> Vec<u8> {
+        (0..20_000)
+            .flat_map(|n: u32| format!("{{\"n\":{n},\"of\":{}}}\n", n * 7919 % 1013).into_bytes())
+            .collect()
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8], packing: Packing) -> (Vec<u8>, Option<String>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl.packed");
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(packing_of(&path).unwrap(), Some(packing));
+        let mut all = Vec::new();
+        let end = open(&path, packing).unwrap().read_to_end(&mut all);
+        (all, end.err().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn archives_of_several_parts_are_read_to_the_end() {
+        let text = text();
+        let half = text.len() / 2;
+        let parts = |pack: &dyn Fn(&[u8]) -> Vec<u8>| [pack(&text[..half]), pack(&text[half..])].concat();
+        let zstd = |text: &[u8]| compress_to_vec(text, CompressionLevel::Fastest);
+        assert_eq!(read(&parts(&gzip), Packing::Gzip), (text.clone(), None));
+        assert_eq!(read(&parts(&zstd), Packing::Zstd), (text.clone(), None));
+        let skippable = [&zstd(&text)[..], &[0x52, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]].concat();
+        assert_eq!(read(&skippable, Packing::Zstd), (text, None));
+    }
+
+    #[test]
+    fn an_archive_that_breaks_off_gives_what_came() {
+        let text = text();
+        for (packed, packing) in [
+            (gzip(&text), Packing::Gzip),
+            (compress_to_vec(&text[..], CompressionLevel::Fastest), Packing::Zstd),
+        ] {
+            let (most, end) = read(&packed[..packed.len() * 3 / 4], packing);
+            assert!(most.len() > text.len() / 4 && text.starts_with(&most), "{packing:?} {}", most.len());
+            assert_eq!(end.unwrap(), format!("the {} archive breaks off here", packing.name()));
+            for end in 5..64 {
+                let (few, end) = read(&packed[..end], packing);
+                assert!(text.starts_with(&few) && end.is_some(), "{packing:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_not_read_to_its_end() {
+        let mut bomb = Measured { text: std::io::repeat(b'a'), packing: Packing::Zstd, left: 100_000 };
+        let mut all = Vec::new();
+        let end = bomb.read_to_end(&mut all).unwrap_err().to_string();
+        assert_eq!((all.len(), end.contains("beyond all measure")), (100_000, true));
+    }
+
+    #[test]
+    fn the_beginning_tells_whether_it_is_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.zst");
+        fs::write(&path, compress_to_vec(&b"hello"[..], CompressionLevel::Fastest)).unwrap();
+        assert_eq!(read_head(&path, Packing::Zstd, 5).unwrap(), (b"hello".to_vec(), true));
+        assert_eq!(read_head(&path, Packing::Zstd, 4).unwrap(), (b"hell".to_vec(), false));
+    }
+}
