@@ -43,24 +43,13 @@ impl Opened {
         update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
         state.last_write = written(&session.opened.path);
         let (say, answers) = unbounded();
-        let workers = Workers::start(
-            [session.pager(), session.pager(), session.pager()],
-            Arc::clone(&state.pictures),
-            say.clone(),
-        );
+        let pictures = Arc::clone(&state.pictures);
+        let pagers = [session.pager(), session.pager(), session.pager()];
+        let workers = Workers::start(pagers, Arc::clone(&pictures), say.clone());
         let (sender, feed) = bounded(FEED_DEPTH);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
-        Self {
-            target,
-            feed,
-            workers,
-            answers,
-            _say: say,
-            pictures: Arc::clone(&state.pictures),
-            stop,
-            thread,
-        }
+        Self { target, feed, workers, answers, _say: say, pictures, stop, thread }
     }
 }
 
@@ -76,8 +65,8 @@ pub fn clear(state: &mut State, config: &ViewConfig) {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.pictures.stop();
         self.stop.store(true, Ordering::SeqCst);
+        self.pictures.stop();
         // Who waits for room in the channel is let go, too.
         self.feed = crossbeam_channel::never();
         self.thread.thread().unpark();

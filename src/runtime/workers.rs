@@ -49,8 +49,8 @@ impl Workers {
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
         let current = Arc::clone(&wanted);
-        let told = say.clone();
-        thread::spawn(move || search(searcher, &searches_in, &current, &told));
+        let found = say.clone();
+        thread::spawn(move || search(searcher, &searches_in, &current, &found));
         thread::spawn(move || images::work(viewer, &pictures, &say));
         Self { work, searches, wanted }
     }

@@ -44,8 +44,8 @@ pub struct Glance {
 }
 
 impl Glance {
-    /// Nothing yet of what lies at a path. With `stubs_only` of texts no more than their beginnings will
-    /// be kept.
+    /// Nothing yet of what lies at a path. With `stubs_only` of texts no more than their beginnings will be
+    /// kept.
     pub fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
