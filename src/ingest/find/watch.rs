@@ -19,7 +19,7 @@ use crate::model::text::Text;
 /// How many sightings wait for whoever shows them.
 const WAITING: usize = 64;
 /// How long after a look the next one begins.
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(3);
 /// Looks take at most one part in so many of the time.
 const SHARE: u32 = 20;
 
