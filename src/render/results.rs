@@ -11,6 +11,7 @@ use super::link::Links;
 use super::markdown::table::Table;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
+use super::source::Source;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::Tree;
 use crate::model::figures;
@@ -76,7 +77,7 @@ pub fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option
     let mut rows: Vec<Row> = table
         .lines(width, look)
         .into_iter()
-        .map(|line| Row { line: line.into(), ..Row::default() })
+        .map(|(_, line)| Row { line: line.into(), source: Source::all(), ..Row::default() })
         .collect();
     hide(&mut rows, items.len() - shown, "record", look);
     Some(rows)
@@ -174,7 +175,9 @@ impl Pages<'_> {
                 ));
             }
             let links = Some(std::sync::Arc::new(links));
-            rows.extend(lines.into_iter().map(|line| Row { line, links: links.clone(), ..Row::default() }));
+            let source = Source::own(Text::clean(&format!("{}\n{}", plain(title), plain(address))));
+            let row = |line| Row { line, links: links.clone(), source: source.clone(), ..Row::default() };
+            rows.extend(lines.into_iter().map(row));
         }
         hide(&mut rows, items.len().saturating_sub(limit), "page", look);
         rows

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use super::code::Colours;
 use super::link::Links;
 use super::picture::Pictures;
+use super::source::Source;
 use super::theme::Theme;
 use crate::model::body::Key;
 use crate::model::entry::Entry;
@@ -140,6 +141,8 @@ pub struct Row {
     pub is_away: bool,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
+    /// What of the session's texts it shows.
+    pub source: Source,
 }
 
 /// Kinds of rows, for motions and for the spine.

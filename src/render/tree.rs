@@ -7,10 +7,11 @@ use ratatui::text::Span;
 
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
+use super::source::Source;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::Tree;
 use crate::model::figures;
-use crate::model::text::without_sgr;
+use crate::model::text::{Text, without_sgr};
 
 /// Deeper values are told as a count.
 const MAX_DEPTH: usize = 24;
@@ -87,7 +88,7 @@ impl Writer<'_> {
         }
     }
 
-    fn map(&mut self, front: &[Piece], members: &[(crate::model::text::Text, Tree)], depth: usize) {
+    fn map(&mut self, front: &[Piece], members: &[(Text, Tree)], depth: usize) {
         let widest = members
             .iter()
             .take(self.limit)
@@ -144,10 +145,16 @@ impl Writer<'_> {
         let mut spans = front.to_vec();
         spans.push(self.value(tree));
         let rest = tree.as_text().map_or(0, |text| text.len().saturating_sub(self.longest()));
-        self.push(spans, &Frame::hanging(self.width, front_width));
+        let frame = Frame::hanging(self.width, front_width);
         if rest > 0 {
+            // What is cut on the screen is copied whole.
+            let front: String = front.iter().map(|span| span.content.as_ref()).collect();
+            let text = tree.as_text().map_or("", |text| text.as_str());
+            self.push_of(Text::output(&format!("{front}{text}")), &spans, &frame);
             let what = format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(u64::MAX)));
             self.rows.push(hidden_row(&what, 1, self.look));
+        } else {
+            self.push(spans, &frame);
         }
     }
 
@@ -192,10 +199,17 @@ impl Writer<'_> {
     }
 
     fn push(&mut self, spans: Vec<Piece>, frame: &Frame) {
+        let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        self.push_of(Text::clean(text.trim_end()), &spans, frame);
+    }
+
+    /// A line that stands for a text.
+    fn push_of(&mut self, text: Text, spans: &[Piece], frame: &Frame) {
+        let source = Source::own(text);
         let left = self.limit.saturating_sub(self.rows.len()).max(1);
         let frame = Frame { limit: left, cut: self.look.theme.glyphs().cut, ..frame.clone() };
-        for line in wrap::wrap(&spans, &frame) {
-            self.rows.push(Row { line, ..Row::default() });
+        for line in wrap::wrap(spans, &frame) {
+            self.rows.push(Row { line, source: source.clone(), ..Row::default() });
         }
     }
 }
