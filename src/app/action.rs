@@ -84,8 +84,18 @@ pub enum Action {
     Back,
     /// Forward again.
     Forward,
-    /// The outline of turns on or off.
+    /// The outline on or off.
     ToggleOutline,
+    /// The inspector on or off.
+    ToggleInspector,
+    /// Keys to the next pane.
+    NextPane,
+    /// Keys to the previous pane.
+    PreviousPane,
+    /// The divider of the pane with the keys to the left.
+    DividerLeft,
+    /// The divider of the pane with the keys to the right.
+    DividerRight,
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -262,6 +272,11 @@ const NAMES: &[(&str, Action)] = &[
     ("back", Action::Back),
     ("forward", Action::Forward),
     ("toggle-outline", Action::ToggleOutline),
+    ("toggle-inspector", Action::ToggleInspector),
+    ("next-pane", Action::NextPane),
+    ("previous-pane", Action::PreviousPane),
+    ("divider-left", Action::DividerLeft),
+    ("divider-right", Action::DividerRight),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

@@ -24,6 +24,8 @@ pub enum Group {
     Jump,
     /// How much is shown.
     Detail,
+    /// What stands beside the text.
+    Panes,
     /// Finding text.
     Find,
     /// Taking things out.
@@ -39,6 +41,7 @@ impl Group {
             Self::Move => "Move",
             Self::Jump => "Jump",
             Self::Detail => "Detail and folds",
+            Self::Panes => "Panes",
             Self::Find => "Find",
             Self::Take => "Copy and open",
             Self::Program => "Program",
@@ -115,7 +118,12 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Detail, &["z 5"], Action::Level(5), "detail 5: raw"),
     bind(Group::Detail, &["t", "ctrl-t"], Action::ToggleThinking, "thinking on or off"),
     bind(Group::Detail, &["T", "ctrl-o"], Action::ToggleTools, "tool bodies: preview or full"),
-    bind(Group::Detail, &["i"], Action::ToggleOutline, "outline of turns on or off"),
+    bind(Group::Panes, &["tab"], Action::NextPane, "keys to the next pane: outline, text, inspector"),
+    bind(Group::Panes, &["shift-tab"], Action::PreviousPane, "keys to the previous pane"),
+    bind(Group::Panes, &["i"], Action::ToggleInspector, "inspector of the item on or off"),
+    bind(Group::Panes, &["I"], Action::ToggleOutline, "outline on or off"),
+    bind(Group::Panes, &["ctrl-left"], Action::DividerLeft, "the pane's divider to the left"),
+    bind(Group::Panes, &["ctrl-right"], Action::DividerRight, "the pane's divider to the right"),
     bind(Group::Find, &["/"], Action::Search, "search all text; u: t: e: b: k: s: in front narrow it"),
     bind(Group::Find, &["n"], Action::NextHit, "next hit"),
     bind(Group::Find, &["N"], Action::PreviousHit, "previous hit"),
@@ -149,5 +157,5 @@ pub const BINDINGS: &[Binding] = &[
 ];
 
 /// All headings, in the order of the help.
-pub const GROUPS: [Group; 6] =
-    [Group::Move, Group::Jump, Group::Detail, Group::Find, Group::Take, Group::Program];
+pub const GROUPS: [Group; 7] =
+    [Group::Move, Group::Jump, Group::Detail, Group::Panes, Group::Find, Group::Take, Group::Program];

@@ -14,6 +14,7 @@ use super::keys::Press;
 use super::marks;
 use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
 use super::palette;
+use super::panes;
 use super::picker;
 use super::route::{Request, route};
 use super::search::Hit;
@@ -211,6 +212,11 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
 
 /// Carries out an action so many times.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
+    if matches!(state.mode, Mode::Normal)
+        && let Some(effects) = panes::act(state, action, times)
+    {
+        return effects;
+    }
     let n = isize::try_from(times).unwrap_or(isize::MAX);
     match action {
         Action::Next => scroll(state, Motion::Items(n)),
@@ -265,11 +271,13 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
-        Action::ToggleOutline => {
-            let is_shown = super::arrange::divide(state).outline > 0;
-            state.wants_outline = Some(!is_shown);
-            state.look_changed();
-        }
+        // The panes have taken these.
+        Action::ToggleOutline
+        | Action::ToggleInspector
+        | Action::NextPane
+        | Action::PreviousPane
+        | Action::DividerLeft
+        | Action::DividerRight => {}
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
