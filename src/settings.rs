@@ -33,6 +33,8 @@ pub struct Settings {
     pub inspector: Option<bool>,
     /// Time strip shown.
     pub strip: Option<bool>,
+    /// Mouse on from the start.
+    pub mouse: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
     /// Whose keys.
@@ -75,6 +77,7 @@ impl Reading<'_> {
             "outline" => self.settings.outline = self.switch(value),
             "inspector" => self.settings.inspector = self.switch(value),
             "strip" => self.settings.strip = self.switch(value),
+            "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),

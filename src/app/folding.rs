@@ -40,6 +40,11 @@ fn fold_of(state: &State, focus: Focus) -> Fold {
     state.transcript.get(focus.entry).map_or(Fold::ByLevel, |entry| state.folds.get(&entry.key, focus.block))
 }
 
+/// Opens the fold of an item.
+pub fn open(state: &mut State, focus: Focus) {
+    set_fold(state, focus, Fold::Open);
+}
+
 /// The next state of the focused item's fold.
 pub fn toggle_fold(state: &mut State) {
     let Some(focus) = state.view.focus else { return };

@@ -201,6 +201,7 @@ fn to_sought(state: &mut State) {
         Mode::Search { from, .. } => from.focus,
         Mode::Normal
         | Mode::Filter { .. }
+        | Mode::Pipe { .. }
         | Mode::Palette(_)
         | Mode::Picker
         | Mode::Help { .. }

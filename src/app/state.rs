@@ -15,13 +15,16 @@ use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
+use super::mouse::Dragged;
 use super::outline::Outline;
 use super::palette::Palette;
 use super::panes::Panes;
 use super::picker::Picker;
+use super::raw::RawView;
 use super::search::{AtHit, Job, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
+use super::taking::Taking;
 use super::texts::Searchable;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::activity::Activity;
@@ -36,7 +39,7 @@ use crate::model::text::{Name, Text};
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
-use crate::render::row::{Level, Row};
+use crate::render::row::Level;
 use crate::render::theme::Theme;
 
 /// The state of the viewer.
@@ -125,6 +128,18 @@ pub struct State {
     pub next_filter: Option<Filter>,
     /// Filters that were typed.
     pub filters: History,
+    /// Commands that records were piped to.
+    pub commands: History,
+    /// A copy that waits for texts to be read.
+    pub taking: Option<Taking>,
+    /// What opens this session on the command line, if anything does.
+    pub address: Option<String>,
+    /// The key of an entry that the reader asked for, until it has come.
+    pub wanted: Option<String>,
+    /// Whether the terminal tells of the mouse.
+    pub has_mouse: bool,
+    /// What the mouse drags.
+    pub dragged: Option<Dragged>,
     /// Items that the reader marked.
     pub marks: Marks,
     /// The key that ended the last chord, if it types a character.
@@ -192,6 +207,13 @@ pub enum Mode {
     },
     /// A command is being typed.
     Palette(Palette),
+    /// A shell command is being typed that gets records.
+    Pipe {
+        /// What is typed so far.
+        input: Input,
+        /// The records.
+        origins: Vec<Origin>,
+    },
     /// A session is being chosen.
     Picker,
     /// The help is open.
@@ -204,14 +226,7 @@ pub enum Mode {
         is_typing: bool,
     },
     /// A record is shown raw.
-    Raw {
-        /// What it is.
-        title: String,
-        /// Its rows.
-        rows: Vec<Row>,
-        /// First row shown.
-        top: usize,
-    },
+    Raw(RawView),
 }
 
 /// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
@@ -267,6 +282,13 @@ pub enum Effect {
     CopyRecords(Vec<Origin>),
     /// Show records raw.
     ShowRecords(Vec<Origin>),
+    /// Give the JSON of records to a shell command, one a line.
+    Pipe {
+        /// The command.
+        command: String,
+        /// The records.
+        origins: Vec<Origin>,
+    },
     /// Open a file in the editor.
     Edit(Origin),
     /// Open an image with the program that the system has for it.
@@ -287,6 +309,8 @@ pub enum Effect {
     Reload,
     /// Draw everything anew.
     Redraw,
+    /// Ask the terminal to tell of the mouse, or no longer to.
+    Mouse(bool),
     /// Stop until `fg`.
     Suspend,
     /// End the program.
@@ -338,6 +362,12 @@ impl State {
             filter: None,
             next_filter: None,
             filters: History::default(),
+            commands: History::default(),
+            taking: None,
+            address: None,
+            wanted: None,
+            has_mouse: false,
+            dragged: None,
             marks: Marks::default(),
             letter: None,
             message: None,

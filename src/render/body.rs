@@ -112,9 +112,8 @@ pub fn fetched(
     if let Some(found) = results::pages(text) {
         let mut rows = found.rows(width, limit, look);
         if detail.is_whole() {
-            let around = |text, manner| {
-                told(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)))
-            };
+            let around =
+                |text, manner| told(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)));
             rows.splice(0..0, around(found.before, Manner::Typed));
             rows.extend(around(found.after, Manner::Prose));
         }

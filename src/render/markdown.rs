@@ -54,7 +54,9 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
         writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
         if matches!(event, Event::Start(_)) && writer.is_between_blocks() {
-            definitions.before(range.start).for_each(|span| writer.definition(text.get(span.clone()), span.start));
+            definitions
+                .before(range.start)
+                .for_each(|span| writer.definition(text.get(span.clone()), span.start));
         }
         writer.places.enter(&event, &range, writer.inline.ink());
         let end = range.end;
@@ -67,9 +69,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
     }
     writer.paragraph();
     if writer.rows.len() < limit {
-        definitions
-            .before(text.len())
-            .for_each(|span| writer.definition(text.get(span.clone()), span.start));
+        definitions.before(text.len()).for_each(|span| writer.definition(text.get(span.clone()), span.start));
         writer.paragraph();
     }
     let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);

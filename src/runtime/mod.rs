@@ -3,13 +3,16 @@
 //! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
 //! and never more often than a frame each `FRAME`.
 
+pub mod clipboard;
 pub mod clock;
 pub mod config;
 mod editor;
+mod handing;
 mod images;
 mod input;
 mod look;
 mod opened;
+mod pipe;
 mod replies;
 mod seeking;
 mod workers;
@@ -23,6 +26,7 @@ use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
 use crate::app::arrange::arrange;
+use crate::app::feeding;
 use crate::app::state::{Effect, Mode, State};
 use crate::app::update::{Event, act, update};
 use crate::demo::Demo;
@@ -62,11 +66,16 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
         (Start::Picker(_) | Start::Demo(_), None) => None,
     };
     let session = target.map(|target| ingest::open(&target).map(|session| (session, target))).transpose()?;
+    terminal::set_mouse(config.mouse)?;
     let _guard = Guard::new()?;
     // A long session is freed faster by the end of the process than piece by piece.
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
-        Some((session, target)) => viewer.show(session, target, Kept::default()),
+        Some((session, target)) => {
+            viewer.show(session, target, Kept::default());
+            viewer.state.wanted.clone_from(&config.entry);
+            feeding::go_to_wanted(&mut viewer.state);
+        }
         None => viewer.choose()?,
     }
     let end = viewer.run(config.test_panic.as_deref());
@@ -160,7 +169,7 @@ impl Viewer {
     /// After the first frame, so that nothing waits for an answer.
     fn ask_for_background(&mut self) -> anyhow::Result<()> {
         if look::asks_for_background(&self.config) {
-            self.screen.ask(replies::QUESTION)?;
+            self.screen.tell(replies::QUESTION)?;
         }
         Ok(())
     }
@@ -276,13 +285,10 @@ impl Viewer {
             Effect::Filter(job) => self.work(|workers| workers.filter(job)),
             Effect::CancelFilter => self.work(Workers::cancel_filter),
             Effect::Copy(text) => self.copy(&text)?,
-            Effect::CopyRecords(origins) => {
-                let text = self.opened.as_ref().and_then(|opened| opened.workers.bytes(&origins));
-                match text {
-                    Some(text) => self.copy(&text)?,
-                    None => self.state.say("the record cannot be read any more"),
-                }
-            }
+            Effect::CopyRecords(origins) => match self.lines_of(&origins) {
+                Some(text) => self.copy(&text)?,
+                None => self.state.say("the record cannot be read any more"),
+            },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
             Effect::EndSeeking => self.seeking = None,
@@ -293,6 +299,8 @@ impl Viewer {
             }
             Effect::Open(place) => self.open(Target::of(place)),
             Effect::Leave => self.leave()?,
+            Effect::Pipe { command, origins } => self.pipe(&command, &origins)?,
+            Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => self.edit(origin)?,
             Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => self.set_theme(&name),
@@ -302,30 +310,6 @@ impl Viewer {
             Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
         }
         Ok(Next::Go)
-    }
-
-    fn copy(&mut self, text: &str) -> anyhow::Result<()> {
-        self.screen.copy(text)?;
-        let lines = text.lines().count();
-        self.state.say(format!("copied {lines} line{}", if lines == 1 { "" } else { "s" }));
-        Ok(())
-    }
-
-    fn edit(&mut self, origin: crate::model::record::Origin) -> anyhow::Result<()> {
-        let Some(path) = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned()
-        else {
-            self.state.say("there is no file to open");
-            return Ok(());
-        };
-        let Some(editor) = self.config.editor.clone() else {
-            self.state.say("neither $VISUAL nor $EDITOR is set");
-            return Ok(());
-        };
-        let outcome = self.away(|| editor::run(&editor, &path, origin.line))?;
-        if let Err(why) = outcome {
-            self.state.say(why);
-        }
-        Ok(())
     }
 
     fn set_theme(&mut self, name: &str) {

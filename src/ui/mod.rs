@@ -65,7 +65,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             let above = Rect { height: parts.status.y.max(1).min(screen.height), ..screen };
             panel::paint_choices(state, palette, above, buffer);
         }
-        Mode::Search { .. } | Mode::Filter { .. } | Mode::Picker => {}
+        Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
     }
     if !parts.status.is_empty()

@@ -184,7 +184,8 @@ impl Sheet<'_> {
             let number = if line.sign == Sign::Removed { line.old } else { line.new };
             let wrapped = self.wrap(painted, number, self.width);
             let source = Source::line(painted.at);
-            let row = |spans: Vec<Piece>| Row { line: spans.into(), source: source.clone(), ..Row::default() };
+            let row =
+                |spans: Vec<Piece>| Row { line: spans.into(), source: source.clone(), ..Row::default() };
             rows.extend(wrapped.into_iter().map(row));
         }
     }
