@@ -6,13 +6,15 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
+use super::effect::Effect;
 use super::items::Layouts;
 use super::marks;
+use super::mode::Mode;
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::{activity, context, cost, phrases};

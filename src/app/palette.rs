@@ -6,9 +6,11 @@ use tui_input::{Input, InputRequest};
 
 use super::bindings::BINDINGS;
 use super::command::{Command, FORMS, Place, Setting};
+use super::effect::Effect;
 use super::keymap::Keymap;
+use super::mode::Mode;
 use super::moving::jump;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;

@@ -1,8 +1,9 @@
 //! What can be taken out of the focused item: its text, its record, its place.
 
 use super::action::What;
+use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
-use super::state::{Effect, State};
+use super::state::State;
 use crate::model::record::Origin;
 
 /// The records of the focused item: those of its bodies, or of its entry.

@@ -23,7 +23,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::app::arrange::{LEFT, RIGHT, divide};
-use crate::app::state::{Mode, State};
+use crate::app::mode::Mode;
+use crate::app::state::State;
 
 /// Paints the whole screen.
 pub fn view(state: &State, frame: &mut Frame<'_>) {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
 use proptest::sample::select;
-use tv::app::state::{Effect, Mode as KeyMode};
+use tv::app::effect::Effect;
+use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::app::viewport::Line;
 use tv::model::body::Tree;

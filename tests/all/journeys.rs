@@ -3,8 +3,9 @@
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::bindings::BINDINGS;
+use tv::app::effect::Effect;
 use tv::app::keys::Press;
-use tv::app::state::{Effect, Mode as KeyMode};
+use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit, Feed, LinkState, MetaEdit, Mode, Stage as Stretch};
