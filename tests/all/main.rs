@@ -26,6 +26,7 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod made;
 mod markdown;
 mod openclaw;
 mod paging;

@@ -95,7 +95,7 @@ mod tests {
             key: None,
             agent: None,
             title: Some(Text::from("Fix the watcher")),
-            cwd: Some(Text::from("~/work/tv")),
+            cwd: Some(Text::from("~/src/harbour")),
             model: Some(Text::from("claude-opus-4-6")),
             started: None,
             modified: None,
