@@ -36,7 +36,8 @@ const ROOMS: &[Room] = &[
     Room {
         name: "analysis",
         imports: &["model"],
-        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "std::env"],
+        // serde_json is for the price table; records are the formats'.
+        never: &["serde", "std::fs", "ratatui", "crossterm", "std::env"],
     },
     Room {
         name: "render",
