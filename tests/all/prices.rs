@@ -175,3 +175,40 @@ fn the_makers_price_counts_and_dates_do_not_matter() {
         "above": {"200000": {"input": 10_000_000}}, "search": 10_000, "window": 200_000}});
     assert_eq!(made["models"], wanted);
 }
+
+#[test]
+fn own_prices_go_before_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("session.jsonl");
+    let answer = |model: &str, n: u32| {
+        json!({"type": "assistant", "uuid": format!("u{n}"), "parentUuid": null, "sessionId": "s-1", "version": "2.0.0",
+            "timestamp": "2026-05-01T10:00:00.000Z", "cwd": "/tmp/x", "isSidechain": false, "userType": "external",
+            "requestId": format!("r{n}"), "message": {"id": format!("m{n}"), "type": "message", "role": "assistant",
+            "model": model, "content": [{"type": "text", "text": "done"}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 1_000_000, "output_tokens": 0}}})
+    };
+    fs::write(&session, format!("{}\n{}\n", answer("unheard-of-5", 1), answer("claude-opus-4-6", 2)))
+        .unwrap();
+    let usd = |config: &str| {
+        fs::create_dir_all(folder.path().join("config/tv")).unwrap();
+        fs::write(folder.path().join("config/tv/config.toml"), config).unwrap();
+        let out = assert_cmd::Command::cargo_bin("tv")
+            .unwrap()
+            .env("XDG_CONFIG_HOME", folder.path().join("config"))
+            .args(["stats", "--json"])
+            .arg(&session)
+            .output()
+            .unwrap();
+        let stats: Value = serde_json::from_slice(&out.stdout).unwrap();
+        stats["cost"].clone()
+    };
+    let cost = usd("");
+    assert_eq!(
+        (cost["usd"].as_f64(), cost["unpriced_models"][0].as_str()),
+        (Some(5.0), Some("unheard-of-5"))
+    );
+    let cost = usd(
+        "[prices.unheard-of-5]\ninput = 2\noutput = 3\n[prices.\"claude-opus-4-6\"]\ninput = 7\noutput = 7\n",
+    );
+    assert_eq!((cost["usd"].as_f64(), cost["source"].as_str()), (Some(9.0), Some("estimated")));
+}

@@ -79,7 +79,11 @@ const ROOMS: &[Room] = &[
         imports: &["settings", "runtime", "ingest", "app", "report", "render", "analysis", "model"],
         never: &[],
     },
-    Room { name: "settings", imports: &["app", "render", "model"], never: &["std::fs", "std::env"] },
+    Room {
+        name: "settings",
+        imports: &["app", "render", "analysis", "model"],
+        never: &["std::fs", "std::env"],
+    },
     Room {
         name: "runtime",
         imports: &[
