@@ -31,6 +31,7 @@ mod markdown;
 mod openclaw;
 mod paging;
 mod picker;
+mod prices;
 mod pty;
 mod reports;
 #[cfg(feature = "sqlite")]
