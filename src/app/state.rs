@@ -8,12 +8,14 @@ use super::filter::Filter;
 use super::folds::Folds;
 use super::heights::Heights;
 use super::history::History;
+use super::inspector::Inspector;
 use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
 use super::mode::{Mode, Stand};
 use super::outline::Outline;
+use super::panes::Panes;
 use super::picker::Picker;
 use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
@@ -65,8 +67,8 @@ pub struct State {
     pub level: Level,
     /// Whether thinking is shown.
     pub shows_thinking: bool,
-    /// Whether the outline is shown; `None`: if there is room.
-    pub wants_outline: Option<bool>,
+    /// Which panes are shown, how wide, and which has the keys.
+    pub panes: Panes,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
     /// Colours and glyphs.
@@ -79,6 +81,8 @@ pub struct State {
     pub cache: RowCache,
     /// The outline.
     pub outline: Outline,
+    /// All about the focused item.
+    pub inspector: Inspector,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -198,13 +202,14 @@ impl State {
             open_lanes: HashSet::new(),
             level,
             shows_thinking: true,
-            wants_outline: None,
+            panes: Panes::default(),
             shows_hints: true,
             theme,
             colours,
             pictures: Arc::default(),
             cache: RowCache::default(),
             outline: Outline::default(),
+            inspector: Inspector::default(),
             spine: Spine::default(),
             size: (80, 24),
             keymap: Keymap::default(),

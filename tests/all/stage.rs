@@ -6,9 +6,10 @@ use std::sync::Arc;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use tv::app::arrange::{arrange, divide};
+use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
 use tv::app::keys::{Code, Press, parse_keys};
+use tv::app::panes::divide;
 use tv::app::search::hits_of;
 use tv::app::state::State;
 use tv::app::update::{Event, update};
@@ -223,8 +224,7 @@ impl Stage {
 
     /// The status line.
     pub fn status(&self) -> String {
-        let below = if divide(&self.state).hints { 2 } else { 1 };
-        self.line(self.state.size.1 - below)
+        self.line(divide(&self.state).status.y)
     }
 
     /// What the window shows, row by row: entry, row and text.
