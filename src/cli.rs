@@ -5,6 +5,7 @@
 
 mod surroundings;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use self::surroundings::Surroundings;
 
+use crate::analysis::prices::Prices;
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
@@ -306,6 +308,12 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig
         term,
         test_panic,
     }
+}
+
+/// The prices that the reader set, by the name of the model. What is wrong with them is told by the viewer.
+pub fn own_prices(surroundings: &Surroundings) -> HashMap<String, Prices> {
+    let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
+    text.map(|text| settings::parse(text).prices).unwrap_or_default().into_iter().collect()
 }
 
 /// The settings, the keys that follow from them, and one sentence if something is wrong with them.

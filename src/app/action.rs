@@ -90,18 +90,8 @@ pub enum Action {
     Back,
     /// Forward again.
     Forward,
-    /// The outline on or off.
-    ToggleOutline,
-    /// The inspector on or off.
-    ToggleInspector,
-    /// Keys to the next pane.
-    NextPane,
-    /// Keys to the previous pane.
-    PreviousPane,
-    /// The divider of the pane with the keys to the left.
-    DividerLeft,
-    /// The divider of the pane with the keys to the right.
-    DividerRight,
+    /// Another division of the screen, or the keys to another pane.
+    Panes(Change),
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -168,6 +158,21 @@ pub enum Quick {
     Id,
     /// Everything again.
     Clear,
+}
+
+/// What can be changed of the panes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The outline on or off.
+    Outline,
+    /// The inspector on or off.
+    Inspector,
+    /// The keys to the next or previous pane.
+    Focus(Way),
+    /// The divider of the pane with the keys to the left.
+    DividerLeft,
+    /// The divider of the pane with the keys to the right.
+    DividerRight,
 }
 
 /// Where to.
@@ -288,12 +293,12 @@ const NAMES: &[(&str, Action)] = &[
     ("edit", Action::Edit),
     ("back", Action::Back),
     ("forward", Action::Forward),
-    ("toggle-outline", Action::ToggleOutline),
-    ("toggle-inspector", Action::ToggleInspector),
-    ("next-pane", Action::NextPane),
-    ("previous-pane", Action::PreviousPane),
-    ("divider-left", Action::DividerLeft),
-    ("divider-right", Action::DividerRight),
+    ("toggle-outline", Action::Panes(Change::Outline)),
+    ("toggle-inspector", Action::Panes(Change::Inspector)),
+    ("next-pane", Action::Panes(Change::Focus(Way::Next))),
+    ("previous-pane", Action::Panes(Change::Focus(Way::Previous))),
+    ("divider-left", Action::Panes(Change::DividerLeft)),
+    ("divider-right", Action::Panes(Change::DividerRight)),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use super::effect::Effect;
 use super::filtering;
+use super::mode::Mode;
 use super::moving;
 use super::search::{AtHit, Sought};
 use super::searching;
 use super::sequence::{Wanted, starter_of, turn_of};
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::viewport::{Anchor, Focus, Mark, Motion, Selection};
 use crate::model::body::{Held, Key};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};

@@ -2,9 +2,10 @@
 
 use super::action::{Kind, Way};
 use super::branch_folds;
+use super::effect::Effect;
 use super::moving::{jump, seek_on};
 use super::seek;
-use super::state::{Effect, State};
+use super::state::State;
 use super::viewport::Focus;
 use crate::model::body::Image;
 use crate::model::entry::BlockKind;

@@ -1,8 +1,9 @@
 //! All about the focused item.
 
 use super::action::Action;
+use super::effect::Effect;
 use super::panes::Frame;
-use super::state::{Effect, State};
+use super::state::State;
 use crate::model::figures;
 
 /// What the inspector shows.

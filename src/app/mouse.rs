@@ -5,13 +5,15 @@
 use ratatui::layout::{Position, Rect};
 
 use super::action::{Action, Way};
+use super::effect::Effect;
 use super::folding;
 use super::inspector;
+use super::mode::Mode;
 use super::moving::jump;
 use super::outline::OutlineRow;
 use super::palette;
 use super::panes::{Frame, Pane, divide, drag_divider};
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::update::{act, scroll_pop_up};
 use super::viewport::{Focus, Mark, Motion, Selection, focus_of, mark_of};
 use crate::render::glyphs::Glyphs;

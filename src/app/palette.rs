@@ -6,10 +6,12 @@ use tui_input::{Input, InputRequest};
 
 use super::bindings::BINDINGS;
 use super::command::{Command, FORMS, Place, Setting};
+use super::effect::Effect;
 use super::keymap::Keymap;
+use super::mode::Mode;
 use super::moving::jump;
 use super::panes::{show_inspector, show_outline};
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;

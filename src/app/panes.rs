@@ -6,8 +6,12 @@
 
 use ratatui::layout::Rect;
 
-use super::action::Action;
-use super::state::{Effect, State};
+use super::action::{Action, Change, Way};
+use super::effect::Effect;
+use super::inspector;
+use super::mode::Mode;
+use super::state::State;
+use super::update;
 
 /// Columns before the text: the focus mark, two of the lane gutter, one of air.
 pub const LEFT: u16 = 4;
@@ -216,34 +220,29 @@ pub fn focused(state: &State) -> Pane {
     }
 }
 
-/// Carries out what concerns the panes, and what the one that has the keys takes for itself. `None` leaves
-/// the action to the transcript.
-pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
-    match action {
-        Action::NextPane => cycle(state, times),
+/// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
+pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
+    let own = match focused(state) {
+        _ if !matches!(state.mode, Mode::Normal) => None,
+        Pane::Transcript => None,
+        Pane::Outline => leave(state, action),
+        Pane::Inspector => inspector::act(state, action, times).or_else(|| leave(state, action)),
+    };
+    own.unwrap_or_else(|| update::act(state, action, times))
+}
+
+/// Changes what is shown, how wide it is, or which pane has the keys.
+pub fn change(state: &mut State, change: Change, times: usize) {
+    let frame = divide(state);
+    match change {
+        Change::Outline => show_outline(state, frame.outline.width == 0),
+        Change::Inspector => show_inspector(state, frame.inspector.width == 0),
+        Change::Focus(Way::Next) => cycle(state, times),
         // All the way round but for so many steps.
-        Action::PreviousPane => cycle(state, divide(state).panes().count().saturating_sub(1) * times),
-        Action::DividerLeft => move_divider(state, -step(times)),
-        Action::DividerRight => move_divider(state, step(times)),
-        Action::ToggleOutline => {
-            let is_shown = divide(state).outline.width > 0;
-            show_outline(state, !is_shown);
-        }
-        Action::ToggleInspector => {
-            let is_shown = divide(state).inspector.width > 0;
-            show_inspector(state, !is_shown);
-        }
-        action => {
-            return match focused(state) {
-                Pane::Transcript => None,
-                Pane::Outline => leave(state, action),
-                Pane::Inspector => {
-                    super::inspector::act(state, action, times).or_else(|| leave(state, action))
-                }
-            };
-        }
+        Change::Focus(Way::Previous) => cycle(state, frame.panes().count().saturating_sub(1) * times),
+        Change::DividerLeft => move_divider(state, -step(times)),
+        Change::DividerRight => move_divider(state, step(times)),
     }
-    Some(Vec::new())
 }
 
 /// Back to the transcript.

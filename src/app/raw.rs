@@ -6,8 +6,10 @@ use std::sync::Arc;
 use ratatui::text::Line;
 
 use super::action::What;
+use super::effect::Effect;
 use super::excerpt;
-use super::state::{Effect, Mode, State};
+use super::mode::Mode;
+use super::state::State;
 use crate::model::body::Tree;
 use crate::render::row::{Level, Look, Row};
 use crate::render::tree;

@@ -5,8 +5,9 @@ use tui_input::InputRequest;
 use super::action::{Action, What};
 use super::keymap::Match;
 use super::keys::{Code, Press};
+use super::mode::Mode;
 use super::picker;
-use super::state::{Mode, State};
+use super::state::State;
 
 /// What a key press asks for.
 #[derive(Clone, Debug, PartialEq)]

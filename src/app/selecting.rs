@@ -1,8 +1,9 @@
 //! Selected rows: what keys do with them. Their text is that of the session, not that of the screen.
 
 use super::action::{Action, What};
+use super::effect::Effect;
 use super::piping;
-use super::state::{Effect, State};
+use super::state::State;
 use super::taking::{self, Form, Piece, items_between};
 use super::viewport::{Focus, Mark, Motion};
 

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tui_input::Input;
-
-use super::filter::{Filter, FilterJob};
+use super::filter::Filter;
 use super::folds::Folds;
 use super::heights::Heights;
 use super::history::History;
@@ -15,26 +13,22 @@ use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
+use super::mode::{Mode, Stand};
 use super::mouse::Dragged;
 use super::outline::Outline;
-use super::palette::Palette;
 use super::panes::Panes;
 use super::picker::Picker;
-use super::raw::RawView;
-use super::search::{AtHit, Job, Search, Sought};
+use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
 use super::taking::Taking;
 use super::texts::Searchable;
-use super::viewport::{Anchor, Focus, Viewport};
+use super::viewport::{Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
-use crate::model::body::Image;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
-use crate::model::found::{Found, Place};
 use crate::model::moment::Moment;
-use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
@@ -187,61 +181,6 @@ pub struct Stale {
     pub facts: bool,
 }
 
-/// What keys mean.
-#[derive(Clone, Debug, Default)]
-pub enum Mode {
-    /// As in the bindings.
-    #[default]
-    Normal,
-    /// A search is being typed.
-    Search {
-        /// What is typed so far.
-        input: Input,
-        /// Where the reader stood.
-        from: Box<Stand>,
-    },
-    /// A filter is being typed.
-    Filter {
-        /// What is typed so far.
-        input: Input,
-    },
-    /// A command is being typed.
-    Palette(Palette),
-    /// A shell command is being typed that gets records.
-    Pipe {
-        /// What is typed so far.
-        input: Input,
-        /// The records.
-        origins: Vec<Origin>,
-    },
-    /// A session is being chosen.
-    Picker,
-    /// The help is open.
-    Help {
-        /// First line shown.
-        top: usize,
-        /// What it is narrowed to.
-        wanted: Input,
-        /// Whether that is being typed.
-        is_typing: bool,
-    },
-    /// A record is shown raw.
-    Raw(RawView),
-}
-
-/// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
-#[derive(Clone, Debug, Default)]
-pub struct Stand {
-    /// What holds the window.
-    pub anchor: Anchor,
-    /// The focused item.
-    pub focus: Option<Focus>,
-    /// Folds by hand.
-    pub folds: Folds,
-    /// Sub-agents whose entries are shown.
-    pub open_lanes: HashSet<Name>,
-}
-
 /// A message in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -257,65 +196,6 @@ const HOUR_MS: u64 = 60 * 60 * 1000;
 const JUMPS_KEPT: usize = 100;
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
-
-/// What the runtime is to do; the state itself touches nothing outside.
-#[derive(Clone, Debug)]
-pub enum Effect {
-    /// Read bodies again.
-    Page {
-        /// Entries that wait for them.
-        entries: Vec<EntryId>,
-        /// Their records.
-        origins: Vec<Origin>,
-    },
-    /// Search on a thread.
-    Search(Job),
-    /// Stop searching.
-    CancelSearch,
-    /// Read texts for a filter on a thread.
-    Filter(FilterJob),
-    /// Stop reading them.
-    CancelFilter,
-    /// Put text on the clipboard.
-    Copy(String),
-    /// Put the JSON of records on the clipboard.
-    CopyRecords(Vec<Origin>),
-    /// Show records raw.
-    ShowRecords(Vec<Origin>),
-    /// Give the JSON of records to a shell command, one a line.
-    Pipe {
-        /// The command.
-        command: String,
-        /// The records.
-        origins: Vec<Origin>,
-    },
-    /// Open a file in the editor.
-    Edit(Origin),
-    /// Open an image with the program that the system has for it.
-    View(Image),
-    /// Use the colours with this name.
-    Theme(String),
-    /// Look for sessions, and go on looking.
-    Seek,
-    /// Stop looking.
-    EndSeeking,
-    /// Read what a session is about.
-    Preview(Box<Found>),
-    /// Open a session in place of this one.
-    Open(Place),
-    /// Leave the session for the picker.
-    Leave,
-    /// Read the session anew.
-    Reload,
-    /// Draw everything anew.
-    Redraw,
-    /// Ask the terminal to tell of the mouse, or no longer to.
-    Mouse(bool),
-    /// Stop until `fg`.
-    Suspend,
-    /// End the program.
-    Quit,
-}
 
 impl State {
     /// Nothing read yet.

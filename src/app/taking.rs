@@ -4,9 +4,10 @@
 
 use super::action::What;
 use super::arrange::with_layouts;
+use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
 use super::panes::divide;
-use super::state::{Effect, State};
+use super::state::State;
 use super::telling::{self, IsAway};
 use super::viewport::{Focus, Rows};
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};

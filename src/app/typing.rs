@@ -3,12 +3,14 @@
 use tui_input::{Input, InputRequest};
 
 use super::command::Command;
+use super::effect::Effect;
 use super::filtering;
+use super::mode::Mode;
 use super::palette;
 use super::picker;
 use super::piping;
 use super::searching;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use crate::model::text::Text;
 
 /// A longer paste was meant for something else.

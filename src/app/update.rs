@@ -5,12 +5,14 @@ use tui_input::Input;
 use super::action::Action;
 use super::branch_folds;
 use super::command::Command;
+use super::effect::Effect;
 use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
 use super::keys::Press;
 use super::marks;
+use super::mode::Mode;
 use super::mouse::{self, Pointer};
 use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
 use super::palette;
@@ -22,7 +24,7 @@ use super::route::{Request, route};
 use super::search::Hit;
 use super::searching;
 use super::selecting;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::taking::{self, focused_origins};
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
@@ -162,7 +164,7 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
         state.sought = None;
     }
     match request {
-        Request::Act(action, times) => act(state, action, times),
+        Request::Act(action, times) => panes::act(state, action, times),
         Request::Type(request) => typing::type_on(state, request),
         Request::Complete => {
             typing::complete(state);
@@ -186,7 +188,7 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
 /// Carries out a command.
 fn run(state: &mut State, command: Command) -> Vec<Effect> {
     match command {
-        Command::Act(action) => act(state, action, 1),
+        Command::Act(action) => panes::act(state, action, 1),
         Command::Goto(place) => {
             palette::go(state, place);
             Vec::new()
@@ -200,15 +202,10 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
     }
 }
 
-/// Carries out an action so many times.
+/// Carries out an action so many times, whichever pane has the keys.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     if matches!(state.mode, Mode::Normal)
         && let Some(effects) = selecting::act(state, action)
-    {
-        return effects;
-    }
-    if matches!(state.mode, Mode::Normal)
-        && let Some(effects) = panes::act(state, action, times)
     {
         return effects;
     }
@@ -271,13 +268,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
-        // The panes have taken these.
-        Action::ToggleOutline
-        | Action::ToggleInspector
-        | Action::NextPane
-        | Action::PreviousPane
-        | Action::DividerLeft
-        | Action::DividerRight => {}
+        Action::Panes(change) => panes::change(state, change, times),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },

@@ -196,7 +196,7 @@ mod tests {
     use super::{contents, pages, table};
     use crate::render::code::Colours;
     use crate::render::json::parse;
-    use crate::render::row::{Level, Look, Row};
+    use crate::render::row::{Look, Row};
     use crate::render::theme::Theme;
 
     fn shown(rows: &[Row]) -> Vec<String> {
@@ -205,15 +205,7 @@ mod tests {
 
     fn with_look<T>(work: impl FnOnce(&Look<'_>) -> T) -> T {
         let (theme, colours) = (Theme::dark(), Colours::never());
-        let look = Look {
-            width: 80,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme: &theme,
-            colours: &colours,
-            pictures: None,
-        };
+        let look = Look::full(80, &theme, &colours);
         work(&look)
     }
 

@@ -85,6 +85,13 @@ pub struct Look<'a> {
     pub pictures: Option<&'a Pictures>,
 }
 
+impl<'a> Look<'a> {
+    /// All that there is, in this width: full detail, thinking and times, images in words.
+    pub fn full(width: u16, theme: &'a Theme, colours: &'a Colours) -> Self {
+        Self { width, level: Level::Full, thinking: true, times: true, theme, colours, pictures: None }
+    }
+}
+
 /// One entry with what its layout needs from outside.
 pub struct Item<'a> {
     /// The entry.

@@ -9,7 +9,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::app::action::{Action, Kind, Way};
 use crate::app::arrange::percent;
 use crate::app::filter::parse::{Mistake, parse};
-use crate::app::state::{Mode, State};
+use crate::app::mode::Mode;
+use crate::app::state::State;
 use crate::model::figures;
 
 /// Characters of a filter in the status line.

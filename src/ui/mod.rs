@@ -27,8 +27,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
+use crate::app::mode::Mode;
 use crate::app::panes::divide;
-use crate::app::state::{Mode, State};
+use crate::app::state::State;
 
 /// Paints the whole screen.
 pub fn view(state: &State, frame: &mut Frame<'_>) {

@@ -6,7 +6,8 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::help::{self, HelpLine};
-use crate::app::state::{Mode, State};
+use crate::app::mode::Mode;
+use crate::app::state::State;
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
 pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {

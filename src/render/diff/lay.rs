@@ -267,20 +267,12 @@ mod tests {
     use crate::render::colour::Depth;
     use crate::render::diff::{compare, of_patch};
     use crate::render::excerpt::Detail;
-    use crate::render::row::{Level, Look, Row};
+    use crate::render::row::{Look, Row};
     use crate::render::theme::Theme;
 
     fn laid_out(patch: &str, width: usize, theme: &Theme) -> Vec<Row> {
         let colours = Colours::now();
-        let look = Look {
-            width: 200,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme,
-            colours: &colours,
-            pictures: None,
-        };
+        let look = Look::full(200, theme, &colours);
         rows(&of_patch(patch), "", Detail::Full.extent(0, 0), width, &look)
     }
 
@@ -316,15 +308,7 @@ mod tests {
     fn what_differs_within_a_line_stands_out() {
         let theme = Theme::dark().with_depth(Depth::True);
         let colours = Colours::never();
-        let look = Look {
-            width: 80,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme: &theme,
-            colours: &colours,
-            pictures: None,
-        };
+        let look = Look::full(80, &theme, &colours);
         let lines = compare("the old word here\n", "the new word here\n");
         let rows = rows(&lines, "", Detail::Full.extent(0, 0), 80, &look);
         let strong = theme.tints().unwrap().added.1;
