@@ -273,6 +273,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
     let links = surroundings.has_links();
+    let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, environment, .. } = surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
@@ -291,6 +292,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         outline: settings.outline,
         hints: settings.hints.unwrap_or(true),
         keymap,
+        state,
         complaint,
         editor,
         colorfgbg,

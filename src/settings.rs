@@ -3,6 +3,7 @@
 //!
 //! Invariant: never fails. What is understood counts, whatever stands beside it.
 
+pub mod memory;
 mod table;
 pub mod themes;
 
@@ -31,6 +32,8 @@ pub struct Settings {
     pub outline: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
+    /// Whether marks and the like are kept for the next time.
+    pub state: Option<bool>,
     /// Whose keys.
     pub preset: Preset,
     /// Keys of single actions.
@@ -70,6 +73,7 @@ impl Reading<'_> {
             "thinking" => self.settings.thinking = self.switch(value),
             "outline" => self.settings.outline = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
+            "state" => self.settings.state = self.switch(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),

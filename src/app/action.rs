@@ -133,6 +133,8 @@ pub enum Kind {
     Costly,
     /// A pause.
     Gap,
+    /// What is new since the last time.
+    News,
 }
 
 /// Filters that need no typing.
@@ -217,6 +219,8 @@ const NAMES: &[(&str, Action)] = &[
     ("previous-expensive-turn", Action::Seek(Kind::Costly, Way::Previous)),
     ("next-gap", Action::Seek(Kind::Gap, Way::Next)),
     ("previous-gap", Action::Seek(Kind::Gap, Way::Previous)),
+    ("next-new", Action::Seek(Kind::News, Way::Next)),
+    ("previous-new", Action::Seek(Kind::News, Way::Previous)),
     ("branch", Action::Branch),
     ("next-same-id", Action::SameId(Way::Next)),
     ("previous-same-id", Action::SameId(Way::Previous)),

@@ -8,6 +8,7 @@ use super::branch_folds;
 use super::branches;
 use super::items::Layouts;
 use super::marks;
+use super::news;
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
@@ -124,6 +125,7 @@ pub fn with_layouts<T>(
         folds: &state.folds,
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
+        news: state.news.as_ref(),
         look: Look {
             width: frame.text,
             level: state.level,
@@ -170,6 +172,7 @@ pub fn refresh_sequence(state: &mut State) {
     };
     state.sequence.rebuild(&state.transcript, &wanted);
     keep_place(state, &before);
+    news::place(state);
     let rows = state
         .sequence
         .order()

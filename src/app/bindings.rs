@@ -89,6 +89,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Jump, &["[ $"], Action::Seek(Kind::Costly, Way::Previous), "previous expensive turn"),
     bind(Group::Jump, &["] g"], Action::Seek(Kind::Gap, Way::Next), "next pause of more than 30 s"),
     bind(Group::Jump, &["[ g"], Action::Seek(Kind::Gap, Way::Previous), "previous pause"),
+    bind(Group::Jump, &["] n"], Action::Seek(Kind::News, Way::Next), "what is new since the last time"),
+    bind(Group::Jump, &["[ n"], Action::Seek(Kind::News, Way::Previous), "back to where the new begins"),
     bind(
         Group::Jump,
         &["o"],

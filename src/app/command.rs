@@ -21,6 +21,8 @@ pub enum Command {
     Set(Setting),
     /// Show only what fits.
     Filter(Expr),
+    /// Delete what is kept of the session.
+    Forget,
 }
 
 /// A place in the session.
@@ -73,6 +75,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "HH:MM[:SS]", doc: "to the first entry from this time of the day on" },
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
+    Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
@@ -93,6 +96,7 @@ impl FromStr for Command {
                     .map(Self::Filter)
                     .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
             }
+            _ if typed == "forget" => return Ok(Self::Forget),
             _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
         };
         what.map_err(|_unknown: String| format!("no command is called {typed}"))
@@ -106,6 +110,7 @@ impl fmt::Display for Command {
             Self::Goto(place) => write!(f, "goto {place}"),
             Self::Set(setting) => write!(f, "set {setting}"),
             Self::Filter(expr) => write!(f, "filter {expr}"),
+            Self::Forget => f.write_str("forget"),
         }
     }
 }
@@ -186,6 +191,7 @@ mod tests {
             "set theme=nord",
             "set nohints",
             "set outline",
+            "forget",
             "filter tool:bash -(err or dur>10s)",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));

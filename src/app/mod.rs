@@ -25,6 +25,7 @@ pub mod landmarks;
 pub mod marks;
 pub mod mention;
 pub mod moving;
+pub mod news;
 pub mod outline;
 pub mod palette;
 pub mod picker;

@@ -14,6 +14,7 @@ use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
+use super::news::{News, Seen};
 use super::outline::Outline;
 use super::palette::Palette;
 use super::picker::Picker;
@@ -123,6 +124,10 @@ pub struct State {
     pub filters: History,
     /// Items that the reader marked.
     pub marks: Marks,
+    /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
+    pub seen: Option<Seen>,
+    /// Where what is new since then begins.
+    pub news: Option<News>,
     /// The key that ended the last chord, if it types a character.
     pub letter: Option<char>,
     /// A message in the status line.
@@ -279,6 +284,10 @@ pub enum Effect {
     Open(Place),
     /// Leave the session for the picker.
     Leave,
+    /// Keep the marks for the next time.
+    Remember,
+    /// Delete what is kept of the session.
+    Forget,
     /// Read the session anew.
     Reload,
     /// Draw everything anew.
@@ -334,6 +343,8 @@ impl State {
             next_filter: None,
             filters: History::default(),
             marks: Marks::default(),
+            seen: None,
+            news: None,
             letter: None,
             message: None,
             jumps: Vec::new(),

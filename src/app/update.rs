@@ -206,6 +206,12 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
         }
+        Command::Forget => {
+            state.marks.clear();
+            (state.seen, state.news) = (None, None);
+            state.look_changed();
+            vec![Effect::Forget]
+        }
     }
 }
 
@@ -254,7 +260,9 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
         Action::Filter | Action::Quick(_) => return filtering::act(state, action),
-        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => marks::act(state, action, times),
+        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => {
+            return marks::act(state, action, times);
+        }
         Action::Copy(what) => return copy(state, what),
         Action::Raw => {
             return focused_origins(state)

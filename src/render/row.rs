@@ -158,6 +158,15 @@ pub enum RowKind {
     Body,
     /// An empty row between entries.
     Gap,
+    /// A line between what was there when the reader last looked and what is new since then.
+    News,
+}
+
+impl RowKind {
+    /// Whether the row stands between items and belongs to none.
+    pub fn is_between(self) -> bool {
+        matches!(self, Self::Gap | Self::News)
+    }
 }
 
 /// A call's part of the lane gutter on a row.

@@ -40,6 +40,8 @@ pub struct ViewConfig {
     pub hints: bool,
     /// Which keys do what.
     pub keymap: Keymap,
+    /// Where marks and the like are kept for the next time, if they are.
+    pub state: Option<PathBuf>,
     /// What of the settings could not be understood, for the reader.
     pub complaint: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::config::{ThemeChoice, ViewConfig};
+use crate::app::state::State;
 use crate::render::theme::Theme;
 use crate::settings::themes;
 
@@ -28,6 +29,17 @@ pub fn asks_for_background(config: &ViewConfig) -> bool {
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     let theme = if config.no_color { Theme::mono() } else { find(name, config)? };
     Ok(theme.with_depth(config.depth).with_ascii(config.ascii).with_links(config.links))
+}
+
+/// Uses the colours with a name from now on.
+pub fn set(name: &str, config: &ViewConfig, state: &mut State) {
+    match named(name, config) {
+        Ok(theme) => {
+            state.theme = theme;
+            state.look_changed();
+        }
+        Err(why) => state.say(why),
+    }
 }
 
 fn find(name: &str, config: &ViewConfig) -> Result<Theme, String> {

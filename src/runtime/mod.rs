@@ -9,6 +9,7 @@ mod editor;
 mod images;
 mod input;
 mod look;
+mod memory;
 mod opened;
 mod replies;
 mod seeking;
@@ -36,6 +37,7 @@ use crate::ui;
 use clock::now;
 use config::{Start, ViewConfig};
 use input::{Input, Signal};
+use memory::Keeper;
 use opened::{Kept, Opened};
 use replies::Replies;
 use seeking::Seeking;
@@ -66,7 +68,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     // A long session is freed faster by the end of the process than piece by piece.
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
-        Some((session, target)) => viewer.show(session, target, Kept::default()),
+        Some((session, target)) => viewer.begin(session, target),
         None => viewer.choose()?,
     }
     let end = viewer.run(config.test_panic.as_deref());
@@ -82,6 +84,7 @@ struct Viewer {
     input: Input,
     opened: Option<Opened>,
     seeking: Option<Seeking>,
+    keeper: Keeper,
     events: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -100,6 +103,8 @@ impl Viewer {
         state.size = screen.size();
         config.apply(&mut state);
         state.picker.places = seeking::places(&seeking::search(config));
+        let keeper = Keeper::new(config.state.clone());
+        keeper.recall_habits(&mut state);
         if let Some(complaint) = &config.complaint {
             state.say(complaint.clone());
         }
@@ -108,7 +113,7 @@ impl Viewer {
         let input = Input::start(Replies::new(look::asks_for_background(config)))?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
-        Ok(Self { state, screen, config, colours, input, opened, seeking, events, _say: say })
+        Ok(Self { state, screen, config, colours, input, opened, seeking, keeper, events, _say: say })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -295,7 +300,9 @@ impl Viewer {
             Effect::Leave => self.leave()?,
             Effect::Edit(origin) => self.edit(origin)?,
             Effect::View(image) => self.work(|workers| workers.view(image)),
-            Effect::Theme(name) => self.set_theme(&name),
+            Effect::Theme(name) => look::set(&name, &self.config, &mut self.state),
+            Effect::Remember => self.keeper.keep_marks(&mut self.state),
+            Effect::Forget => self.keeper.forget_all(&mut self.state),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.screen.forget()?,
             Effect::Suspend => self.suspend()?,
@@ -326,16 +333,6 @@ impl Viewer {
             self.state.say(why);
         }
         Ok(())
-    }
-
-    fn set_theme(&mut self, name: &str) {
-        match look::named(name, &self.config) {
-            Ok(theme) => {
-                self.state.theme = theme;
-                self.state.look_changed();
-            }
-            Err(why) => self.state.say(why),
-        }
     }
 
     /// Gives the terminal away while something else has it.
@@ -370,6 +367,15 @@ impl Viewer {
         }
     }
 
+    /// Shows a session that was not shown before, as the reader left it.
+    fn begin(&mut self, session: Session, target: Target) {
+        self.keeper.put_away(&mut self.state);
+        let is_kept = !matches!(self.config.start, Start::Demo(_));
+        let subject = memory::subject_of(&session).filter(|_| is_kept);
+        let memory = self.keeper.take_out(subject, &mut self.state);
+        self.show(session, target, Kept::remembered(memory));
+    }
+
     /// Shows a session in place of whatever is shown.
     fn show(&mut self, session: Session, target: Target, kept: Kept) {
         // The earlier one goes first.
@@ -388,7 +394,7 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 self.seeking = None;
-                self.show(session, target, Kept::default());
+                self.begin(session, target);
                 self.state.is_picked = true;
             }
             Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
@@ -397,6 +403,7 @@ impl Viewer {
 
     /// Leaves the session for the picker.
     fn leave(&mut self) -> anyhow::Result<()> {
+        self.keeper.put_away(&mut self.state);
         self.opened = None;
         opened::clear(&mut self.state, &self.config);
         self.choose()
@@ -426,10 +433,12 @@ impl Viewer {
     }
 
     fn stop(&mut self) {
+        let unkept = self.keeper.close(&mut self.state);
         self.opened = None;
         self.seeking = None;
         self.colours.stop();
         terminal::give_back();
+        memory::tell(unkept);
     }
 }
 

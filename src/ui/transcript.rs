@@ -24,13 +24,14 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.view.lines.is_empty() {
         return paint_empty(state, area, buffer);
     }
-    let pattern = state.search.as_ref().map(|search| &search.pattern);
+    let searched = state.search.as_ref().map(|search| &search.pattern);
     for (shown, y) in state.view.lines.iter().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
         paint_margin(state, shown, row, line, buffer);
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
+        let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
         paint_row(state, row, is_worked_on, text, pattern, buffer);
     }
@@ -71,7 +72,7 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
     if is_focused {
         let mark = if is_head || is_first_in_sight { "▶" } else { "▎" };
         let mark = if state.theme.ascii { ">" } else { mark };
-        if is_head || is_first_in_sight || row.kind != crate::render::row::RowKind::Gap {
+        if is_head || is_first_in_sight || !row.kind.is_between() {
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
         }
     }
