@@ -3,6 +3,7 @@
 //!
 //! Invariant: [`Config::resolve`] is pure.
 
+mod pages;
 mod surroundings;
 
 use std::ffi::OsString;
@@ -14,13 +15,15 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use self::surroundings::Surroundings;
 
+use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{doctor, list, show, stats};
+use crate::report::{doctor, list, show, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice, ViewConfig};
+use crate::runtime::look;
 use crate::settings::{self, Settings};
 
 /// Columns of text that does not go to a terminal.
@@ -50,8 +53,12 @@ pub enum Config {
     Refuse(OpenError),
     /// Write a completion script.
     Completions(clap_complete::Shell),
+    /// Write manual pages.
+    Man(Vec<u8>),
     /// Write which keys do what.
     Keys(Keymap),
+    /// Write which colours there are.
+    Themes(themes::Options),
 }
 
 /// What was typed.
@@ -71,9 +78,6 @@ struct Args {
     /// The session to view, written as text if the output is not a terminal; without one, all sessions
     /// to choose from
     session: Option<OsString>,
-    /// Write which keys do what, and end
-    #[arg(long)]
-    keys: bool,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -130,6 +134,19 @@ enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Write the manual page, or that of a command
+    Man {
+        /// The command
+        command: Option<String>,
+    },
+    /// Write which keys do what
+    Keys,
+    /// Write which colours there are, with samples on a terminal
+    Themes {
+        /// When to write colours
+        #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+        color: ColorChoice,
     },
 }
 
@@ -206,9 +223,6 @@ impl Config {
         surroundings: Surroundings,
     ) -> Result<Self, clap::Error> {
         let args = Args::try_parse_from(arguments)?;
-        if args.keys {
-            return Ok(Self::Keys(read_settings(&surroundings).1));
-        }
         match (args.command, args.session) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some(session)) => Ok(match target(&session, &surroundings.environment) {
@@ -252,15 +266,20 @@ impl Config {
                 return Err(Args::command().error(ErrorKind::InvalidValue, what));
             }
             Command::Completions { shell } => Self::Completions(shell),
+            Command::Man { command } => Self::Man(pages::manual(Args::command(), command.as_deref())?),
+            Command::Keys => Self::Keys(read_settings(&surroundings).1),
+            Command::Themes { color } => Self::Themes(themes::Options {
+                themes: look::all(surroundings.settings_folder.as_deref()),
+                depth: surroundings.depth(),
+                paper: paper(None, color, false, &surroundings),
+            }),
         })
     }
 }
 
 /// The completion script for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "tv", &mut script);
-    script
+    pages::completions(Args::command(), shell)
 }
 
 /// A database of several sessions leaves the choice to the reader.
@@ -290,7 +309,13 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),
         outline: settings.outline,
+        inspector: settings.inspector,
+        strip: settings.strip,
         hints: settings.hints.unwrap_or(true),
+        columns: Columns {
+            sideways: (settings.wrap == Some(false)).then_some(0),
+            numbers: settings.gutter.unwrap_or_default(),
+        },
         keymap,
         state,
         complaint,

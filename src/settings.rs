@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use self::table::{in_order, place_of};
 use crate::app::action::Action;
+use crate::app::columns::Numbers;
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
 
@@ -30,8 +31,16 @@ pub struct Settings {
     pub thinking: Option<bool>,
     /// Outline shown.
     pub outline: Option<bool>,
+    /// Inspector shown where it has room.
+    pub inspector: Option<bool>,
+    /// Time strip shown.
+    pub strip: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
+    /// Long lines wrapped.
+    pub wrap: Option<bool>,
+    /// Numbers beside the text.
+    pub gutter: Option<Numbers>,
     /// Whether marks and the like are kept for the next time.
     pub state: Option<bool>,
     /// Whose keys.
@@ -72,7 +81,14 @@ impl Reading<'_> {
             "ascii" => self.settings.ascii = self.switch(value),
             "thinking" => self.settings.thinking = self.switch(value),
             "outline" => self.settings.outline = self.switch(value),
+            "inspector" => self.settings.inspector = self.switch(value),
+            "strip" => self.settings.strip = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
+            "wrap" => self.settings.wrap = self.switch(value),
+            "gutter" => {
+                let numbers = value.get_ref().as_str().and_then(Numbers::named);
+                self.settings.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
+            }
             "state" => self.settings.state = self.switch(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),

@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
+use super::columns::Numbers;
 use super::filter::expression::Expr;
 use super::filter::parse;
 use crate::model::moment::{Clock, Moment};
@@ -51,6 +52,14 @@ pub enum Setting {
     Thinking(bool),
     /// The outline.
     Outline(bool),
+    /// The inspector.
+    Inspector(bool),
+    /// The time strip.
+    Strip(bool),
+    /// Long lines wrapped.
+    Wrap(bool),
+    /// Numbers in the gutter.
+    Gutter(Numbers),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -77,9 +86,13 @@ pub const FORMS: &[Form] = &[
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
+    Form { name: "set", argument: "[no]wrap", doc: "long lines wrapped, or cut" },
+    Form { name: "set", argument: "gutter=none|lines|bytes", doc: "numbers beside the text" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
-    Form { name: "set", argument: "[no]outline", doc: "the outline of turns" },
+    Form { name: "set", argument: "[no]outline", doc: "the outline" },
+    Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
+    Form { name: "set", argument: "[no]strip", doc: "the time strip" },
 ];
 
 impl FromStr for Command {
@@ -153,11 +166,18 @@ impl FromStr for Setting {
         if let Some(name) = typed.strip_prefix("theme=") {
             return Ok(Self::Theme(name.to_owned()));
         }
+        if let Some(name) = typed.strip_prefix("gutter=") {
+            let wrong = || "a gutter is none, lines or bytes".to_owned();
+            return Numbers::named(name).map(Self::Gutter).ok_or_else(wrong);
+        }
         let is_on = !typed.starts_with("no");
         match typed.strip_prefix("no").unwrap_or(typed) {
             "hints" => Ok(Self::Hints(is_on)),
             "thinking" => Ok(Self::Thinking(is_on)),
             "outline" => Ok(Self::Outline(is_on)),
+            "inspector" => Ok(Self::Inspector(is_on)),
+            "strip" => Ok(Self::Strip(is_on)),
+            "wrap" => Ok(Self::Wrap(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
         }
     }
@@ -167,9 +187,13 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, is_on) = match self {
             Self::Theme(name) => return write!(f, "theme={name}"),
+            Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
+            Self::Inspector(is_on) => ("inspector", is_on),
+            Self::Strip(is_on) => ("strip", is_on),
+            Self::Wrap(is_on) => ("wrap", is_on),
         };
         write!(f, "{}{name}", if *is_on { "" } else { "no" })
     }
@@ -192,6 +216,10 @@ mod tests {
             "set nohints",
             "set outline",
             "forget",
+            "set noinspector",
+            "set strip",
+            "set nowrap",
+            "set gutter=bytes",
             "filter tool:bash -(err or dur>10s)",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));

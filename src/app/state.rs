@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use tui_input::Input;
 
+use super::columns::Columns;
 use super::filter::{Filter, FilterJob};
 use super::folds::Folds;
 use super::heights::Heights;
 use super::history::History;
+use super::inspector::Inspector;
 use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
@@ -17,12 +19,14 @@ use super::marks::Marks;
 use super::news::{News, Seen};
 use super::outline::Outline;
 use super::palette::Palette;
+use super::panes::Panes;
 use super::picker::Picker;
 use super::search::{AtHit, Job, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
+use super::stand::Stand;
 use super::texts::Searchable;
-use super::viewport::{Anchor, Focus, Viewport};
+use super::viewport::{Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
 use crate::model::body::Image;
@@ -71,8 +75,10 @@ pub struct State {
     pub level: Level,
     /// Whether thinking is shown.
     pub shows_thinking: bool,
-    /// Whether the outline is shown; `None`: if there is room.
-    pub wants_outline: Option<bool>,
+    /// Which panes are shown, how wide, and which has the keys.
+    pub panes: Panes,
+    /// What becomes of long lines, and what stands beside the text.
+    pub columns: Columns,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
     /// Colours and glyphs.
@@ -85,6 +91,8 @@ pub struct State {
     pub cache: RowCache,
     /// The outline.
     pub outline: Outline,
+    /// All about the focused item.
+    pub inspector: Inspector,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -203,6 +211,8 @@ pub enum Mode {
         wanted: Input,
         /// Whether that is being typed.
         is_typing: bool,
+        /// Whether leaving it leads back to the sessions.
+        is_over_picker: bool,
     },
     /// A record is shown raw.
     Raw {
@@ -213,19 +223,6 @@ pub enum Mode {
         /// First row shown.
         top: usize,
     },
-}
-
-/// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
-#[derive(Clone, Debug, Default)]
-pub struct Stand {
-    /// What holds the window.
-    pub anchor: Anchor,
-    /// The focused item.
-    pub focus: Option<Focus>,
-    /// Folds by hand.
-    pub folds: Folds,
-    /// Sub-agents whose entries are shown.
-    pub open_lanes: HashSet<Name>,
 }
 
 /// A message in the status line.
@@ -317,13 +314,15 @@ impl State {
             open_lanes: HashSet::new(),
             level,
             shows_thinking: true,
-            wants_outline: None,
+            panes: Panes::default(),
+            columns: Columns::default(),
             shows_hints: true,
             theme,
             colours,
             pictures: Arc::default(),
             cache: RowCache::default(),
             outline: Outline::default(),
+            inspector: Inspector::default(),
             spine: Spine::default(),
             size: (80, 24),
             keymap: Keymap::default(),
@@ -377,28 +376,6 @@ impl State {
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         matches!(self.mode, Mode::Picker) && self.picker.is_at_work()
-    }
-
-    /// Where the reader stands now.
-    pub fn stand(&self) -> Stand {
-        Stand {
-            anchor: self.view.anchor,
-            focus: self.view.focus,
-            folds: self.folds.clone(),
-            open_lanes: self.open_lanes.clone(),
-        }
-    }
-
-    /// Goes back to where the reader stood.
-    pub fn go_back_to(&mut self, stand: &Stand) {
-        self.view.anchor = stand.anchor;
-        self.view.focus = stand.focus;
-        self.stale.sequence |= self.folds.branches() != stand.folds.branches();
-        self.folds.clone_from(&stand.folds);
-        self.stale.sequence |= self.open_lanes != stand.open_lanes;
-        self.open_lanes.clone_from(&stand.open_lanes);
-        self.sought = None;
-        self.cache.clear();
     }
 
     /// Remembers where a jump starts.

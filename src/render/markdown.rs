@@ -7,6 +7,7 @@ mod definitions;
 mod inline;
 pub mod table;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -37,6 +38,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         limit,
         manner,
         rows: Vec::new(),
+        continued: HashSet::new(),
         containers: Vec::new(),
         inline: Inline::new(manner, look),
         table: None,
@@ -65,8 +67,14 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         writer.paragraph();
     }
     let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);
-    let row = |line: Vec<Piece>| Row { line: line.into(), links: links.clone(), ..Row::default() };
-    writer.rows.into_iter().map(row).collect()
+    let continued = writer.continued;
+    let row = |(place, line): (usize, Vec<Piece>)| Row {
+        line: line.into(),
+        links: links.clone(),
+        continues: continued.contains(&place),
+        ..Row::default()
+    };
+    writer.rows.into_iter().enumerate().map(row).collect()
 }
 
 /// CommonMark with the extensions of GitHub.
@@ -95,6 +103,8 @@ struct Writer<'a> {
     limit: usize,
     manner: Manner,
     rows: Vec<Vec<Piece>>,
+    /// Those of them that go on with a line of code.
+    continued: HashSet<usize>,
     containers: Vec<Container>,
     inline: Inline<'a>,
     table: Option<Table>,
@@ -340,7 +350,9 @@ impl Writer<'_> {
         }
         let lines = code::lines(&text, language, self.look.colours, theme, base);
         for spans in lines {
-            self.wrap(&spans, 2, 4);
+            let begun = self.rows.len();
+            self.lay(&spans, 2, 4, self.look.sideways);
+            self.continued.extend(begun + 1..self.rows.len());
         }
         self.wants_gap = true;
     }
@@ -370,6 +382,10 @@ impl Writer<'_> {
     }
 
     fn wrap(&mut self, spans: &[Piece], indent: usize, hanging: usize) {
+        self.lay(spans, indent, hanging, None);
+    }
+
+    fn lay(&mut self, spans: &[Piece], indent: usize, hanging: usize, sideways: Option<u16>) {
         let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
         let frame = Frame {
             width: self.room(),
@@ -377,6 +393,7 @@ impl Writer<'_> {
             rest: vec![Span::raw(" ".repeat(hanging))],
             limit: self.limit.saturating_sub(self.rows.len()).max(1),
             cut: self.look.theme.glyphs().cut,
+            sideways,
         };
         for line in wrap::wrap(spans, &frame) {
             self.push(line.spans);

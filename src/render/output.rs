@@ -127,8 +127,9 @@ fn wrapped(lines: Vec<Painted>, extent: Extent, width: usize, look: &Look<'_>) -
     for (front, spans) in lines {
         let hanging = wrap::width_of(&front).max(if front.is_empty() { 2 } else { 0 });
         let rest = vec![Span::raw(" ".repeat(hanging))];
-        let frame = Frame { width, first: front, rest, limit: extent.rows_per_line, cut };
-        rows.extend(wrap::wrap(&spans, &frame).into_iter().map(|line| Row { line, ..Row::default() }));
+        let limit = extent.rows_per_line;
+        let frame = Frame { width, first: front, rest, limit, cut, sideways: look.sideways };
+        rows.extend(wrap::rows(&spans, &frame));
     }
     rows
 }

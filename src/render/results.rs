@@ -209,6 +209,7 @@ mod tests {
             times: true,
             theme: &theme,
             colours: &colours,
+            sideways: None,
             pictures: None,
         };
         work(&look)

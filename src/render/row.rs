@@ -80,6 +80,8 @@ pub struct Look<'a> {
     pub theme: &'a Theme,
     /// Syntax highlighting: finished pieces, and where to ask for more.
     pub colours: &'a Colours,
+    /// The first column of long lines of code, output and JSON that is shown; `None` wraps them.
+    pub sideways: Option<u16>,
     /// Images: finished pictures, and where to ask for more. Without, images are told in words.
     pub pictures: Option<&'a Pictures>,
 }
@@ -138,6 +140,8 @@ pub struct Row {
     pub hides: u32,
     /// The body of this row was away; it must be fetched to show more than its stub.
     pub is_away: bool,
+    /// The row goes on with a line that began above it.
+    pub continues: bool,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
 }

@@ -193,10 +193,9 @@ impl Writer<'_> {
 
     fn push(&mut self, spans: Vec<Piece>, frame: &Frame) {
         let left = self.limit.saturating_sub(self.rows.len()).max(1);
-        let frame = Frame { limit: left, cut: self.look.theme.glyphs().cut, ..frame.clone() };
-        for line in wrap::wrap(&spans, &frame) {
-            self.rows.push(Row { line, ..Row::default() });
-        }
+        let (cut, sideways) = (self.look.theme.glyphs().cut, self.look.sideways);
+        let frame = Frame { limit: left, cut, sideways, ..frame.clone() };
+        self.rows.extend(wrap::rows(&spans, &frame));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
 use crate::ingest::find::Environment;
@@ -36,8 +37,14 @@ pub struct ViewConfig {
     pub thinking: bool,
     /// Whether the outline is shown; `None`: if there is room.
     pub outline: Option<bool>,
+    /// Whether the inspector is shown, likewise.
+    pub inspector: Option<bool>,
+    /// Whether the time strip is shown, likewise.
+    pub strip: Option<bool>,
     /// Whether the line of hints is shown.
     pub hints: bool,
+    /// What becomes of long lines, and what stands beside the text.
+    pub columns: Columns,
     /// Which keys do what.
     pub keymap: Keymap,
     /// Where marks and the like are kept for the next time, if they are.
@@ -59,8 +66,11 @@ impl ViewConfig {
     pub fn apply(&self, state: &mut State) {
         state.keymap = self.keymap.clone();
         state.shows_thinking = self.thinking;
-        state.wants_outline = self.outline;
+        state.panes.wants_outline = self.outline;
+        state.panes.wants_inspector = self.inspector;
+        state.panes.wants_strip = self.strip;
         state.shows_hints = self.hints;
+        state.columns = self.columns;
     }
 }
 

@@ -19,7 +19,7 @@ use crate::app::news;
 use crate::app::state::State;
 use crate::ingest::Session;
 use crate::model::text::Text;
-use crate::settings::memory::{self, Habits, Memory, Subject};
+use crate::settings::memory::{self, Habits, Memory, Subject, Widths};
 
 /// Of more sessions the ones that were not looked at for the longest time are forgotten.
 const MOST_SESSIONS: usize = 500;
@@ -45,6 +45,8 @@ pub struct Keeper {
     known: Marks,
     /// Nothing is to be kept, unless something is marked.
     is_forgotten: bool,
+    /// The widths of the panes as they were read.
+    widths: Widths,
 }
 
 impl Keeper {
@@ -56,11 +58,14 @@ impl Keeper {
     // === as the viewer asks for it ===
 
     /// Gives back what was typed in earlier runs.
-    pub fn recall_habits(&self, state: &mut State) {
+    pub fn recall_habits(&mut self, state: &mut State) {
         match self.habits() {
             Ok(habits) => {
                 state.searches = History::of(habits.searches);
                 state.filters = History::of(habits.filters);
+                state.panes.outline_width = habits.widths.outline;
+                state.panes.inspector_width = habits.widths.inspector;
+                self.widths = habits.widths;
             }
             Err(why) => state.say(why),
         }
@@ -92,7 +97,7 @@ impl Keeper {
 
     /// The reader leaves the program; what could not be kept is for [`tell`].
     pub fn close(&mut self, state: &mut State) -> Vec<String> {
-        let habits = self.keep_habits(&state.searches, &state.filters);
+        let habits = self.keep_habits((&state.searches, &state.filters), Widths::of(&state.panes));
         [self.finish(state), habits]
             .into_iter()
             .filter_map(|kept| kept.err().map(|why| unkept(&why)))
@@ -127,14 +132,15 @@ impl Keeper {
         read(&folder.join(HABITS), memory::habits_of).map(Option::unwrap_or_default)
     }
 
-    /// Keeps the lines that were typed.
-    pub fn keep_habits(&self, searches: &History, filters: &History) -> Result<(), String> {
-        let is_fresh = !searches.fresh().is_empty() || !filters.fresh().is_empty();
+    /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
+    pub fn keep_habits(&self, typed: (&History, &History), widths: Widths) -> Result<(), String> {
+        let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
+        let is_fresh = has_typed || widths != self.widths;
         let Some(folder) = self.folder.as_ref().filter(|_| is_fresh) else { return Ok(()) };
         let path = folder.join(HABITS);
         let _lock = lock(folder)?;
         let habits = read(&path, memory::habits_of)?.unwrap_or_default();
-        replace(&path, &memory::habits_text(&habits.and(searches, filters)))
+        replace(&path, &memory::habits_text(&habits.and(typed, self.widths, widths)))
     }
 
     /// What is kept of the session that is opened now; `None` for one of which nothing can be kept.
@@ -279,7 +285,7 @@ mod tests {
     use crate::app::news::Seen;
     use crate::model::moment::Moment;
     use crate::model::text::Text;
-    use crate::settings::memory::{Memory, Subject};
+    use crate::settings::memory::{Memory, Subject, Widths};
 
     fn subject(name: &str) -> Option<Subject> {
         Some(Subject { path: format!("/sessions/{name}.jsonl"), session: String::new() })
@@ -403,9 +409,11 @@ mod tests {
         let (mut one, mut two) = (History::default(), History::default());
         one.keep("herring");
         two.keep("lantern");
-        keeper.keep_habits(&one, &History::default()).unwrap();
-        keeper.keep_habits(&two, &one).unwrap();
+        let widths = Widths { outline: Some(40), inspector: None };
+        keeper.keep_habits((&one, &History::default()), widths).unwrap();
+        keeper.keep_habits((&two, &one), Widths::default()).unwrap();
         let habits = keeper.habits().unwrap();
         assert_eq!((habits.searches.len(), habits.filters), (2, vec!["herring".to_owned()]));
+        assert_eq!(habits.widths, widths);
     }
 }

@@ -8,7 +8,7 @@ pub mod config;
 mod editor;
 mod images;
 mod input;
-mod look;
+pub mod look;
 mod memory;
 mod opened;
 mod replies;
@@ -103,7 +103,7 @@ impl Viewer {
         state.size = screen.size();
         config.apply(&mut state);
         state.picker.places = seeking::places(&seeking::search(config));
-        let keeper = Keeper::new(config.state.clone());
+        let mut keeper = Keeper::new(config.state.clone());
         keeper.recall_habits(&mut state);
         if let Some(complaint) = &config.complaint {
             state.say(complaint.clone());

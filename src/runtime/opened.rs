@@ -14,6 +14,7 @@ use super::workers::Workers;
 use crate::app::filter::Filter;
 use crate::app::marks::Marks;
 use crate::app::news::Seen;
+use crate::app::panes::{Pane, Panes};
 use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::ingest::{Session, Target};
@@ -95,12 +96,15 @@ impl Kept {
     }
 }
 
-/// Nothing read yet. The picker and what was typed stay as they are.
+/// Nothing read yet. The picker, what was typed and the division of the screen stay
+/// as they are.
 pub fn clear(state: &mut State, config: &ViewConfig) {
     let mut fresh = State::new(state.theme.clone(), state.level, Arc::clone(&state.colours), now());
     fresh.size = state.size;
     config.apply(&mut fresh);
     fresh.picker = std::mem::take(&mut state.picker);
+    fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..state.panes };
+    fresh.columns = state.columns;
     fresh.searches = std::mem::take(&mut state.searches);
     fresh.filters = std::mem::take(&mut state.filters);
     fresh.message = state.message.take();

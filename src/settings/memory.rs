@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::history::History;
 use crate::app::marks::Marks;
 use crate::app::news::Seen;
+use crate::app::panes::Panes;
 use crate::model::entry::Piece;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -66,11 +67,32 @@ pub struct Habits {
     pub searches: Vec<String>,
     /// Filters that were typed, the newest last.
     pub filters: Vec<String>,
+    /// Columns of panes whose dividers were moved.
+    pub widths: Widths,
+}
+
+/// Columns of panes with their dividers; `None` leaves them to the size of the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Widths {
+    /// Of the outline.
+    #[serde(default)]
+    pub outline: Option<u16>,
+    /// Of the inspector.
+    #[serde(default)]
+    pub inspector: Option<u16>,
+}
+
+impl Widths {
+    /// As the panes are now.
+    pub fn of(panes: &Panes) -> Self {
+        Self { outline: panes.outline_width, inspector: panes.inspector_width }
+    }
 }
 
 impl Habits {
-    /// With the lines that were typed since.
-    pub fn and(self, searches: &History, filters: &History) -> Self {
+    /// With the lines that were typed since, and the panes whose widths changed.
+    pub fn and(self, (searches, filters): (&History, &History), before: Widths, now: Widths) -> Self {
+        let later = |theirs, before: Option<u16>, now| if now == before { theirs } else { now };
         let joined = |before: Vec<String>, fresh: &[String]| {
             let mut history = History::of(before);
             fresh.iter().for_each(|line| history.keep(line));
@@ -79,6 +101,10 @@ impl Habits {
         Self {
             searches: joined(self.searches, searches.fresh()),
             filters: joined(self.filters, filters.fresh()),
+            widths: Widths {
+                outline: later(self.widths.outline, before.outline, now.outline),
+                inspector: later(self.widths.inspector, before.inspector, now.inspector),
+            },
         }
     }
 }
@@ -114,6 +140,8 @@ struct ReaderFile {
     searches: Vec<String>,
     #[serde(default)]
     filters: Vec<String>,
+    #[serde(default)]
+    widths: Widths,
 }
 
 /// Reads what is kept of a session.
@@ -152,7 +180,7 @@ pub fn habits_of(text: &str) -> Result<Habits, String> {
         let lines = lines.iter().map(|line| Text::clean(line).replace(['\n', '\t'], " "));
         lines.filter(|line| !line.trim().is_empty()).collect()
     };
-    Ok(Habits { searches: clean(file.searches), filters: clean(file.filters) })
+    Ok(Habits { searches: clean(file.searches), filters: clean(file.filters), widths: file.widths })
 }
 
 /// Writes what is kept of the reader's habits.
@@ -161,6 +189,7 @@ pub fn habits_text(habits: &Habits) -> String {
         schema: OF_READER.to_owned(),
         searches: habits.searches.clone(),
         filters: habits.filters.clone(),
+        widths: habits.widths,
     })
 }
 
@@ -185,7 +214,9 @@ fn text(file: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Habits, Memory, Subject, habits_of, habits_text, is_file_name, session_of, session_text};
+    use super::{
+        Habits, Memory, Subject, Widths, habits_of, habits_text, is_file_name, session_of, session_text,
+    };
     use crate::app::history::History;
     use crate::app::marks::Marks;
     use crate::app::news::Seen;
@@ -206,7 +237,8 @@ mod tests {
         let memory = Memory { marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]), seen: Some(seen) };
         let text = session_text(&memory, &subject());
         assert_eq!(session_of(&text, &subject()), Ok(memory));
-        let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()] };
+        let widths = Widths { outline: Some(40), inspector: None };
+        let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()], widths };
         assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
     }
 
@@ -235,8 +267,13 @@ mod tests {
         assert_eq!(both.seen, seen);
         let mut history = History::of(vec!["old".to_owned()]);
         history.keep("new");
-        let theirs = Habits { searches: vec!["other".to_owned(), "new".to_owned()], filters: Vec::new() };
-        assert_eq!(theirs.and(&history, &History::default()).searches, ["other", "new"]);
+        let widths = |outline, inspector| Widths { outline, inspector };
+        let searches = vec!["other".to_owned(), "new".to_owned()];
+        let theirs = Habits { searches, filters: Vec::new(), widths: widths(Some(30), Some(50)) };
+        let typed = (&history, &History::default());
+        let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
+        assert_eq!(both.searches, ["other", "new"]);
+        assert_eq!(both.widths, widths(Some(30), Some(60)), "what did not change here is as they left it");
     }
 
     #[test]

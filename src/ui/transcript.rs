@@ -8,7 +8,8 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
-use crate::app::arrange::LEFT;
+use crate::app::columns::number_of;
+use crate::app::panes::{LEFT, divide};
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
@@ -24,10 +25,14 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.view.lines.is_empty() {
         return paint_empty(state, area, buffer);
     }
+    let numbers = divide(state).numbers;
     let searched = state.search.as_ref().map(|search| &search.pattern);
     for (shown, y) in state.view.lines.iter().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
+        paint_number(state, shown, row, (line, numbers), buffer);
+        let taken = numbers.min(line.width);
+        let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
         paint_margin(state, shown, row, line, buffer);
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
@@ -59,6 +64,18 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
         usize::from(area.width.saturating_sub(LEFT)),
         state.theme.dim,
     );
+}
+
+/// Where the record of an item is in its file, beside the first row of the item.
+fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect, u16), buffer: &mut Buffer) {
+    let first = shown.rows.iter().position(|other| other.block == row.block && !other.kind.is_between());
+    if columns == 0 || first != Some(shown.row) {
+        return;
+    }
+    let Some(entry) = state.transcript.get(shown.entry) else { return };
+    let width = usize::from(columns - 1);
+    let number = format!("{:>width$}", number_of(state, entry, row.block));
+    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.theme.dim);
 }
 
 /// Focus mark in the first column, the lane of a call in the second.

@@ -31,6 +31,7 @@ mod openclaw;
 mod paging;
 mod picker;
 mod pty;
+mod remembering;
 mod reports;
 #[cfg(feature = "sqlite")]
 mod rows;

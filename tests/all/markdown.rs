@@ -27,6 +27,7 @@ fn lines(text: &str, manner: Manner, width: usize) -> Vec<Line<'static>> {
         times: true,
         theme: &theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     let rows = rows(text, manner, width, 100_000, &look);

@@ -160,7 +160,12 @@ impl Sheet<'_> {
             let line = painted.line;
             let number = if line.sign == Sign::Removed { line.old } else { line.new };
             let wrapped = self.wrap(painted, number, self.width);
-            rows.extend(wrapped.into_iter().map(|spans| Row { line: spans.into(), ..Row::default() }));
+            let row = |(number, spans): (usize, Vec<Piece>)| Row {
+                line: spans.into(),
+                continues: number > 0,
+                ..Row::default()
+            };
+            rows.extend(wrapped.into_iter().enumerate().map(row));
         }
     }
 
@@ -203,7 +208,7 @@ impl Sheet<'_> {
             }
             spans.push(bar.clone());
             spans.extend(right.get(index).cloned().unwrap_or_default());
-            rows.push(Row { line: spans.into(), ..Row::default() });
+            rows.push(Row { line: spans.into(), continues: index > 0, ..Row::default() });
         }
     }
 
@@ -226,7 +231,8 @@ impl Sheet<'_> {
         let number = if column == 0 { String::new() } else { format!("{number:>column$} ") };
         let first = vec![Span::styled(number, theme.dim), Span::styled(format!("{sign} "), style)];
         let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
-        let frame = Frame { width, first, rest, limit: self.limit, cut: glyphs.cut };
+        let sideways = self.look.sideways;
+        let frame = Frame { width, first, rest, limit: self.limit, cut: glyphs.cut, sideways };
         wrap::wrap(&painted.spans, &frame).into_iter().map(|line| line.spans).collect()
     }
 }
@@ -250,6 +256,7 @@ mod tests {
             times: true,
             theme,
             colours: &colours,
+            sideways: None,
             pictures: None,
         };
         rows(&of_patch(patch), "", Detail::Full.extent(0, 0), width, &look)
@@ -294,6 +301,7 @@ mod tests {
             times: true,
             theme: &theme,
             colours: &colours,
+            sideways: None,
             pictures: None,
         };
         let lines = compare("the old word here\n", "the new word here\n");
