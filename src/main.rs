@@ -12,7 +12,7 @@ use tv::cli::{Config, Surroundings, completions, own_prices};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
-use tv::report::{doctor, list, show, stats};
+use tv::report::{doctor, list, show, stats, themes};
 use tv::runtime;
 
 /// It could not be done.
@@ -49,6 +49,11 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
             out.write_all(&completions(*shell))?;
             Outcome::Complete
         }
+        Config::Man(page) => {
+            out.write_all(page)?;
+            Outcome::Complete
+        }
+        Config::Themes(options) => themes::write(options, &mut out)?,
         Config::Keys(keymap) => {
             out.write_all(keymap.listing().as_bytes())?;
             Outcome::Complete

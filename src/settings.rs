@@ -3,6 +3,7 @@
 //!
 //! Invariant: never fails. What is understood counts, whatever stands beside it.
 
+pub mod memory;
 mod prices;
 mod table;
 pub mod themes;
@@ -15,6 +16,7 @@ use toml::de::{DeTable, DeValue};
 use self::table::{in_order, place_of};
 use crate::analysis::prices::Prices;
 use crate::app::action::Action;
+use crate::app::columns::Numbers;
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
 
@@ -39,6 +41,12 @@ pub struct Settings {
     pub mouse: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
+    /// Long lines wrapped.
+    pub wrap: Option<bool>,
+    /// Numbers beside the text.
+    pub gutter: Option<Numbers>,
+    /// Whether marks and the like are kept for the next time.
+    pub state: Option<bool>,
     /// Whose keys.
     pub preset: Preset,
     /// Keys of single actions.
@@ -83,6 +91,12 @@ impl Reading<'_> {
             "strip" => self.settings.strip = self.switch(value),
             "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
+            "wrap" => self.settings.wrap = self.switch(value),
+            "gutter" => {
+                let numbers = value.get_ref().as_str().and_then(Numbers::named);
+                self.settings.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
+            }
+            "state" => self.settings.state = self.switch(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),

@@ -11,6 +11,7 @@ use super::inspector;
 use super::items::Layouts;
 use super::marks;
 use super::mode::Mode;
+use super::news;
 use super::panes::{Frame, divide};
 use super::picker;
 use super::seek;
@@ -82,6 +83,7 @@ pub fn with_layouts<T>(
         folds: &state.folds,
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
+        news: state.news.as_ref(),
         look: Look {
             width,
             level: state.level,
@@ -89,6 +91,7 @@ pub fn with_layouts<T>(
             times: width >= 60,
             theme: &state.theme,
             colours: &state.colours,
+            sideways: state.columns.sideways,
             pictures: Some(&state.pictures),
         },
         cache: &mut state.cache,
@@ -128,6 +131,7 @@ pub fn refresh_sequence(state: &mut State) {
     };
     state.sequence.rebuild(&state.transcript, &wanted);
     keep_place(state, &before);
+    news::place(state);
     let rows = state
         .sequence
         .order()

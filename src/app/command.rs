@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
+use super::columns::Numbers;
 use super::filter::expression::Expr;
 use super::filter::parse;
 use crate::model::moment::{Clock, Moment};
@@ -23,6 +24,8 @@ pub enum Command {
     Filter(Expr),
     /// Pipe the item's record to a shell command.
     Pipe(String),
+    /// Delete what is kept of the session.
+    Forget,
 }
 
 /// A place in the session.
@@ -57,6 +60,10 @@ pub enum Setting {
     Inspector(bool),
     /// The time strip.
     Strip(bool),
+    /// Long lines wrapped.
+    Wrap(bool),
+    /// Numbers in the gutter.
+    Gutter(Numbers),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -82,8 +89,11 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
+    Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
     Form { name: "set", argument: "[no]mouse", doc: "wheel, clicks, dividers" },
+    Form { name: "set", argument: "[no]wrap", doc: "long lines wrapped, or cut" },
+    Form { name: "set", argument: "gutter=none|lines|bytes", doc: "numbers beside the text" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
@@ -108,6 +118,7 @@ impl FromStr for Command {
                     .map(Self::Filter)
                     .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
             }
+            _ if typed == "forget" => return Ok(Self::Forget),
             _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
         };
         what.map_err(|_unknown: String| format!("no command is called {typed}"))
@@ -122,6 +133,7 @@ impl fmt::Display for Command {
             Self::Set(setting) => write!(f, "set {setting}"),
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
+            Self::Forget => f.write_str("forget"),
         }
     }
 }
@@ -164,6 +176,10 @@ impl FromStr for Setting {
         if let Some(name) = typed.strip_prefix("theme=") {
             return Ok(Self::Theme(name.to_owned()));
         }
+        if let Some(name) = typed.strip_prefix("gutter=") {
+            let wrong = || "a gutter is none, lines or bytes".to_owned();
+            return Numbers::named(name).map(Self::Gutter).ok_or_else(wrong);
+        }
         if let Some((name, word @ ("on" | "off"))) = typed.split_once(' ') {
             let no = if word == "on" { "" } else { "no" };
             return format!("{no}{}", name.trim()).parse();
@@ -176,6 +192,7 @@ impl FromStr for Setting {
             "mouse" => Ok(Self::Mouse(is_on)),
             "inspector" => Ok(Self::Inspector(is_on)),
             "strip" => Ok(Self::Strip(is_on)),
+            "wrap" => Ok(Self::Wrap(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
         }
     }
@@ -185,12 +202,14 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, is_on) = match self {
             Self::Theme(name) => return write!(f, "theme={name}"),
+            Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
             Self::Mouse(is_on) => ("mouse", is_on),
             Self::Inspector(is_on) => ("inspector", is_on),
             Self::Strip(is_on) => ("strip", is_on),
+            Self::Wrap(is_on) => ("wrap", is_on),
         };
         write!(f, "{}{name}", if *is_on { "" } else { "no" })
     }
@@ -214,8 +233,11 @@ mod tests {
             "set outline",
             "set nomouse",
             "pipe jq -r .type | less",
+            "forget",
             "set noinspector",
             "set strip",
+            "set nowrap",
+            "set gutter=bytes",
             "filter tool:bash -(err or dur>10s)",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));

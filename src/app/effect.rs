@@ -56,6 +56,10 @@ pub enum Effect {
     Open(Place),
     /// Leave the session for the picker.
     Leave,
+    /// Keep the marks for the next time.
+    Remember,
+    /// Delete what is kept of the session.
+    Forget,
     /// Read the session anew.
     Reload,
     /// Draw everything anew.

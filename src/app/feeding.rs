@@ -7,6 +7,7 @@ use super::effect::Effect;
 use super::filtering;
 use super::mode::Mode;
 use super::moving;
+use super::news;
 use super::search::{AtHit, Sought};
 use super::searching;
 use super::sequence::{Wanted, starter_of, turn_of};
@@ -206,7 +207,11 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
 fn caught_up(state: &mut State) -> Vec<Effect> {
     state.progress = None;
     state.is_caught_up = true;
-    let Some(whole) = state.whole.take() else { return Vec::new() };
+    let Some(whole) = state.whole.take() else {
+        news::settle(state);
+        state.stale.sequence |= state.seen.is_some();
+        return Vec::new();
+    };
     // Who went to the beginning of the preview wants the beginning of the session.
     let first = state.view.lines.first().map(|line| (state.sequence.place_of(line.entry), line.row));
     let was_at_top = !state.view.follows() && first == Some((Some(0), 0));
@@ -248,6 +253,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.stale.sequence = true;
     state.stale.facts = true;
     state.transcript.settle();
+    news::settle(state);
     state.transcript.release(BODY_BUDGET, |_| false);
     if was_at_top {
         state.view.ask(Motion::Top);

@@ -7,6 +7,7 @@ use ratatui::text::Span;
 
 use super::filter::Filter;
 use super::folds::Folds;
+use super::news::{self, News};
 use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
 use crate::analysis::{cost, phrases};
@@ -72,6 +73,8 @@ pub struct Layouts<'a> {
     pub open_lanes: &'a HashSet<Name>,
     /// The filter.
     pub filter: Option<&'a Filter>,
+    /// Where what is new since the last time begins.
+    pub news: Option<&'a News>,
     /// The outer conditions.
     pub look: Look<'a>,
     /// Rows made before.
@@ -132,6 +135,10 @@ impl Layouts<'_> {
             let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
             rows.insert(gaps, self.branch_row(branch, is_folded));
+        }
+        if let Some(news) = self.news.filter(|news| news.above == id) {
+            let block = rows.last().map_or(0, |row| row.block);
+            rows.push(news::row(&news.words, block, &self.look));
         }
         rows
     }

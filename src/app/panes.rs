@@ -7,6 +7,7 @@
 use ratatui::layout::Rect;
 
 use super::action::{Action, Change, Way};
+use super::columns::width_of_numbers;
 use super::effect::Effect;
 use super::inspector;
 use super::mode::Mode;
@@ -80,8 +81,10 @@ pub struct Frame {
     pub outline: Rect,
     /// The line between outline and transcript.
     pub outline_divider: Rect,
-    /// Focus mark, lane gutter, text and a column of air.
+    /// Numbers, focus mark, lane gutter, text and a column of air.
     pub transcript: Rect,
+    /// Columns of the numbers.
+    pub numbers: u16,
     /// The column right of the transcript.
     pub spine: Rect,
     /// The line between transcript and inspector.
@@ -103,7 +106,7 @@ pub struct Frame {
 impl Frame {
     /// Columns of the text, at least 1.
     pub fn text(&self) -> u16 {
-        (self.transcript.width + self.spine.width).saturating_sub(LEFT + RIGHT).max(1)
+        (self.transcript.width + self.spine.width).saturating_sub(self.numbers + LEFT + RIGHT).max(1)
     }
 
     /// Lines of the transcript.
@@ -142,8 +145,10 @@ pub fn divide(state: &State) -> Frame {
     let spine_width = rest.width.min(1);
     let transcript = Rect { width: rest.width - spine_width, ..rest };
     let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
+    let numbers = width_of_numbers(state);
     Frame {
         header,
+        numbers: if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 },
         outline,
         outline_divider,
         transcript,

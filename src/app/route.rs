@@ -139,6 +139,7 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::PageDown, _) => Request::ScrollPopUp(page),
         (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
         (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
+        (Code::F(1), _) => Request::Act(Action::Help, 1),
         (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::columns::Columns;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::heights::Heights;
@@ -13,8 +14,9 @@ use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
-use super::mode::{Mode, Stand};
+use super::mode::Mode;
 use super::mouse::Dragged;
+use super::news::{News, Seen};
 use super::outline::Outline;
 use super::panes::Panes;
 use super::picker::Picker;
@@ -71,6 +73,8 @@ pub struct State {
     pub shows_thinking: bool,
     /// Which panes are shown, how wide, and which has the keys.
     pub panes: Panes,
+    /// What becomes of long lines, and what stands beside the text.
+    pub columns: Columns,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
     /// Colours and glyphs.
@@ -136,6 +140,10 @@ pub struct State {
     pub dragged: Option<Dragged>,
     /// Items that the reader marked.
     pub marks: Marks,
+    /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
+    pub seen: Option<Seen>,
+    /// Where what is new since then begins.
+    pub news: Option<News>,
     /// The key that ended the last chord, if it types a character.
     pub letter: Option<char>,
     /// A message in the status line.
@@ -217,6 +225,7 @@ impl State {
             level,
             shows_thinking: true,
             panes: Panes::default(),
+            columns: Columns::default(),
             shows_hints: true,
             theme,
             colours,
@@ -249,6 +258,8 @@ impl State {
             has_mouse: false,
             dragged: None,
             marks: Marks::default(),
+            seen: None,
+            news: None,
             letter: None,
             message: None,
             jumps: Vec::new(),
@@ -281,28 +292,6 @@ impl State {
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         matches!(self.mode, Mode::Picker) && self.picker.is_at_work()
-    }
-
-    /// Where the reader stands now.
-    pub fn stand(&self) -> Stand {
-        Stand {
-            anchor: self.view.anchor,
-            focus: self.view.focus,
-            folds: self.folds.clone(),
-            open_lanes: self.open_lanes.clone(),
-        }
-    }
-
-    /// Goes back to where the reader stood.
-    pub fn go_back_to(&mut self, stand: &Stand) {
-        self.view.anchor = stand.anchor;
-        self.view.focus = stand.focus;
-        self.stale.sequence |= self.folds.branches() != stand.folds.branches();
-        self.folds.clone_from(&stand.folds);
-        self.stale.sequence |= self.open_lanes != stand.open_lanes;
-        self.open_lanes.clone_from(&stand.open_lanes);
-        self.sought = None;
-        self.cache.clear();
     }
 
     /// Remembers where a jump starts.

@@ -24,7 +24,7 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
         Mode::Pipe { .. } => piping::type_on(state, request),
         Mode::Palette(_) => palette::type_on(state, request),
         Mode::Picker => picker::type_on(state, request),
-        Mode::Help { top, wanted, is_typing } => {
+        Mode::Help { top, wanted, is_typing, .. } => {
             *is_typing = true;
             *top = 0;
             wanted.handle(request);
@@ -98,8 +98,12 @@ pub fn complete(state: &mut State) {
 /// Leaves a pop-up, the typing, or the search, one at a time.
 pub fn cancel(state: &mut State) -> Vec<Effect> {
     match std::mem::take(&mut state.mode) {
-        Mode::Help { wanted, is_typing, .. } if is_typing || !wanted.value().is_empty() => {
-            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false };
+        Mode::Help { wanted, is_typing, is_over_picker, .. } if is_typing || !wanted.value().is_empty() => {
+            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+            Vec::new()
+        }
+        Mode::Help { is_over_picker: true, .. } => {
+            state.mode = Mode::Picker;
             Vec::new()
         }
         Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {

@@ -139,6 +139,6 @@ fn rows_of(state: &mut State, frame: Frame, hit: Focus) -> Vec<Row> {
 }
 
 fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {
-    let has_hit = |row: &Row| pattern.is_match(&without_sgr(&row.line.to_string()));
+    let has_hit = |row: &Row| !row.kind.is_between() && pattern.is_match(&without_sgr(&row.line.to_string()));
     rows.iter().enumerate().filter(|(_, row)| has_hit(row)).map(|(place, _)| place).collect()
 }

@@ -4,6 +4,7 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
+use super::columns;
 use super::command::Command;
 use super::effect::Effect;
 use super::feeding;
@@ -199,6 +200,12 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
         }
+        Command::Forget => {
+            state.marks.clear();
+            (state.seen, state.news) = (None, None);
+            state.look_changed();
+            vec![Effect::Forget]
+        }
     }
 }
 
@@ -252,7 +259,9 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
         Action::Filter | Action::Quick(_) => return filtering::act(state, action),
-        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => marks::act(state, action, times),
+        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => {
+            return marks::act(state, action, times);
+        }
         Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
         Action::Copy(what) => return taking::copy(state, what, times),
         Action::Pipe => piping::begin(state, times),
@@ -269,9 +278,15 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
         Action::Panes(change) => panes::change(state, change, times),
+        Action::ToggleWrap => columns::wrap(state, state.columns.sideways.is_some()),
+        Action::Sideways(way) => columns::sideways(state, way, times),
+        Action::ToggleGutter => columns::toggle_gutter(state),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
-        Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
+        Action::Help => {
+            let is_over_picker = matches!(state.mode, Mode::Picker);
+            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+        }
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],

@@ -335,7 +335,7 @@ impl Viewport {
     fn focus_in_window(&mut self, near: usize) {
         let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
         if !is_in_sight {
-            let is_head = |row: &Row| row.kind != RowKind::Body && row.kind != RowKind::Gap;
+            let is_head = |row: &Row| row.kind != RowKind::Body && !row.kind.is_between();
             let heads = self.lines.iter().enumerate().filter(|(_, line)| line.row().is_some_and(is_head));
             let nearest = heads.min_by_key(|(place, _)| place.abs_diff(near)).map(|(_, line)| line);
             self.focus = nearest.or(self.lines.first()).and_then(focus_of);
@@ -349,7 +349,7 @@ impl Viewport {
                 .lines
                 .iter()
                 .rev()
-                .find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap))
+                .find(|line| line.row().is_some_and(|row| !row.kind.is_between()))
                 .and_then(focus_of);
         } else {
             // What is hidden, such as thinking, cannot keep the focus.

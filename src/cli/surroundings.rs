@@ -33,6 +33,8 @@ pub struct Surroundings {
     pub colorterm: Option<String>,
     /// Where settings and themes are.
     pub settings_folder: Option<PathBuf>,
+    /// Where state is kept; `None` if `$TV_STATE` says `off` or there is no home.
+    pub state_folder: Option<PathBuf>,
     /// Path and text of the settings file, if there is one.
     pub settings: Option<(PathBuf, Result<String, String>)>,
     /// Where agents keep their sessions: `$HOME`, and the variables that move them.
@@ -56,6 +58,7 @@ impl Surroundings {
             colorterm: variable("COLORTERM"),
             settings: settings_folder.as_deref().and_then(settings_file),
             settings_folder,
+            state_folder: state_folder(),
             environment: environment(),
         }
     }
@@ -97,6 +100,16 @@ impl Surroundings {
 fn settings_folder() -> Option<PathBuf> {
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
     variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home).map(|folder| folder.join("tv"))
+}
+
+/// `$XDG_STATE_HOME/tv`, on all systems. A path that is not absolute means nothing there.
+fn state_folder() -> Option<PathBuf> {
+    if matches!(variable("TV_STATE").as_deref(), Some("off" | "0" | "no" | "false")) {
+        return None;
+    }
+    let home = || path_variable("HOME").map(|home| home.join(".local/state"));
+    let folder = path_variable("XDG_STATE_HOME").filter(|folder| folder.is_absolute()).or_else(home);
+    folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("tv"))
 }
 
 fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {

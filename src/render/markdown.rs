@@ -73,10 +73,11 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         writer.paragraph();
     }
     let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);
-    let row = |(line, source): (Vec<Piece>, Source)| Row {
-        line: line.into(),
+    let row = |laid: Laid| Row {
+        line: laid.line.into(),
         links: links.clone(),
-        source,
+        source: laid.source,
+        continues: laid.continues,
         ..Row::default()
     };
     writer.rows.into_iter().map(row).collect()
@@ -102,12 +103,21 @@ struct Container {
     is_begun: bool,
 }
 
+/// A row that is laid out.
+#[derive(Default)]
+struct Laid {
+    line: Vec<Piece>,
+    source: Source,
+    /// Whether it goes on with a line of code.
+    continues: bool,
+}
+
 struct Writer<'a> {
     look: &'a Look<'a>,
     width: usize,
     limit: usize,
     manner: Manner,
-    rows: Vec<(Vec<Piece>, Source)>,
+    rows: Vec<Laid>,
     containers: Vec<Container>,
     inline: Inline<'a>,
     table: Option<Table>,
@@ -248,7 +258,7 @@ impl Writer<'_> {
         let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
         if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
-            self.rows.push((blank, Source::default()));
+            self.rows.push(Laid { line: blank, ..Laid::default() });
         }
         self.wants_gap = false;
     }
@@ -365,8 +375,8 @@ impl Writer<'_> {
         let lines = code::lines(&text, language, self.look.colours, theme, base);
         for (at, spans) in lines.into_iter().enumerate() {
             let source = self.places.block_line(at + usize::from(is_fenced));
-            for row in self.wrap(&spans, 2, 4) {
-                self.push(row, source.clone());
+            for (number, line) in self.lay(&spans, 2, 4, self.look.sideways).into_iter().enumerate() {
+                self.push_part(line, source.clone(), number > 0);
             }
         }
         self.wants_gap = true;
@@ -402,6 +412,10 @@ impl Writer<'_> {
     }
 
     fn wrap(&self, spans: &[Piece], indent: usize, hanging: usize) -> Vec<Vec<Piece>> {
+        self.lay(spans, indent, hanging, None)
+    }
+
+    fn lay(&self, spans: &[Piece], indent: usize, hanging: usize, sideways: Option<u16>) -> Vec<Vec<Piece>> {
         let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
         let frame = Frame {
             width: self.room(),
@@ -409,17 +423,23 @@ impl Writer<'_> {
             rest: vec![Span::raw(" ".repeat(hanging))],
             limit: self.limit.saturating_sub(self.rows.len()).max(1),
             cut: self.look.theme.glyphs().cut,
+            sideways,
         };
         wrap::wrap(spans, &frame).into_iter().map(|line| line.spans).collect()
     }
 
     fn push(&mut self, spans: Vec<Piece>, source: Source) {
+        self.push_part(spans, source, false);
+    }
+
+    /// `continues`: it goes on with the line of code above.
+    fn push_part(&mut self, spans: Vec<Piece>, source: Source, continues: bool) {
         let mut line = self.front();
         line.extend(spans);
         if wrap::width_of(&line) > self.width {
             line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
         }
-        self.rows.push((line, source));
+        self.rows.push(Laid { line, source, continues });
     }
 
     /// What the containers put in front of the next row.

@@ -132,10 +132,10 @@ fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look
     for (at, (front, spans)) in lines.into_iter().enumerate() {
         let hanging = wrap::width_of(&front).max(if front.is_empty() { 2 } else { 0 });
         let rest = vec![Span::raw(" ".repeat(hanging))];
-        let frame = Frame { width, first: front, rest, limit: extent.rows_per_line, cut };
+        let limit = extent.rows_per_line;
+        let frame = Frame { width, first: front, rest, limit, cut, sideways: look.sideways };
         let source = source::Source::line(first + at);
-        let row = |line| Row { line, source: source.clone(), ..Row::default() };
-        rows.extend(wrap::wrap(&spans, &frame).into_iter().map(row));
+        rows.extend(wrap::rows(&spans, &frame).map(|row| Row { source: source.clone(), ..row }));
     }
     rows
 }

@@ -81,6 +81,8 @@ pub struct Look<'a> {
     pub theme: &'a Theme,
     /// Syntax highlighting: finished pieces, and where to ask for more.
     pub colours: &'a Colours,
+    /// The first column of long lines of code, output and JSON that is shown; `None` wraps them.
+    pub sideways: Option<u16>,
     /// Images: finished pictures, and where to ask for more. Without, images are told in words.
     pub pictures: Option<&'a Pictures>,
 }
@@ -88,7 +90,16 @@ pub struct Look<'a> {
 impl<'a> Look<'a> {
     /// All that there is, in this width: full detail, thinking and times, images in words.
     pub fn full(width: u16, theme: &'a Theme, colours: &'a Colours) -> Self {
-        Self { width, level: Level::Full, thinking: true, times: true, theme, colours, pictures: None }
+        Self {
+            width,
+            level: Level::Full,
+            thinking: true,
+            times: true,
+            theme,
+            colours,
+            sideways: None,
+            pictures: None,
+        }
     }
 }
 
@@ -146,6 +157,8 @@ pub struct Row {
     pub hides: u32,
     /// The body of this row was away; it must be fetched to show more than its stub.
     pub is_away: bool,
+    /// The row goes on with a line that began above it.
+    pub continues: bool,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
     /// What of the session's texts it shows.
@@ -168,6 +181,15 @@ pub enum RowKind {
     Body,
     /// An empty row between entries.
     Gap,
+    /// A line between what was there when the reader last looked and what is new since then.
+    News,
+}
+
+impl RowKind {
+    /// Whether the row stands between items and belongs to none.
+    pub fn is_between(self) -> bool {
+        matches!(self, Self::Gap | Self::News)
+    }
 }
 
 /// A call's part of the lane gutter on a row.

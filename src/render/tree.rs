@@ -239,9 +239,10 @@ impl Writer<'_> {
         let source = Source::own(text);
         let path = self.place();
         let left = self.limit.saturating_sub(self.rows.len()).max(1);
-        let frame = Frame { limit: left, cut: self.look.theme.glyphs().cut, ..frame.clone() };
-        for line in wrap::wrap(spans, &frame) {
-            self.rows.push((Row { line, source: source.clone(), ..Row::default() }, Arc::clone(&path)));
+        let (cut, sideways) = (self.look.theme.glyphs().cut, self.look.sideways);
+        let frame = Frame { limit: left, cut, sideways, ..frame.clone() };
+        for row in wrap::rows(spans, &frame) {
+            self.rows.push((Row { source: source.clone(), ..row }, Arc::clone(&path)));
         }
     }
 

@@ -15,3 +15,4 @@ pub mod rows;
 pub mod show;
 pub mod spent;
 pub mod stats;
+pub mod themes;

@@ -264,6 +264,7 @@ impl<'a> Printer<'a> {
             times: true,
             theme: &self.theme,
             colours: &self.colours,
+            sideways: None,
             pictures: None,
         };
         let mut rows = lay_out(&item, &look);

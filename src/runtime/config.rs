@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
+use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
 use crate::ingest::find::Environment;
@@ -43,8 +44,12 @@ pub struct ViewConfig {
     pub strip: Option<bool>,
     /// Whether the line of hints is shown.
     pub hints: bool,
+    /// What becomes of long lines, and what stands beside the text.
+    pub columns: Columns,
     /// Which keys do what.
     pub keymap: Keymap,
+    /// Where marks and the like are kept for the next time, if they are.
+    pub state: Option<PathBuf>,
     /// What of the settings could not be understood, for the reader.
     pub complaint: Option<String>,
     /// Whether the mouse is on from the start.
@@ -73,6 +78,7 @@ impl ViewConfig {
         state.panes.wants_strip = self.strip;
         state.shows_hints = self.hints;
         state.has_mouse |= self.mouse;
+        state.columns = self.columns;
     }
 }
 

@@ -11,7 +11,8 @@ mod effects;
 mod handing;
 mod images;
 mod input;
-mod look;
+pub mod look;
+mod memory;
 mod opened;
 mod pipe;
 mod replies;
@@ -40,6 +41,7 @@ use crate::ui;
 use clock::now;
 use config::{Start, ViewConfig};
 use input::{Input, Signal};
+use memory::Keeper;
 use opened::{Kept, Opened};
 use replies::Replies;
 use seeking::Seeking;
@@ -71,7 +73,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
         Some((session, target)) => {
-            viewer.show(session, target, Kept::default());
+            viewer.begin(session, target);
             viewer.state.wanted.clone_from(&config.entry);
             feeding::go_to_wanted(&mut viewer.state);
         }
@@ -90,6 +92,7 @@ struct Viewer {
     input: Input,
     opened: Option<Opened>,
     seeking: Option<Seeking>,
+    keeper: Keeper,
     events: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -108,6 +111,8 @@ impl Viewer {
         state.size = screen.size();
         config.apply(&mut state);
         state.picker.places = seeking::places(&seeking::search(config));
+        let mut keeper = Keeper::new(config.state.clone());
+        keeper.recall_habits(&mut state);
         if let Some(complaint) = &config.complaint {
             state.say(complaint.clone());
         }
@@ -116,7 +121,7 @@ impl Viewer {
         let input = Input::start(Replies::new(look::asks_for_background(config)))?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
-        Ok(Self { state, screen, config, colours, input, opened, seeking, events, _say: say })
+        Ok(Self { state, screen, config, colours, input, opened, seeking, keeper, events, _say: say })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -285,6 +290,15 @@ impl Viewer {
         }
     }
 
+    /// Shows a session that was not shown before, as the reader left it.
+    fn begin(&mut self, session: Session, target: Target) {
+        self.keeper.put_away(&mut self.state);
+        let is_kept = !matches!(self.config.start, Start::Demo(_));
+        let subject = memory::subject_of(&session).filter(|_| is_kept);
+        let memory = self.keeper.take_out(subject, &mut self.state);
+        self.show(session, target, Kept::remembered(memory));
+    }
+
     /// Shows a session in place of whatever is shown.
     fn show(&mut self, session: Session, target: Target, kept: Kept) {
         // The earlier one goes first.
@@ -302,10 +316,12 @@ impl Viewer {
     }
 
     fn stop(&mut self) {
+        let unkept = self.keeper.close(&mut self.state);
         self.opened = None;
         self.seeking = None;
         self.colours.stop();
         terminal::give_back();
+        memory::tell(unkept);
     }
 }
 

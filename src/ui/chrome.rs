@@ -240,7 +240,13 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
                 (true, true) => "back",
                 (true, false) => "quit",
             };
-            fixed(&[("enter", "open"), ("up/down", "choose"), ("tab", "preview"), ("esc", escape)])
+            fixed(&[
+                ("enter", "open"),
+                ("up/down", "choose"),
+                ("tab", "preview"),
+                ("F1", "keys"),
+                ("esc", escape),
+            ])
         }
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Help { .. } => {

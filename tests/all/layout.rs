@@ -145,7 +145,16 @@ fn print(row: &Row, width: usize) -> String {
 
 fn show(width: u16, level: Level, theme: &Theme) -> String {
     let colours = Colours::never();
-    let look = Look { width, level, thinking: true, times: true, theme, colours: &colours, pictures: None };
+    let look = Look {
+        width,
+        level,
+        thinking: true,
+        times: true,
+        theme,
+        colours: &colours,
+        sideways: None,
+        pictures: None,
+    };
     let mut out = String::new();
     for (index, entry) in session().iter().enumerate() {
         let lanes = [LaneLine {
@@ -243,6 +252,7 @@ fn head_row_of_a_running_call_leaves_room_for_its_time() {
         times: true,
         theme: &theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     let long = "x".repeat(200);
@@ -269,6 +279,7 @@ fn huge_bodies_cost_little() {
                 times: true,
                 theme: &theme,
                 colours: &colours,
+                sideways: None,
                 pictures: None,
             };
             let entries = [
@@ -386,7 +397,7 @@ proptest! {
         let theme = if marks.2 { Theme::light() } else { Theme::mono().with_ascii(true) };
         let folds: Vec<Fold> = folds.iter().map(|fold| [Fold::ByLevel, Fold::Open, Fold::Closed][usize::from(*fold)]).collect();
         let colours = Colours::never();
-        let look = Look { width, level: Level::of(level), thinking: true, times: marks.3, theme: &theme, colours: &colours , pictures: None};
+        let look = Look { width, level: Level::of(level), thinking: true, times: marks.3, theme: &theme, colours: &colours , sideways: None, pictures: None};
         let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..item(&entry) };
         for row in lay_out(&item, &look) {
             check(&row, width);

@@ -33,6 +33,7 @@ mod paging;
 mod picker;
 mod prices;
 mod pty;
+mod remembering;
 mod reports;
 #[cfg(feature = "sqlite")]
 mod rows;

@@ -250,6 +250,7 @@ pub(crate) fn layout(session: &Session) {
         times: true,
         theme: &theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     let mut rows = 0;

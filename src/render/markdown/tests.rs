@@ -14,6 +14,7 @@ fn laid_out(text: &str, manner: Manner, width: usize, theme: &Theme) -> Vec<Row>
         times: true,
         theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     rows(text, manner, width, 1000, &look)

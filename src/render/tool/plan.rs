@@ -41,7 +41,7 @@ pub fn rows(input: &Tree, width: usize, look: &Look<'_>) -> Option<Vec<Row>> {
         };
         let first = vec![Span::styled(format!("{sign} "), sign_style)];
         let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
-        let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut };
+        let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut, sideways: None };
         let line = content.lines().next().unwrap_or_default().to_owned();
         let lines = wrap::wrap(&[Span::styled(line, style)], &frame);
         rows.extend(lines.into_iter().map(|line| Row { line, ..Row::default() }));
