@@ -17,10 +17,12 @@ pub use self::surroundings::Surroundings;
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
+use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{doctor, list, show, stats};
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice, ViewConfig};
+use crate::runtime::graphics::Setup;
 use crate::settings::{self, Settings};
 
 /// Columns of text that does not go to a terminal.
@@ -274,6 +276,11 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
     let depth = surroundings.depth();
     let links = surroundings.has_links();
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
+    let graphics = Setup {
+        choice: settings.images.unwrap_or_default(),
+        environment: surroundings.terminal.clone(),
+        is_plain: surroundings.no_color || ascii || depth == Depth::Sixteen,
+    };
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, environment, .. } = surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
     Config::View(Box::new(ViewConfig {
@@ -285,6 +292,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         no_color,
         ascii,
         links,
+        graphics,
         watch: watch(look.poll),
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),

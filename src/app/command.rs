@@ -9,6 +9,7 @@ use super::action::Action;
 use super::filter::expression::Expr;
 use super::filter::parse;
 use crate::model::moment::{Clock, Moment};
+use crate::render::picture::canvas::Choice;
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,8 @@ pub enum Setting {
     Thinking(bool),
     /// The outline.
     Outline(bool),
+    /// How images are shown.
+    Images(Choice),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -77,6 +80,11 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
     Form { name: "set", argument: "[no]outline", doc: "the outline of turns" },
+    Form {
+        name: "set",
+        argument: "images=auto|kitty|iterm2|sixel|blocks|off",
+        doc: "how images are shown",
+    },
 ];
 
 impl FromStr for Command {
@@ -148,6 +156,9 @@ impl FromStr for Setting {
         if let Some(name) = typed.strip_prefix("theme=") {
             return Ok(Self::Theme(name.to_owned()));
         }
+        if let Some(choice) = typed.strip_prefix("images=") {
+            return choice.parse().map(Self::Images);
+        }
         let is_on = !typed.starts_with("no");
         match typed.strip_prefix("no").unwrap_or(typed) {
             "hints" => Ok(Self::Hints(is_on)),
@@ -162,6 +173,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, is_on) = match self {
             Self::Theme(name) => return write!(f, "theme={name}"),
+            Self::Images(choice) => return write!(f, "images={choice}"),
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
@@ -185,6 +197,7 @@ mod tests {
             "goto 2026-01-31 10:42",
             "set theme=nord",
             "set nohints",
+            "set images=sixel",
             "set outline",
             "filter tool:bash -(err or dur>10s)",
         ] {
@@ -198,7 +211,7 @@ mod tests {
         assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
         assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
         assert!("10:42".parse::<Command>().is_ok());
-        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "25:99"] {
+        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "set images=warp", "25:99"] {
             assert!(typed.parse::<Command>().is_err(), "{typed}");
         }
     }

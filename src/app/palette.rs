@@ -175,6 +175,7 @@ fn has_rows(state: &State, id: EntryId) -> bool {
 pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
     match setting {
         Setting::Theme(name) => return vec![Effect::Theme(name)],
+        Setting::Images(choice) => return vec![Effect::Images(choice)],
         Setting::Hints(is_on) => state.shows_hints = is_on,
         Setting::Thinking(is_on) => state.shows_thinking = is_on,
         Setting::Outline(is_on) => state.wants_outline = Some(is_on),

@@ -34,6 +34,7 @@ use crate::model::text::{Name, Text};
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
+use crate::render::picture::canvas::Choice;
 use crate::render::row::{Level, Row};
 use crate::render::theme::Theme;
 
@@ -269,6 +270,8 @@ pub enum Effect {
     View(Image),
     /// Use the colours with this name.
     Theme(String),
+    /// Show images so.
+    Images(Choice),
     /// Look for sessions, and go on looking.
     Seek,
     /// Stop looking.

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::link::Links;
-use super::picture::Pictures;
+use super::picture::{Pictures, Tile};
 use super::theme::Theme;
 use crate::model::body::Key;
 use crate::model::entry::Entry;
@@ -140,6 +140,8 @@ pub struct Row {
     pub is_away: bool,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
+    /// The row of a drawing over its half blocks, for terminals that can show it.
+    pub tile: Option<Tile>,
 }
 
 /// Kinds of rows, for motions and for the spine.

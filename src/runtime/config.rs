@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::graphics::Setup;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
 use crate::ingest::find::Environment;
@@ -28,6 +29,8 @@ pub struct ViewConfig {
     pub ascii: bool,
     /// Whether the terminal is told where links lead.
     pub links: bool,
+    /// How images are shown, as far as the terminal need not be asked.
+    pub graphics: Setup,
     /// How changes of the file are noticed.
     pub watch: WatchMode,
     /// The level of detail to start with.

@@ -3,13 +3,17 @@
 //! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
 //! and never more often than a frame each `FRAME`.
 
+mod answers;
 pub mod clock;
 pub mod config;
 mod editor;
+mod gallery;
+pub mod graphics;
 mod images;
 mod input;
 mod look;
 mod opened;
+mod painting;
 mod replies;
 mod seeking;
 mod workers;
@@ -22,7 +26,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
-use crate::app::arrange::arrange;
 use crate::app::state::{Effect, Mode, State};
 use crate::app::update::{Event, act, update};
 use crate::demo::Demo;
@@ -32,9 +35,10 @@ use crate::model::found::Sighting;
 use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
-use crate::ui;
 use clock::now;
 use config::{Start, ViewConfig};
+use gallery::Gallery;
+use graphics::Told;
 use input::{Input, Signal};
 use opened::{Kept, Opened};
 use replies::Replies;
@@ -82,6 +86,8 @@ struct Viewer {
     input: Input,
     opened: Option<Opened>,
     seeking: Option<Seeking>,
+    gallery: Gallery,
+    told: Told,
     events: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -95,6 +101,8 @@ impl Viewer {
     fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
         let theme = look::first(config).map_err(anyhow::Error::msg)?;
+        let told = Told::default();
+        let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
         let screen = Screen::new()?;
         state.size = screen.size();
@@ -105,10 +113,24 @@ impl Viewer {
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
-        let input = Input::start(Replies::new(look::asks_for_background(config)))?;
+        let asks = look::asks_for_background(config) || !config.graphics.questions().is_empty();
+        let input = Input::start(Replies::new(asks))?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
-        Ok(Self { state, screen, config, colours, input, opened, seeking, events, _say: say })
+        let gallery = Gallery::default();
+        Ok(Self {
+            state,
+            screen,
+            config,
+            colours,
+            input,
+            opened,
+            seeking,
+            gallery,
+            told,
+            events,
+            _say: say,
+        })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -124,7 +146,7 @@ impl Viewer {
                 }
                 self.draw()?;
                 if !std::mem::replace(&mut has_drawn, true) {
-                    self.ask_for_background()?;
+                    self.ask()?;
                 }
                 drawn = Instant::now();
                 is_stale = self.state.is_unfinished();
@@ -157,25 +179,6 @@ impl Viewer {
         }
     }
 
-    /// After the first frame, so that nothing waits for an answer.
-    fn ask_for_background(&mut self) -> anyhow::Result<()> {
-        if look::asks_for_background(&self.config) {
-            self.screen.ask(replies::QUESTION)?;
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self) -> anyhow::Result<()> {
-        self.state.now = now();
-        let effects = arrange(&mut self.state);
-        let state = &self.state;
-        self.screen.draw(|frame| ui::view(state, frame))?;
-        for effect in effects {
-            self.carry_out(effect)?;
-        }
-        Ok(())
-    }
-
     /// Waits for something to happen, then takes all that has happened meanwhile. Says whether the
     /// screen may look different now.
     fn receive(&mut self, patience: Duration) -> anyhow::Result<(Next, bool)> {
@@ -205,6 +208,7 @@ impl Viewer {
         };
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
+            recv(self.input.answers) -> heard => self.hear(heard.ok()),
             recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
@@ -260,6 +264,8 @@ impl Viewer {
     fn signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
         match signal {
             Signal::Resize => {
+                self.gallery.doubt();
+                self.set_canvas();
                 let (columns, lines) = self.screen.size();
                 self.event(Event::Resize(columns, lines))
             }
@@ -296,8 +302,9 @@ impl Viewer {
             Effect::Edit(origin) => self.edit(origin)?,
             Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => self.set_theme(&name),
+            Effect::Images(choice) => self.set_images(choice)?,
             Effect::Reload => self.reload(),
-            Effect::Redraw => self.screen.forget()?,
+            Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,
             Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
         }
@@ -328,16 +335,6 @@ impl Viewer {
         Ok(())
     }
 
-    fn set_theme(&mut self, name: &str) {
-        match look::named(name, &self.config) {
-            Ok(theme) => {
-                self.state.theme = theme;
-                self.state.look_changed();
-            }
-            Err(why) => self.state.say(why),
-        }
-    }
-
     /// Gives the terminal away while something else has it.
     fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
         self.input.pause();
@@ -345,7 +342,7 @@ impl Viewer {
         let outcome = while_away();
         terminal::take()?;
         self.input.resume();
-        self.screen.forget()?;
+        self.repaint()?;
         let (columns, lines) = self.screen.size();
         self.update(Event::Resize(columns, lines));
         Ok(outcome)

@@ -15,6 +15,7 @@ pub mod header;
 pub mod outline;
 mod panel;
 mod picker;
+pub mod pictures;
 mod popup;
 pub mod spine;
 pub mod transcript;

@@ -8,6 +8,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
+use super::pictures;
 use crate::app::arrange::LEFT;
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
@@ -25,6 +26,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         return paint_empty(state, area, buffer);
     }
     let pattern = state.search.as_ref().map(|search| &search.pattern);
+    let drawings = pictures::in_sight(state);
     for (shown, y) in state.view.lines.iter().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
@@ -32,7 +34,12 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
+        // A picture has no words.
+        let pattern = pattern.filter(|_| row.tile.is_none());
         paint_row(state, row, is_worked_on, text, pattern, buffer);
+        if let Some(tile) = &row.tile {
+            pictures::mark(tile, &drawings, text, buffer);
+        }
     }
 }
 

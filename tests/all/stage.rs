@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::Terminal;
+use ratatui::{Frame, Terminal};
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use tv::app::arrange::{arrange, divide};
@@ -209,7 +209,11 @@ impl Stage {
     pub fn buffer(&self) -> Buffer {
         let (columns, lines) = self.state.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
-        terminal.draw(|frame| ui::view(&self.state, frame)).expect("drawing does not fail");
+        let paint = |frame: &mut Frame<'_>| {
+            ui::view(&self.state, frame);
+            ui::pictures::place(&self.state, frame.buffer_mut());
+        };
+        terminal.draw(paint).expect("drawing does not fail");
         terminal.backend().buffer().clone()
     }
 
