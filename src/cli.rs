@@ -279,7 +279,8 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
     let graphics = Setup {
         choice: settings.images.unwrap_or_default(),
         environment: surroundings.terminal.clone(),
-        is_plain: surroundings.no_color || ascii || depth == Depth::Sixteen,
+        is_plain: surroundings.no_color || ascii,
+        has_few_colours: depth == Depth::Sixteen,
     };
     let Surroundings { no_color, editor, colorfgbg, term, test_panic, environment, .. } = surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");

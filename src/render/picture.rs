@@ -122,8 +122,8 @@ impl Order {
 
 impl State {
     fn ask(&mut self, order: Order, key: &str) -> bool {
-        let is_asked = self.in_work.as_deref() == Some(key)
-            || self.waiting.iter().any(|waiting| waiting.key() == key);
+        let is_asked =
+            self.in_work.as_deref() == Some(key) || self.waiting.iter().any(|waiting| waiting.key() == key);
         if !is_asked {
             if self.waiting.len() >= MAX_WAITING {
                 self.waiting.pop_front();
@@ -406,12 +406,8 @@ mod tests {
         let mut data = std::io::Cursor::new(Vec::new());
         let made = image::RgbaImage::from_pixel(2, 2, image::Rgba([255, 255, 255, 0]));
         made.write_to(&mut data, image::ImageFormat::Png).unwrap();
-        let shown = rows(
-            &decode(&data.into_inner()).unwrap(),
-            (2, 1),
-            None,
-            &Theme::dark().with_depth(Depth::True),
-        );
+        let shown =
+            rows(&decode(&data.into_inner()).unwrap(), (2, 1), None, &Theme::dark().with_depth(Depth::True));
         assert_eq!(shown[0].line.spans[0].style.fg, Some(Color::Rgb(128, 128, 128)));
     }
 

@@ -270,7 +270,8 @@ mod tests {
 
     #[test]
     fn keys_are_keys() {
-        let typed = "aä\x1b[A\x1b[1;5C\x1bOB\x1b[5~\x1b[3;3~\r\t\x7f\x03\x1bx\x1b[Z\x1bOQ\x1b[15~\x1b[I\x1b[99~q";
+        let typed =
+            "aä\x1b[A\x1b[1;5C\x1bOB\x1b[5~\x1b[3;3~\r\t\x7f\x03\x1bx\x1b[Z\x1bOQ\x1b[15~\x1b[I\x1b[99~q";
         assert_eq!(
             told(&Answers::default().take(typed.as_bytes())),
             "a ä up ctrl-right down pgup alt-del enter tab backspace ctrl-c alt-x shift-tab F2 F5 q"
@@ -279,7 +280,9 @@ mod tests {
 
     #[test]
     fn what_was_only_begun_was_typed() {
-        for (bytes, wanted) in [("\x1b", "esc"), ("\x1b]", "alt-]"), ("\x1b_Gx", "alt-_ G x"), ("\x1b[", "alt-[")] {
+        for (bytes, wanted) in
+            [("\x1b", "esc"), ("\x1b]", "alt-]"), ("\x1b_Gx", "alt-_ G x"), ("\x1b[", "alt-[")]
+        {
             let mut answers = Answers::default();
             assert_eq!(answers.take(bytes.as_bytes()), []);
             assert!(answers.is_open());

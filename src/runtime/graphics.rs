@@ -86,8 +86,10 @@ pub struct Setup {
     pub choice: Choice,
     /// The environment.
     pub environment: Environment,
-    /// Images are not shown at all, or in few colours only.
+    /// Images are not shown at all.
     pub is_plain: bool,
+    /// There are fewer than 256 colours, so cells cannot name an image through tmux.
+    pub has_few_colours: bool,
 }
 
 impl Setup {
@@ -95,7 +97,7 @@ impl Setup {
     pub fn questions(&self) -> String {
         let environment = &self.environment;
         let is_moot = match self.choice {
-            Choice::Auto => self.is_plain,
+            Choice::Auto => self.is_plain || (environment.in_tmux && self.has_few_colours),
             // A sixel is made of pixels, so those of a cell must be known.
             Choice::Only(Means::Sixel) => environment.in_tmux,
             Choice::Only(_) => true,
@@ -118,6 +120,7 @@ impl Setup {
         let means = match self.choice {
             Choice::Only(means) => means,
             Choice::Auto if self.is_plain || environment.within_screen() => Means::Blocks,
+            Choice::Auto if environment.in_tmux && self.has_few_colours => Means::Blocks,
             Choice::Auto if environment.in_tmux => within_tmux(environment, told),
             Choice::Auto => named(told).or(environment.known()).unwrap_or(Means::Blocks),
         };
@@ -176,7 +179,12 @@ mod tests {
     }
 
     fn tmux() -> Environment {
-        Environment { term: "tmux-256color".to_owned(), in_tmux: true, is_kitty: true, ..Environment::default() }
+        Environment {
+            term: "tmux-256color".to_owned(),
+            in_tmux: true,
+            is_kitty: true,
+            ..Environment::default()
+        }
     }
 
     #[test]
@@ -229,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_reader_decides_first_and_pixels_must_be_known_for_sixels() {
-        let setup = |choice| Setup { choice, environment: xterm(), is_plain: false };
+        let setup = |choice| Setup { choice, environment: xterm(), ..Setup::default() };
         let told = Told::default();
         let only = |means| setup(Choice::Only(means));
         assert_eq!(only(Means::Off).canvas(&told, None).means, Means::Off);
@@ -242,7 +250,7 @@ mod tests {
 
     #[test]
     fn an_answer_about_pixels_counts_until_the_font_changes() {
-        let setup = Setup { choice: Choice::Only(Means::Sixel), environment: xterm(), is_plain: false };
+        let setup = Setup { choice: Choice::Only(Means::Sixel), environment: xterm(), ..Setup::default() };
         let mut told = Told::default();
         told.take(&crate::runtime::answers::Heard::Cell(9, 18), Some((10, 18)));
         assert_eq!(setup.canvas(&told, Some((10, 18))).cell, (9, 18));
@@ -254,6 +262,8 @@ mod tests {
         let asked = |environment| Setup { environment, ..Setup::default() }.questions();
         assert_eq!(asked(xterm()), "\x1b[>0q\x1b[16t\x1b[c");
         assert!(asked(tmux()).starts_with("\x1bPtmux;\x1b\x1b_G"));
+        let few = Setup { environment: tmux(), has_few_colours: true, ..Setup::default() };
+        assert_eq!(few.questions(), "");
         for term in ["", "dumb", "linux", "vt220", "screen-256color"] {
             assert_eq!(asked(Environment { term: term.to_owned(), ..Environment::default() }), "", "{term}");
         }

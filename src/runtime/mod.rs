@@ -118,19 +118,7 @@ impl Viewer {
         let config = config.clone();
         let (opened, seeking) = (None, None);
         let gallery = Gallery::default();
-        Ok(Self {
-            state,
-            screen,
-            config,
-            colours,
-            input,
-            opened,
-            seeking,
-            gallery,
-            told,
-            events,
-            _say: say,
-        })
+        Ok(Self { state, screen, config, colours, input, opened, seeking, gallery, told, events, _say: say })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {

@@ -55,7 +55,8 @@ pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buf
     else {
         return;
     };
-    let is_block = |x: &u16| buffer.cell((*x, line.y)).is_some_and(|cell| cell.symbol().starts_with(HALF_BLOCK));
+    let is_block =
+        |x: &u16| buffer.cell((*x, line.y)).is_some_and(|cell| cell.symbol().starts_with(HALF_BLOCK));
     let Some(first) = (line.x..line.right()).find(is_block) else { return };
     let columns = tile.drawing.shape.cells.0;
     for (x, column) in (first..line.right()).zip(0..columns) {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::{Frame, Terminal};
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+use ratatui::{Frame, Terminal};
 use tv::app::arrange::{arrange, divide};
 use tv::app::keys::{Code, Press, parse_keys};
 use tv::app::search::hits_of;
