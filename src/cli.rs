@@ -21,10 +21,12 @@ use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
+use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{doctor, list, show, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice, ViewConfig};
+use crate::runtime::graphics::Setup;
 use crate::runtime::look;
 use crate::settings::{self, Settings};
 
@@ -299,6 +301,12 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig
     let links = surroundings.has_links();
     let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
+    let graphics = Setup {
+        choice: settings.images.unwrap_or_default(),
+        environment: surroundings.terminal.clone(),
+        is_plain: surroundings.no_color || ascii,
+        has_few_colours: depth == Depth::Sixteen,
+    };
     let Surroundings { no_color, clipboard, editor, colorfgbg, term, test_panic, environment, .. } =
         surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
@@ -311,6 +319,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig
         no_color,
         ascii,
         links,
+        graphics,
         watch: watch(look.poll),
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),

@@ -94,9 +94,19 @@
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
 //! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each
-//!   cell ([`render::link`]), so the difference of two frames may write any of them alone. Images are half
-//!   blocks: cells like all others, which scroll, overlap and pass through multiplexers. A thread decodes
-//!   them out of their records, within limits, and keeps only what is small.
+//!   cell ([`render::link`]), so the difference of two frames may write any of them alone. A thread decodes
+//!   images out of their records, within limits, and keeps only what is small.
+//! * **Images are half blocks first.** They are cells like all others, which scroll, overlap and pass through
+//!   multiplexers, and they are there before anything else is made. What a terminal can do beyond that lies
+//!   over them: cells that name a place in an image ([`render::picture::kitty`]), or, where images cannot be
+//!   named, a picture for each row of cells, written when the frame is out and again when it moved or was
+//!   covered (`runtime::gallery`). A row that is partly covered stays half blocks. Encoded here are only pixels
+//!   that were decoded here; no byte of a file goes on. The crate for this (`ratatui-image`) asks and waits for
+//!   answers, changes the settings of tmux, sends an image with a cell that may be covered or never drawn,
+//!   takes none away, and leaves a hole where a pop-up was.
+//! * **Which graphics a terminal has is known by its name.** Knowing a protocol is not enough, and cells that
+//!   name an image cannot be asked for. The questions go out after the first frame; for a moment the bytes
+//!   that come are read by `runtime::answers`, because the library for keys drops most answers.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.

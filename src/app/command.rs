@@ -10,6 +10,7 @@ use super::columns::Numbers;
 use super::filter::expression::Expr;
 use super::filter::parse;
 use crate::model::moment::{Clock, Moment};
+use crate::render::picture::canvas::Choice;
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +65,8 @@ pub enum Setting {
     Wrap(bool),
     /// Numbers in the gutter.
     Gutter(Numbers),
+    /// How images are shown.
+    Images(Choice),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -99,6 +102,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
     Form { name: "set", argument: "[no]strip", doc: "the time strip" },
+    Form { name: "set", argument: "images=auto|kitty|iterm2|sixel|blocks|off", doc: "how images are shown" },
 ];
 
 impl FromStr for Command {
@@ -180,6 +184,9 @@ impl FromStr for Setting {
             let wrong = || "a gutter is none, lines or bytes".to_owned();
             return Numbers::named(name).map(Self::Gutter).ok_or_else(wrong);
         }
+        if let Some(choice) = typed.strip_prefix("images=") {
+            return choice.parse().map(Self::Images);
+        }
         if let Some((name, word @ ("on" | "off"))) = typed.split_once(' ') {
             let no = if word == "on" { "" } else { "no" };
             return format!("{no}{}", name.trim()).parse();
@@ -203,6 +210,7 @@ impl fmt::Display for Setting {
         let (name, is_on) = match self {
             Self::Theme(name) => return write!(f, "theme={name}"),
             Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
+            Self::Images(choice) => return write!(f, "images={choice}"),
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
@@ -230,6 +238,7 @@ mod tests {
             "goto 2026-01-31 10:42",
             "set theme=nord",
             "set nohints",
+            "set images=sixel",
             "set outline",
             "set nomouse",
             "pipe jq -r .type | less",
@@ -250,7 +259,7 @@ mod tests {
         assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
         assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
         assert!("10:42".parse::<Command>().is_ok());
-        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "25:99"] {
+        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "set images=warp", "25:99"] {
             assert!(typed.parse::<Command>().is_err(), "{typed}");
         }
     }

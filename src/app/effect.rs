@@ -8,6 +8,7 @@ use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
 use crate::model::record::Origin;
+use crate::render::picture::canvas::Choice;
 
 /// What the runtime is to do; the state itself touches nothing outside.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ pub enum Effect {
     View(Image),
     /// Use the colours with this name.
     Theme(String),
+    /// Show images so.
+    Images(Choice),
     /// Look for sessions, and go on looking.
     Seek,
     /// Stop looking.

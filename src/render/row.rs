@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::link::Links;
-use super::picture::Pictures;
+use super::picture::{Pictures, Tile};
 use super::source::Source;
 use super::theme::Theme;
 use crate::model::body::Key;
@@ -163,6 +163,8 @@ pub struct Row {
     pub links: Option<Arc<Links>>,
     /// What of the session's texts it shows.
     pub source: Source,
+    /// The row of a drawing over its half blocks, for terminals that can show it.
+    pub tile: Option<Tile>,
 }
 
 /// Kinds of rows, for motions and for the spine.

@@ -11,6 +11,8 @@ use self::card::Card;
 pub use self::card::change_text;
 use super::diff;
 use super::excerpt::Detail;
+use super::picture::canvas::Means;
+use super::picture::drawing::Shape;
 use super::picture::{self, Sight};
 use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
@@ -176,7 +178,11 @@ fn lane_line(sheet: &Sheet<'_>, lane: &LaneLine) -> Vec<Piece> {
 /// `[image png 45 KB]`, and the image below it where there are colours to show it in.
 pub fn image_rows(image: &Image, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
     let theme = look.theme;
-    let is_shown = theme.has_colour && !theme.ascii && !is_dim && width >= NARROWEST_IMAGE;
+    let is_shown = theme.has_colour
+        && !theme.ascii
+        && theme.canvas.means != Means::Off
+        && !is_dim
+        && width >= NARROWEST_IMAGE;
     let pictures = look.pictures.filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
     let (seen, more) = match pictures.map(|pictures| pictures.get(image)) {
         None | Some(Sight::Waiting) => (None, None),
@@ -194,8 +200,12 @@ pub fn image_rows(image: &Image, detail: Detail, is_dim: bool, width: usize, loo
     let line = wrap::fit(&[Span::styled(words, theme.dim)], width, theme.glyphs().cut);
     let mut rows = vec![Row { line: line.into(), ..Row::default() }];
     if let Some(picture) = seen {
+        let canvas = theme.canvas;
         let most = if detail.is_whole() { IMAGE_ROWS } else { PREVIEW_ROWS };
-        rows.extend(picture::rows(&picture, width, most, theme));
+        let cells = picture::cells(picture.size, width, most, canvas);
+        let drawn = pictures.filter(|_| canvas.is_graphic());
+        let drawing = drawn.and_then(|pictures| pictures.drawing(image, Shape { cells, canvas }));
+        rows.extend(picture::rows(&picture, cells, drawing.as_ref(), theme));
     }
     rows
 }

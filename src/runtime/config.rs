@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
+use super::graphics::Setup;
 use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
@@ -30,6 +31,8 @@ pub struct ViewConfig {
     pub ascii: bool,
     /// Whether the terminal is told where links lead.
     pub links: bool,
+    /// How images are shown, as far as the terminal need not be asked.
+    pub graphics: Setup,
     /// How changes of the file are noticed.
     pub watch: WatchMode,
     /// The level of detail to start with.

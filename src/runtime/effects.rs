@@ -46,10 +46,11 @@ impl Viewer {
             Effect::Edit(origin) => self.edit(origin)?,
             Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => look::set(&name, &self.config, &mut self.state),
+            Effect::Images(choice) => self.set_images(choice)?,
             Effect::Remember => self.keeper.keep_marks(&mut self.state),
             Effect::Forget => self.keeper.forget_all(&mut self.state),
             Effect::Reload => self.reload(),
-            Effect::Redraw => self.screen.forget()?,
+            Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,
             Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
         }
@@ -63,7 +64,7 @@ impl Viewer {
         let outcome = while_away();
         terminal::take()?;
         self.input.resume();
-        self.screen.forget()?;
+        self.repaint()?;
         let (columns, lines) = self.screen.size();
         self.update(Event::Resize(columns, lines));
         Ok(outcome)

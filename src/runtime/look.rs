@@ -37,7 +37,7 @@ pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
 pub fn set(name: &str, config: &ViewConfig, state: &mut State) {
     match named(name, config) {
         Ok(theme) => {
-            state.theme = theme;
+            state.theme = theme.with_canvas(state.theme.canvas);
             state.look_changed();
         }
         Err(why) => state.say(why),

@@ -3,17 +3,21 @@
 //! Invariant: the only wing that carries out effects, in the room of that name. Nothing is drawn unless
 //! something changed, and never more often than a frame each `FRAME`.
 
+mod answers;
 pub mod clipboard;
 pub mod clock;
 pub mod config;
 mod editor;
 mod effects;
+mod gallery;
+pub mod graphics;
 mod handing;
 mod images;
 mod input;
 pub mod look;
 mod memory;
 mod opened;
+mod painting;
 mod pipe;
 mod replies;
 mod seeking;
@@ -27,7 +31,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
-use crate::app::arrange::arrange;
 use crate::app::feeding;
 use crate::app::state::State;
 use crate::app::update::{Event, act, update};
@@ -37,9 +40,10 @@ use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
-use crate::ui;
 use clock::now;
 use config::{Start, ViewConfig};
+use gallery::Gallery;
+use graphics::Told;
 use input::{Input, Signal};
 use memory::Keeper;
 use opened::{Kept, Opened};
@@ -93,6 +97,8 @@ struct Viewer {
     opened: Option<Opened>,
     seeking: Option<Seeking>,
     keeper: Keeper,
+    gallery: Gallery,
+    told: Told,
     events: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -106,6 +112,8 @@ impl Viewer {
     fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
         let theme = look::first(config).map_err(anyhow::Error::msg)?;
+        let told = Told::default();
+        let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
         let screen = Screen::new()?;
         state.size = screen.size();
@@ -118,10 +126,25 @@ impl Viewer {
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
-        let input = Input::start(Replies::new(look::asks_for_background(config)))?;
+        let asks = look::asks_for_background(config) || !config.graphics.questions().is_empty();
+        let input = Input::start(Replies::new(asks))?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
-        Ok(Self { state, screen, config, colours, input, opened, seeking, keeper, events, _say: say })
+        let gallery = Gallery::default();
+        Ok(Self {
+            state,
+            screen,
+            config,
+            colours,
+            input,
+            opened,
+            seeking,
+            keeper,
+            gallery,
+            told,
+            events,
+            _say: say,
+        })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -137,7 +160,7 @@ impl Viewer {
                 }
                 self.draw()?;
                 if !std::mem::replace(&mut has_drawn, true) {
-                    self.ask_for_background()?;
+                    self.ask()?;
                 }
                 drawn = Instant::now();
                 is_stale = self.state.is_unfinished();
@@ -170,25 +193,6 @@ impl Viewer {
         }
     }
 
-    /// After the first frame, so that nothing waits for an answer.
-    fn ask_for_background(&mut self) -> anyhow::Result<()> {
-        if look::asks_for_background(&self.config) {
-            self.screen.tell(replies::QUESTION)?;
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self) -> anyhow::Result<()> {
-        self.state.now = now();
-        let effects = arrange(&mut self.state);
-        let state = &self.state;
-        self.screen.draw(|frame| ui::view(state, frame))?;
-        for effect in effects {
-            self.carry_out(effect)?;
-        }
-        Ok(())
-    }
-
     /// Waits for something to happen, then takes all that has happened meanwhile. Says whether the
     /// screen may look different now.
     fn receive(&mut self, patience: Duration) -> anyhow::Result<(Next, bool)> {
@@ -218,6 +222,7 @@ impl Viewer {
         };
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
+            recv(self.input.answers) -> heard => self.hear(heard.ok()),
             recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
@@ -273,6 +278,8 @@ impl Viewer {
     fn signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
         match signal {
             Signal::Resize => {
+                self.gallery.doubt();
+                self.set_canvas();
                 let (columns, lines) = self.screen.size();
                 self.event(Event::Resize(columns, lines))
             }

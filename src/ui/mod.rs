@@ -17,6 +17,7 @@ pub mod inspector;
 pub mod outline;
 mod panel;
 mod picker;
+pub mod pictures;
 mod popup;
 pub mod spine;
 pub mod strip;

@@ -8,6 +8,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
+use super::pictures;
 use crate::app::columns::number_of;
 use crate::app::panes::{LEFT, divide};
 use crate::app::state::State;
@@ -27,6 +28,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     let numbers = divide(state).numbers;
     let searched = state.search.as_ref().map(|search| &search.pattern);
+    let drawings = pictures::in_sight(state);
     for ((at, shown), y) in state.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
@@ -38,7 +40,12 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
+        // A picture has no words.
+        let pattern = pattern.filter(|_| row.tile.is_none());
         paint_row(state, row, is_worked_on, text, pattern, buffer);
+        if let Some(tile) = &row.tile {
+            pictures::mark(tile, &drawings, text, buffer);
+        }
         if state.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
             buffer.set_style(line, state.theme.selected());
         }

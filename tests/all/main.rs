@@ -23,6 +23,8 @@ mod finding;
 mod fixtures;
 mod follow;
 mod golden;
+#[cfg(feature = "images")]
+mod graphics;
 mod invariants;
 mod journeys;
 mod layout;

@@ -12,17 +12,32 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The program in a terminal of its own.
-struct Console {
+pub struct Console {
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     output: Receiver<Vec<u8>>,
     screen: vt100::Parser,
-    raw: Vec<u8>,
+    /// All that was written.
+    pub raw: Vec<u8>,
 }
 
+/// Variables by which terminals make themselves known: those of the test's own terminal say nothing here.
+const TERMINALS: [&str; 9] = [
+    "COLORTERM",
+    "KITTY_WINDOW_ID",
+    "KONSOLE_VERSION",
+    "LC_TERMINAL",
+    "STY",
+    "TERM_PROGRAM",
+    "TMUX",
+    "WEZTERM_EXECUTABLE",
+    "COLORFGBG",
+];
+
 impl Console {
-    fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+    /// Starts the program.
+    pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::run(env!("CARGO_BIN_EXE_tv"), arguments, environment)
     }
 
@@ -35,6 +50,9 @@ impl Console {
         command.env("LANG", "C.UTF-8");
         // Whoever wants state names a folder for it.
         command.env("TV_STATE", "off");
+        for name in TERMINALS {
+            command.env_remove(name);
+        }
         for (name, value) in environment {
             command.env(name, value);
         }
@@ -61,8 +79,9 @@ impl Console {
         }
     }
 
+    /// Waits for something.
     #[track_caller]
-    fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
+    pub fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !condition(self) {
             assert!(start.elapsed() < PATIENCE, "{what} did not happen; the screen:\n{}", self.text());
@@ -70,22 +89,26 @@ impl Console {
         }
     }
 
+    /// Waits for words on the screen.
     #[track_caller]
-    fn wait_for(&mut self, words: &str) {
+    pub fn wait_for(&mut self, words: &str) {
         self.wait(&format!("{words:?} on the screen"), |console| console.text().contains(words));
     }
 
-    fn text(&self) -> String {
+    /// What the screen shows.
+    pub fn text(&self) -> String {
         self.screen.screen().contents()
     }
 
-    fn send(&mut self, keys: &str) {
+    /// Types.
+    pub fn send(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).expect("keys are taken");
         self.writer.flush().expect("keys are taken");
     }
 
+    /// Waits for the end, and gives the exit code.
     #[track_caller]
-    fn wait_for_exit(&mut self) -> u32 {
+    pub fn wait_for_exit(&mut self) -> u32 {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("the child is ours") {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+use ratatui::{Frame, Terminal};
 use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
 use tv::app::keys::{Code, Press, parse_keys};
@@ -211,7 +211,11 @@ impl Stage {
     pub fn buffer(&self) -> Buffer {
         let (columns, lines) = self.state.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
-        terminal.draw(|frame| ui::view(&self.state, frame)).expect("drawing does not fail");
+        let paint = |frame: &mut Frame<'_>| {
+            ui::view(&self.state, frame);
+            ui::pictures::place(&self.state, frame.buffer_mut());
+        };
+        terminal.draw(paint).expect("drawing does not fail");
         terminal.backend().buffer().clone()
     }
 
