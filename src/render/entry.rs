@@ -305,7 +305,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if is_closed {
         return;
     }
-    let rows = body::untitled(&raw.body, detail, sheet.room(), sheet.look);
+    let rows = body::untitled(&raw.body, detail, sheet.nodes(0), sheet.room(), sheet.look);
     sheet.body(rows);
 }
 

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
-use super::diff;
+use super::{diff, tree};
 use super::excerpt::Detail;
 use super::picture::{self, Sight};
 use super::row::{LaneLine, Look, Row, RowKind};
@@ -24,6 +24,8 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
+/// Bytes of arguments in a head row.
+const LONG_HEAD: usize = 400;
 /// Rows of an image, and of its preview.
 const IMAGE_ROWS: usize = 32;
 const PREVIEW_ROWS: usize = 12;
@@ -136,6 +138,9 @@ fn word(call: &ToolCall) -> String {
 fn headline(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let text = first_line(&call.headline);
+    if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
+        return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
+    }
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {
             vec![Span::styled(text, theme.accent)]

@@ -1,0 +1,1 @@
+//! Trees as rows, and their folds.
