@@ -269,7 +269,9 @@ fn page(state: &mut State, shown: &HashSet<EntryId>) -> Vec<Effect> {
         }
     }
     for (id, holder) in std::mem::take(&mut state.cache.wanted) {
-        let Some(entry) = state.transcript.get(holder).filter(|_| state.asked.insert(holder)) else { continue };
+        let Some(entry) = state.transcript.get(holder).filter(|_| state.asked.insert(holder)) else {
+            continue;
+        };
         let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
         origins.extend(bodies.filter(|body| body.is_away()).map(|body| body.from));
         entries.extend([holder, id]);

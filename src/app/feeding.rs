@@ -192,8 +192,9 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
     let moved = |focus: Focus| now_at(key_of(focus.entry)).map(|entry| Focus { entry, ..focus });
     let moved_anchor = |anchor: Anchor| match anchor {
-        Anchor::Row { entry, block, row, node, line } => now_at(key_of(entry))
-            .map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, node, line }),
+        Anchor::Row { entry, block, row, node, line } => {
+            now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, node, line })
+        }
         Anchor::Tail => Anchor::Tail,
     };
     state.view.anchor = moved_anchor(state.view.anchor);

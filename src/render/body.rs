@@ -38,13 +38,7 @@ impl Shown<'_> {
 }
 
 /// A body that belongs to no call.
-pub fn untitled(
-    body: &Body,
-    detail: Detail,
-    nodes: Nodes<'_>,
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
+pub fn untitled(body: &Body, detail: Detail, nodes: Nodes<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     body_rows(body, Shown { detail, preview: RECORD, nodes }, width, look)
 }
 
@@ -137,6 +131,16 @@ pub fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> 
     }
     if body.tree().is_none() && is_markdown(text) {
         return prose(text, Manner::Prose, limit, width, look);
+    }
+    body_rows(body, shown, width, look)
+}
+
+/// What a tool of a server told: a page with headings or tables is set as such, with its line breaks.
+pub fn told(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let text = body.text_or_stub();
+    if body.tree().is_none() && !text.contains('\u{1b}') && is_markdown(text) && !text.starts_with(['{', '['])
+    {
+        return prose(text, Manner::Typed, shown.limit(), width, look);
     }
     body_rows(body, shown, width, look)
 }

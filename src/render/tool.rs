@@ -8,12 +8,12 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
-use super::{diff, tree};
 use super::excerpt::Detail;
 use super::picture::{self, Sight};
 use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
 use super::wrap::{self, Piece};
+use super::{diff, tree};
 use crate::model::body::Image;
 use crate::model::entry::StrayResult;
 use crate::model::figures;

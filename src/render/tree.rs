@@ -16,7 +16,7 @@ use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use crate::model::body::Tree;
 use crate::model::figures;
-use writer::{Writer, Manner};
+use writer::{Manner, Writer};
 
 /// Deeper values are told as a count.
 const MAX_DEPTH: usize = 24;
@@ -46,7 +46,8 @@ impl<'a> Value<'a> {
 /// The rows of a whole tree, at most `limit`; a last row tells what is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let nodes = Nodes::of(None, 0, 0);
-    let manner = Manner { depth: usize::MAX, strings: usize::MAX, page: usize::MAX, by_hand: false, walks: false };
+    let manner =
+        Manner { depth: usize::MAX, strings: usize::MAX, page: usize::MAX, by_hand: false, walks: false };
     written(Value::Tree(tree), manner, nodes, (width, limit), look)
 }
 

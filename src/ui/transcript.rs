@@ -75,7 +75,11 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
             None => is_head || is_first_in_sight,
         };
         let mark = if is_here { "▶" } else { "▎" };
-        let mark = if state.theme.ascii { ">" } else { mark };
+        let mark = match (state.theme.ascii, is_here) {
+            (true, true) => ">",
+            (true, false) => ":",
+            (false, _) => mark,
+        };
         if is_head || is_first_in_sight || row.kind != crate::render::row::RowKind::Gap {
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
         }

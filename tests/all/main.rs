@@ -27,6 +27,7 @@ mod invariants;
 mod journeys;
 mod layout;
 mod markdown;
+mod nodes;
 mod openclaw;
 mod paging;
 mod picker;

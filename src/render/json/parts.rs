@@ -86,7 +86,9 @@ mod tests {
     use super::Parts;
 
     fn parts(text: &str) -> Vec<(String, &str)> {
-        Parts::of(text).map(|(key, value)| (key.map(|key| key.to_string()).unwrap_or_default(), value)).collect()
+        Parts::of(text)
+            .map(|(key, value)| (key.map(|key| key.to_string()).unwrap_or_default(), value))
+            .collect()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
-use crate::render::body::{Shown, body_rows, fetched, mark_away, prose, raw_rows};
+use crate::render::body::{Shown, body_rows, fetched, mark_away, prose, raw_rows, told};
 use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::Manner;
@@ -15,8 +15,8 @@ use crate::render::nodes::Nodes;
 use crate::render::output::{self, Source};
 use crate::render::row::{Look, Row};
 use crate::render::sheet::{Sheet, hidden_row};
-use crate::render::wrap::{self, Piece};
 use crate::render::tree::{self, Value};
+use crate::render::wrap::{self, Piece};
 use crate::render::{code, diff};
 
 /// Lines of a preview: from the beginning and from the end.
@@ -159,8 +159,22 @@ impl<'a> Card<'a> {
                 let extent = self.detail.extent(FILE.0 * 2, FILE.1);
                 output::source_code(source, language, extent, self.width, self.look)
             }
-            None => self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default(),
+            None => self.cell().unwrap_or_else(|| {
+                self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default()
+            }),
         }
+    }
+
+    /// The new source of a notebook's cell.
+    fn cell(&self) -> Option<Vec<Row>> {
+        let input = self.call.input.tree()?;
+        let text = input.get("new_source").and_then(Tree::as_text).filter(|text| !text.is_blank())?;
+        let is_prose =
+            input.get("cell_type").and_then(Tree::as_text).is_some_and(|kind| kind.as_str() == "markdown");
+        let source = Source { text, lines: text.lines().count() };
+        let extent = self.detail.extent(CHANGE.0, CHANGE.1);
+        let language = if is_prose { "markdown" } else { "python" };
+        Some(output::source_code(source, language, extent, self.width, self.look))
     }
 
     /// A command that the head row cannot show whole.
@@ -238,9 +252,8 @@ impl<'a> Card<'a> {
                 prose(text, Manner::Prose, self.preview_rows(4), self.width, self.look)
             }
             ToolKind::Fetch => fetched(&result.body, self.shown(FILE), self.width, self.look),
-            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan | ToolKind::Other => {
-                self.output(result, OUTPUT)
-            }
+            ToolKind::Other => told(&result.body, self.shown(OUTPUT), self.width, self.look),
+            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan => self.output(result, OUTPUT),
         }
     }
 

@@ -52,8 +52,8 @@ fn tasks_of(input: &Tree) -> Option<Vec<Task>> {
 
 fn task_of(task: &Tree) -> Option<Task> {
     let text = |names: &[&str]| names.iter().find_map(|name| task.get(name).and_then(Tree::as_text));
-    let content = text(&["content", "step", "title", "text", "description", "task", "subject"])
-        .or(task.as_text())?;
+    let content =
+        text(&["content", "step", "title", "text", "description", "task", "subject"]).or(task.as_text())?;
     let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
     let state = match text(&["status", "state"]).map_or("", Text::as_str) {
         "completed" | "done" => State::Done,

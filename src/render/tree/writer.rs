@@ -351,7 +351,8 @@ fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Left) {
         }
         Value::Tree(tree) => {
             let items = tree.items();
-            let children = items.iter().take(reach).map(|value| Child { key: None, value: Value::Tree(value) });
+            let children =
+                items.iter().take(reach).map(|value| Child { key: None, value: Value::Tree(value) });
             (children.collect(), Left::Values(items.len().saturating_sub(reach), "item"))
         }
         Value::Json(text) => {

@@ -33,11 +33,15 @@ pub struct Changed {
 /// The tasks of the new plan in their order, then what it dropped.
 pub fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
     let mut left: Vec<Option<&Task>> = before.iter().map(Some).collect();
-    let mut partners: Vec<Option<&Task>> = after.iter().map(|task| take(&mut left, |old| is_same(old, task))).collect();
+    let mut partners: Vec<Option<&Task>> =
+        after.iter().map(|task| take(&mut left, |old| is_same(old, task))).collect();
     for (task, partner) in after.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
         *partner = take(&mut left, |old| is_alike(&old.text, &task.text));
     }
-    let told = after.iter().zip(partners).map(|(task, partner)| Changed { task: task.clone(), change: change(partner, task) });
+    let told = after
+        .iter()
+        .zip(partners)
+        .map(|(task, partner)| Changed { task: task.clone(), change: change(partner, task) });
     let gone = left.iter().flatten().filter(|old| old.state != State::Dropped);
     let gone = gone.map(|old| Changed { task: (*old).clone(), change: Change::Gone });
     told.chain(gone).collect()

@@ -44,12 +44,10 @@ fn shown(before: Option<Tree>, after: &Tree, whole: bool) -> Vec<String> {
 
 #[test]
 fn tasks_are_known_by_their_words() {
-    let before = [task("read the code", State::Done), task("write tests", State::Todo), task("sing", State::Todo)];
-    let after = [
-        task("write tests", State::Doing),
-        task("read  the code", State::Done),
-        task("dance", State::Todo),
-    ];
+    let before =
+        [task("read the code", State::Done), task("write tests", State::Todo), task("sing", State::Todo)];
+    let after =
+        [task("write tests", State::Doing), task("read  the code", State::Done), task("dance", State::Todo)];
     let changes: Vec<Change> = between(&before, &after).into_iter().map(|changed| changed.change).collect();
     assert_eq!(changes, [Change::State(State::Todo), Change::None, Change::Added, Change::Gone]);
 }
@@ -74,7 +72,15 @@ fn the_first_plan_is_shown_whole() {
 fn later_plans_show_what_changed() {
     let names = ["one", "two", "three", "four", "five", "six"];
     let state = |done: usize| {
-        let status = move |at: usize| if at < done { "completed" } else if at == done { "in_progress" } else { "pending" };
+        let status = move |at: usize| {
+            if at < done {
+                "completed"
+            } else if at == done {
+                "in_progress"
+            } else {
+                "pending"
+            }
+        };
         names.iter().enumerate().map(|(at, name)| (*name, status(at))).collect::<Vec<_>>()
     };
     let mut next = state(4);
