@@ -29,9 +29,9 @@ impl<'a> Source<'a> {
 
 /// Output of a tool, with its colours.
 pub fn plain(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>, base: Style) -> Vec<Row> {
-    let has_colour = look.theme.has_colour;
+    let colours = look.theme.has_colour.then_some(look.theme.depth);
     fold(source, extent, width, look, |part| {
-        ansi::lines(part, base, has_colour).into_iter().map(|spans| (Vec::new(), spans)).collect()
+        ansi::lines(part, base, colours).into_iter().map(|spans| (Vec::new(), spans)).collect()
     })
 }
 

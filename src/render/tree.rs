@@ -46,8 +46,14 @@ impl<'a> Value<'a> {
 /// The rows of a whole tree, at most `limit`; a last row tells what is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let nodes = Nodes::of(None, 0, 0);
-    let manner =
-        Manner { depth: usize::MAX, strings: usize::MAX, page: usize::MAX, by_hand: false, walks: false };
+    let manner = Manner {
+        depth: usize::MAX,
+        strings: usize::MAX,
+        page: usize::MAX,
+        by_hand: false,
+        walks: false,
+        is_raw: true,
+    };
     written(Value::Tree(tree), manner, nodes, (width, limit), look)
 }
 
@@ -71,6 +77,7 @@ pub fn folded(
         page: if is_whole { usize::MAX } else { PAGE.0 },
         by_hand: matches!(detail, Detail::Open | Detail::Full),
         walks: detail == Detail::Open,
+        is_raw: detail == Detail::Raw,
     };
     written(value, manner, nodes, (width, limit), look)
 }

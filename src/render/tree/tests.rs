@@ -120,13 +120,28 @@ fn a_text_too_large_for_a_tree_is_read_as_far_as_it_is_shown() {
     let mut folds = NodeFolds::default();
     let preview = laid_out(&text, Detail::Preview, &folds, 8);
     assert!(preview.len() <= 10, "{}", preview.len());
-    assert!(shown(&preview)[0].starts_with("- ▸ 2 keys  id: 1, body: xxx"), "{:?}", shown(&preview)[0]);
+    assert!(shown(&preview)[0].starts_with("- ▸ id: 1, body: xxx"), "{:?}", shown(&preview)[0]);
     let open = laid_out(&text, Detail::Open, &folds, 20_000);
     assert_eq!(open.len(), 101);
     assert!(shown(&open)[100].contains("MB more"), "{:?}", shown(&open)[100]);
     folds.set(open[3].node.unwrap().id, true);
     let open = laid_out(&text, Detail::Open, &folds, 20_000);
     assert_eq!(shown(&open)[3..5], ["- ▾", "  id:   1"]);
+}
+
+#[test]
+fn strings_of_json_are_trees_but_not_in_raw_records() {
+    let text = r#"{"name": "shell", "arguments": "{\"command\": [\"ls\", \"-l\"], \"why\": \"to see\"}"}"#;
+    let shown_as = |detail| shown(&laid_out(text, detail, &NodeFolds::default(), 20));
+    assert_eq!(shown_as(Detail::Preview)[2..], ["  command: [ls, -l]", "  why:     to see"]);
+    assert!(shown_as(Detail::Raw)[1].starts_with(r#"arguments: {"command": ["#));
+}
+
+#[test]
+fn nothing_is_hidden_that_would_fit_in_the_row_that_says_so() {
+    let text = format!(r#"{{"id": "{}", "log": "a\nb\nc"}}"#, "word ".repeat(30));
+    let rows = shown(&laid_out(&text, Detail::Preview, &NodeFolds::default(), 20));
+    assert!(!rows[..3].iter().any(|row| row.contains('…')), "{rows:?}");
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(super) struct Manner {
     pub by_hand: bool,
     /// Whether the reader goes from node to node.
     pub walks: bool,
+    /// Whether everything is shown as it was recorded.
+    pub is_raw: bool,
 }
 
 /// A value on its way to its rows: what stands in front of it, and where it stands in the tree.
@@ -104,7 +106,10 @@ impl<'a> Writer<'a> {
                 None => self.string(spot, &Text::output(text)),
             },
             Value::Json(text) if text.starts_with('"') => self.large_string(spot, text),
-            Value::Tree(Tree::Text(text)) => self.string(spot, text),
+            Value::Tree(Tree::Text(text)) => match self.inner(text) {
+                Some(tree) => self.value(spot, Value::Tree(&tree)),
+                None => self.string(spot, text),
+            },
             Value::Tree(tree) if !has_children(tree) || spot.depth >= MAX_DEPTH => self.scalar(spot, tree),
             Value::Tree(_) | Value::Json(_) => {
                 let by_default = spot.depth < self.manner.depth && !matches!(value, Value::Json(_));
@@ -117,21 +122,27 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `key: ▸ 3 keys  id: 1, name: x`
+    /// The tree of a string that is JSON itself, as arguments of calls often are; raw records stay as they
+    /// are.
+    fn inner(&self, text: &Text) -> Option<Tree> {
+        let tree = if self.manner.is_raw { None } else { json::parse(text) };
+        tree.filter(has_children)
+    }
+
+    /// `key: ▸ id: 1, name: x`
     fn closed(&mut self, spot: Spot, value: Value<'_>) {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();
-        let (size, text) = match value {
-            Value::Tree(Tree::Map(members)) => (count(members.len(), "key"), compact_of(value, self.width)),
-            Value::Tree(tree) => (count(tree.items().len(), "item"), compact_of(value, self.width)),
-            Value::Json(text) => {
-                let size = figures::bytes(u64::try_from(text.len()).unwrap_or(u64::MAX));
-                (size, wrap::head(text, self.width).to_owned())
-            }
+        let text = compact_of(value, self.width);
+        // The keys of an object say themselves what there is.
+        let size = match value {
+            Value::Tree(Tree::List(items)) => format!("{}  ", count(items.len(), "item")),
+            Value::Tree(_) => String::new(),
+            Value::Json(text) => format!("{}  ", bytes_of(text.len())),
         };
         let mut spans = spot.front;
         spans.push(Span::styled(format!("{} ", glyphs.closed), theme.accent));
-        spans.push(Span::styled(format!("{size}  "), theme.dim));
+        spans.push(Span::styled(size, theme.dim));
         let plain = without_sgr(&text).split_whitespace().collect::<Vec<_>>().join(" ");
         let inner = plain.get(1..plain.len().saturating_sub(1)).unwrap_or(&plain);
         spans.push(Span::styled(inner.to_owned(), theme.dim));
@@ -246,6 +257,7 @@ impl<'a> Writer<'a> {
         let rest = text.len() - shown.len();
         let first = self.rows.len();
         let (id, parent) = (spot.id, spot.parent);
+        let mut before = 0;
         let lines_left = if text.contains('\n') {
             self.paragraph(spot, shown, most)
         } else {
@@ -254,16 +266,20 @@ impl<'a> Writer<'a> {
             let front = wrap::width_of(&spot.front);
             let mut spans = spot.front;
             spans.push(Span::styled(plain, self.look.theme.text));
-            let lines = wrap::wrap(&spans, &Frame { limit: most + 1, ..Frame::hanging(self.width, front) });
-            let is_cut = lines.len() > most;
+            let limit = most.saturating_add(2);
+            let lines = wrap::wrap(&spans, &Frame { limit, ..Frame::hanging(self.width, front) });
+            // A row that says how much is missing could as well be that one row.
+            let is_cut = lines.len() > most.saturating_add(1);
+            let most = if is_cut { most } else { lines.len() };
+            before = front;
             self.rows.extend(lines.into_iter().take(most).map(|line| Row { line, ..Row::default() }));
             usize::from(is_cut)
         };
         let is_cut = lines_left > 0 || rest > 0;
         let node = self.node(id, parent, if is_cut { Some(false) } else { is_open.then_some(true) });
         if is_cut {
-            let shown_bytes: usize =
-                self.rows.iter().skip(first).map(|row| row.line.to_string().trim().len()).sum();
+            let own = |row: &Row| row.line.to_string().trim_end().len().saturating_sub(before);
+            let shown_bytes: usize = self.rows.iter().skip(first).map(own).sum();
             let what = match lines_left {
                 0 | 1 => format!("+{}", bytes_of(text.len().saturating_sub(shown_bytes))),
                 lines => format!("+{}", count(lines + lines_in(text, shown.len()), "line")),
@@ -294,7 +310,7 @@ impl<'a> Writer<'a> {
             let frame = Frame { first: bar.clone(), rest: bar.clone(), ..Frame::of(self.width) };
             self.push(vec![Span::styled(line.to_owned(), self.look.theme.text)], &frame, None);
         }
-        lines.count()
+        lines.filter(|line| !line.trim().is_empty()).count()
     }
 
     /// The beginning of a string that is too large even to be decoded.
