@@ -7,4 +7,5 @@ pub mod models;
 pub mod oddities;
 pub mod pairing;
 pub mod phrases;
+pub mod plans;
 pub mod prices;

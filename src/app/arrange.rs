@@ -158,7 +158,7 @@ fn keep_place(state: &mut State, before: &Sequence) {
     if let Anchor::Row { entry, line, .. } = state.view.anchor
         && let Some(Focus { entry, block }) = instead_of(entry)
     {
-        state.view.anchor = Anchor::Row { entry, block, row: 0, line };
+        state.view.anchor = Anchor::Row { entry, block, row: 0, node: None, line };
     }
     if let Some(focus) = state.view.focus.and_then(|focus| instead_of(focus.entry)) {
         state.view.focus = Some(focus);
@@ -229,6 +229,14 @@ fn page(state: &mut State, shown: &HashSet<EntryId>) -> Vec<Effect> {
             entries.push(*id);
             origins.extend(from);
         }
+    }
+    for (id, holder) in std::mem::take(&mut state.cache.wanted) {
+        let Some(entry) = state.transcript.get(holder).filter(|_| state.asked.insert(holder)) else {
+            continue;
+        };
+        let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+        origins.extend(bodies.filter(|body| body.is_away()).map(|body| body.from));
+        entries.extend([holder, id]);
     }
     if entries.is_empty() {
         return Vec::new();

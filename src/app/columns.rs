@@ -128,14 +128,15 @@ fn keeping_place(state: &mut State, change: impl FnOnce(&mut State)) {
     let before = anchored(state);
     change(state);
     state.look_changed();
-    let (Some((rows, row)), Anchor::Row { entry, block, line, .. }) = (before, state.view.anchor) else {
+    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, state.view.anchor)
+    else {
         return;
     };
     let number = rows.iter().take(row + 1).filter(|row| !row.continues).count();
     let Some((rows, _)) = anchored(state) else { return };
     let starts = rows.iter().enumerate().filter(|(_, row)| !row.continues).map(|(place, _)| place);
     let row = starts.take(number).last().unwrap_or(0);
-    state.view.anchor = Anchor::Row { entry, block, row, line };
+    state.view.anchor = Anchor::Row { entry, block, row, node, line };
 }
 
 /// The rows of the block that holds the window, and which of them does.

@@ -220,8 +220,8 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
     let moved = |focus: Focus| now_at(key_of(focus.entry)).map(|entry| Focus { entry, ..focus });
     let moved_anchor = |anchor: Anchor| match anchor {
-        Anchor::Row { entry, block, row, line } => {
-            now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, line })
+        Anchor::Row { entry, block, row, node, line } => {
+            now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, node, line })
         }
         Anchor::Tail => Anchor::Tail,
     };
@@ -266,8 +266,11 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
 /// Puts bodies back that were read again.
 pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
     for id in state.transcript.fill(entries, contents) {
-        state.cache.forget(id);
         state.asked.remove(&id);
+    }
+    // Entries wait for the bodies of others, too.
+    for id in entries {
+        state.cache.forget(*id);
     }
     let shown: Vec<EntryId> =
         state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();

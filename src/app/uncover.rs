@@ -66,6 +66,10 @@ fn arrive(state: &mut State, frame: Frame, pattern: &Regex, (focus, edge): (Focu
         open_fold(state, focus);
         rows = rows_of(state, frame, focus);
         hits = rows_with_hits(&rows, pattern);
+        if hits.len() < lines.max(1) && open_nodes(state, focus, &rows) {
+            rows = rows_of(state, frame, focus);
+            hits = rows_with_hits(&rows, pattern);
+        }
     }
     let is_away = rows.iter().any(|row| row.is_away);
     let number = if edge == Edge::First { 0 } else { hits.len().saturating_sub(1) };
@@ -128,6 +132,17 @@ fn open_fold(state: &mut State, hit: Focus) {
         state.folds.set(&key, hit.block, Fold::Open);
         state.cache.forget(hit.entry);
     }
+}
+
+/// Opens the nodes of a block's trees, if some are closed. Answers whether it did.
+fn open_nodes(state: &mut State, hit: Focus, rows: &[Row]) -> bool {
+    let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
+    let Some(entry) = state.transcript.get(hit.entry).filter(|_| rows.iter().any(is_closed)) else {
+        return false;
+    };
+    let is_news = state.folds.open_nodes(&entry.key, hit.block);
+    state.cache.forget(hit.entry);
+    is_news
 }
 
 /// The rows of the block.

@@ -45,6 +45,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         code: None,
         lists: Vec::new(),
         wants_gap: false,
+        after_definition: false,
         is_apart: true,
         places: Places::of(text),
     };
@@ -53,10 +54,14 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
     for (event, range) in parser.into_offset_iter() {
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
         writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
-        if matches!(event, Event::Start(_)) && writer.is_between_blocks() {
-            definitions
-                .before(range.start)
-                .for_each(|span| writer.definition(text.get(span.clone()), span.start));
+        let place = match &event {
+            Event::Start(_) if writer.is_between_blocks() => range.start,
+            // What stands in a container stays there.
+            Event::End(TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => range.end,
+            _ => 0,
+        };
+        for span in definitions.before(place) {
+            writer.definition(text.get(span.clone()), span.start);
         }
         writer.places.enter(&event, &range, writer.inline.ink());
         let end = range.end;
@@ -126,6 +131,8 @@ struct Writer<'a> {
     /// Numbers of the next items; `None` for bullets.
     lists: Vec<Option<u64>>,
     wants_gap: bool,
+    /// Whether the last row is a definition.
+    after_definition: bool,
     /// Whether air may stand in front of the next block: a human may not have typed any.
     is_apart: bool,
     /// Which lines of the text are being written.
@@ -255,6 +262,7 @@ impl Writer<'_> {
     /// Before a block: what was begun is ended, and a row of air if there is something above.
     fn block_starts(&mut self) {
         self.paragraph();
+        self.wants_gap |= std::mem::take(&mut self.after_definition);
         let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
         if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
@@ -287,19 +295,32 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether no block is open, so that something can stand in between.
+    /// Whether no paragraph, list or table is open, so that something can stand in between.
     fn is_between_blocks(&self) -> bool {
-        self.containers.is_empty() && self.lists.is_empty() && self.table.is_none() && self.inline.is_empty()
+        let is_in_list = !self.lists.is_empty() && self.containers.len() < self.lists.len();
+        !is_in_list && self.table.is_none() && self.inline.is_empty()
     }
 
-    /// The address of a reference that nothing refers to, or that was typed: as it was written.
+    /// The address of a reference that nothing refers to, or that was typed: as it was written. Words that
+    /// only look like one, `[Status]: done`, are prose.
     fn definition(&mut self, source: Option<&str>, start: usize) {
-        self.block_starts();
-        for (at, line) in source.unwrap_or_default().lines().enumerate() {
+        let source = source.unwrap_or_default();
+        // Definitions below each other have no air between them.
+        if !std::mem::take(&mut self.after_definition) {
+            self.block_starts();
+        }
+        let (label, address) = source.split_once("]:").unwrap_or_default();
+        let is_prose = !label.is_empty() && !address.contains(['/', '.', '#', '@', ':']);
+        for (at, line) in source.lines().enumerate() {
             self.places.go_to(start, at, self.inline.ink());
-            self.inline.aside(line.trim());
+            if is_prose {
+                self.inline.text(line.trim());
+            } else {
+                self.inline.aside(line.trim());
+            }
             self.paragraph();
         }
+        self.after_definition = true;
     }
 
     fn item(&mut self, source: &str) {
@@ -457,8 +478,7 @@ impl Writer<'_> {
 
 /// Whether an empty line stands at the end.
 fn ends_in_blank_line(text: &str) -> bool {
-    let blanks = text.bytes().rev().take_while(u8::is_ascii_whitespace);
-    blanks.filter(|byte| *byte == b'\n').count() > 1
+    text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count() > 1
 }
 
 #[cfg(test)]

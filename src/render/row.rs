@@ -6,10 +6,11 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::link::Links;
+use super::nodes::{Node, NodeFolds};
 use super::picture::{Pictures, Tile};
 use super::source::Source;
 use super::theme::Theme;
-use crate::model::body::Key;
+use crate::model::body::{Body, Key};
 use crate::model::entry::Entry;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -109,6 +110,10 @@ pub struct Item<'a> {
     pub entry: &'a Entry,
     /// Folds of its blocks, by place; missing ones are [`Fold::ByLevel`].
     pub folds: &'a [Fold],
+    /// Nodes of its trees that were folded by hand.
+    pub nodes: Option<&'a NodeFolds>,
+    /// Inputs of the plans that its own plans took the place of, by the place of the block.
+    pub plans: &'a [(usize, &'a Body)],
     /// Facts of the turn that it opens, ready to print: `6 calls 1✗ · 1m52s · $0.21`.
     pub turn: Option<&'a str>,
     /// Cost and tokens of the answer, ready to print: `↑118k (97% cached) ↓402  $0.031`.
@@ -159,6 +164,8 @@ pub struct Row {
     pub is_away: bool,
     /// The row goes on with a line that began above it.
     pub continues: bool,
+    /// The node of a tree that it shows, if the reader can go from node to node.
+    pub node: Option<Node>,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
     /// What of the session's texts it shows.

@@ -9,7 +9,6 @@ use ratatui::text::Span;
 
 use self::card::Card;
 pub use self::card::change_text;
-use super::diff;
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::Shape;
@@ -18,6 +17,7 @@ use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
 use super::source::Source;
 use super::wrap::{self, Piece};
+use super::{diff, tree};
 use crate::model::body::Image;
 use crate::model::entry::StrayResult;
 use crate::model::figures;
@@ -28,6 +28,8 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
+/// Bytes of arguments in a head row.
+const LONG_HEAD: usize = 400;
 /// Rows of an image, and of its preview.
 const IMAGE_ROWS: usize = 32;
 const PREVIEW_ROWS: usize = 12;
@@ -147,6 +149,9 @@ fn word(call: &ToolCall) -> String {
 fn headline(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let text = first_line(&call.headline);
+    if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
+        return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
+    }
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {
             vec![Span::styled(text, theme.accent)]

@@ -150,3 +150,14 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
     }
     entry
 }
+
+/// A body with its content, read again if it is on disk.
+pub fn whole_body(body: &Body, pager: Option<&mut Pager>) -> Body {
+    let mut whole = body.clone();
+    if let Some(pager) = pager.filter(|_| body.is_away())
+        && let Some(held) = pager.read(body.from).into_iter().nth(usize::from(body.slot))
+    {
+        whole.held = held;
+    }
+    whole
+}

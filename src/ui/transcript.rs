@@ -97,8 +97,17 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
     let is_first_in_sight =
         state.view.lines.first().is_some_and(|first| first.entry == shown.entry && first.row == shown.row);
     if is_focused {
-        let mark = if is_head || is_first_in_sight { "▶" } else { "▎" };
-        let mark = if state.theme.ascii { ">" } else { mark };
+        // Within a tree the mark stands at the node.
+        let is_here = match state.view.node() {
+            Some(_) => state.view.is_at_node(shown),
+            None => is_head || is_first_in_sight,
+        };
+        let mark = if is_here { "▶" } else { "▎" };
+        let mark = match (state.theme.ascii, is_here) {
+            (true, true) => ">",
+            (true, false) => ":",
+            (false, _) => mark,
+        };
         if is_head || is_first_in_sight || !row.kind.is_between() {
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
         }

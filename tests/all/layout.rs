@@ -167,6 +167,8 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
         let item = Item {
             entry,
             folds: &[],
+            nodes: None,
+            plans: &[],
             turn: entry.marks.prompt.then_some("6 calls 1✗ · 1m52s · $0.21"),
             spent: (index == 7).then_some("↑118k (97% cached) ↓402  $0.031"),
             dim: false,
@@ -304,6 +306,8 @@ fn item(entry: &Entry) -> Item<'_> {
     Item {
         entry,
         folds: &[],
+        nodes: None,
+        plans: &[],
         turn: None,
         spent: None,
         dim: false,

@@ -30,6 +30,7 @@ mod journeys;
 mod layout;
 mod made;
 mod markdown;
+mod nodes;
 mod openclaw;
 mod paging;
 mod picker;

@@ -264,6 +264,8 @@ pub(crate) fn layout(session: &Session) {
         let item = Item {
             entry,
             folds: &[],
+            nodes: None,
+            plans: &[],
             turn: None,
             spent: None,
             dim: false,
