@@ -93,7 +93,8 @@ impl Console {
         self.wait(&format!("{words:?} on the screen"), |console| console.text().contains(words));
     }
 
-    fn text(&self) -> String {
+    /// The words on the screen.
+    pub fn text(&self) -> String {
         self.screen.screen().contents()
     }
 
