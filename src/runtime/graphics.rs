@@ -39,8 +39,10 @@ pub struct Told {
     has_kitty: bool,
     has_sixels: bool,
     name: Option<String>,
-    /// Pixels of a cell, and what the size of the screen said of them at that time.
-    cell: Option<((u16, u16), Option<(u16, u16)>)>,
+    /// Pixels of a cell.
+    cell: Option<(u16, u16)>,
+    /// What the size of the screen said of them at that time.
+    measured: Option<(u16, u16)>,
 }
 
 impl Told {
@@ -50,7 +52,7 @@ impl Told {
             Heard::Kitty => self.has_kitty = true,
             Heard::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
             Heard::Name(name) => self.name = Some(name.clone()),
-            Heard::Cell(width, height) => self.cell = Some(((*width, *height), cell)),
+            Heard::Cell(width, height) => (self.cell, self.measured) = (Some((*width, *height)), cell),
             Heard::Key(_) | Heard::Background(_) => {}
         }
     }
@@ -124,7 +126,7 @@ impl Setup {
             Choice::Auto if environment.in_tmux => within_tmux(environment, told),
             Choice::Auto => named(told).or(environment.known()).unwrap_or(Means::Blocks),
         };
-        let answered = told.cell.filter(|(_, before)| *before == cell).map(|(cell, _)| cell);
+        let answered = told.cell.filter(|_| told.measured == cell);
         match (means, answered.or(cell)) {
             (Means::Off, _) => Canvas { means, ..Canvas::BLOCKS },
             (Means::Blocks, _) | (Means::Sixel, None) => Canvas::BLOCKS,

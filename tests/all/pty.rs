@@ -95,7 +95,7 @@ impl Console {
         self.wait(&format!("{words:?} on the screen"), |console| console.text().contains(words));
     }
 
-    /// What the screen shows.
+    /// The words on the screen.
     pub fn text(&self) -> String {
         self.screen.screen().contents()
     }

@@ -159,7 +159,7 @@ mod tests {
     fn kitty_gets_a_png_of_the_size_of_the_cells() {
         let drawing = draw(&png(300, 200), shape(Means::Kitty, (12, 4))).unwrap();
         let sent = drawing.transmission().unwrap();
-        assert!(sent.contains(&format!("i={},c=12,r=4,m=", drawing.id)), "{}", &sent[..80]);
+        assert!(sent.contains(&format!("i={},c=12,r=4,m=", drawing.id)), "{}", drawing.id);
         let data: String =
             sent.split_terminator("\x1b\\").map(|piece| piece.split_once(';').unwrap().1).collect();
         let data = base64::engine::general_purpose::STANDARD.decode(data).unwrap();

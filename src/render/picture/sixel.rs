@@ -51,7 +51,7 @@ fn quantized(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
         *known.entry(colour).or_insert_with(|| u8::try_from(net.index_of(&four(colour))).unwrap_or(0))
     };
     let indices = pixels.pixels().map(|pixel| index_of(pixel.0)).collect();
-    let palette = net.color_map_rgb().chunks_exact(3).map(|rgb| [rgb[0], rgb[1], rgb[2]]).collect();
+    let palette = net.color_map_rgb().as_chunks().0.to_vec();
     (indices, palette)
 }
 
@@ -118,72 +118,71 @@ fn paint_band(band: &[u8], width: usize, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::strips;
     use image::{Rgb, RgbImage};
+    use regex::Regex;
+
+    /// A terminal that paints sixels.
+    struct Screen {
+        width: usize,
+        pixels: Vec<Option<[u8; 3]>>,
+        colours: HashMap<usize, [u8; 3]>,
+        colour: [u8; 3],
+        x: usize,
+        y: usize,
+    }
+
+    impl Screen {
+        /// Paints a sixel so many times.
+        fn paint(&mut self, sixel: u8, times: usize) {
+            let bits = (0..6).filter(|bit| ((sixel - b'?') >> bit) & 1 == 1);
+            for (x, bit) in (self.x..self.x + times).flat_map(|x| bits.clone().map(move |bit| (x, bit))) {
+                assert!(x < self.width, "painted beside the picture");
+                let at = (self.y + bit) * self.width + x;
+                *self.pixels.get_mut(at).expect("nothing is painted below the picture") = Some(self.colour);
+            }
+            self.x += times;
+        }
+
+        /// Takes a command of these parts.
+        fn take(&mut self, command: &str, numbers: &[usize]) {
+            match (command.as_bytes()[0], numbers) {
+                (b'#', [index, 2, rgb @ ..]) => {
+                    let part = |n: usize| u8::try_from(rgb[n] * 255 / 100).unwrap();
+                    self.colours.insert(*index, [part(0), part(1), part(2)]);
+                }
+                (b'#', [index]) => self.colour = self.colours[index],
+                (b'!', [times]) => self.paint(*command.as_bytes().last().unwrap(), *times),
+                (b'$', []) => self.x = 0,
+                (b'-', []) => (self.x, self.y) = (0, self.y + 6),
+                (sixel @ b'?'..=b'~', []) => self.paint(sixel, 1),
+                _ => panic!("{command} is no command"),
+            }
+        }
+    }
 
     /// What a terminal makes of a picture: its width, and its pixels (`None` where nothing is painted).
     fn shown(sixels: &str) -> (usize, Vec<Option<[u8; 3]>>) {
         let body = sixels.strip_prefix("\x1bP0;1;0q\"1;1;").unwrap().strip_suffix("\x1b\\").unwrap();
-        assert!(body.bytes().all(|byte| (b'!'..=b'~').contains(&byte)), "nothing but sixels");
-        let mut colours = std::collections::HashMap::new();
-        let mut at = body.find('#').unwrap();
-        let (width, height) = body[..at].split_once(';').unwrap();
+        let (size, _) = body.split_once('#').unwrap();
+        let (width, height) = size.split_once(';').unwrap();
         let (width, height): (usize, usize) = (width.parse().unwrap(), height.parse().unwrap());
-        let mut pixels = vec![None; width * height];
-        let (mut x, mut band, mut colour) = (0, 0, [0; 3]);
-        let number = |at: &mut usize| {
-            let end = body[*at..].find(|c: char| !c.is_ascii_digit()).map_or(body.len(), |n| *at + n);
-            let number: usize = body[*at..end].parse().unwrap();
-            *at = end;
-            number
-        };
-        while at < body.len() {
-            let sign = body.as_bytes()[at];
-            at += 1;
-            let mut count = 1;
-            let mut sixel = sign;
-            match sign {
-                b'#' => {
-                    let index = number(&mut at);
-                    if body[at..].starts_with(";2;") {
-                        at += 3;
-                        let mut part = || {
-                            let part = number(&mut at);
-                            at += usize::from(body[at..].starts_with(';'));
-                            u8::try_from(part * 255 / 100).unwrap()
-                        };
-                        colours.insert(index, [part(), part(), part()]);
-                    } else {
-                        colour = colours[&index];
-                    }
-                    continue;
-                }
-                b'$' => {
-                    x = 0;
-                    continue;
-                }
-                b'-' => {
-                    (x, band) = (0, band + 1);
-                    continue;
-                }
-                b'!' => {
-                    count = number(&mut at);
-                    sixel = body.as_bytes()[at];
-                    at += 1;
-                }
-                _ => {}
-            }
-            for _ in 0..count {
-                for bit in 0..6 {
-                    if (sixel - b'?') >> bit & 1 == 1 {
-                        assert!(band * 6 + bit < height, "painted below the picture");
-                        pixels[(band * 6 + bit) * width + x] = Some(colour);
-                    }
-                }
-                x += 1;
-            }
+        let pixels = vec![None; width * height];
+        let mut screen = Screen { width, pixels, colours: HashMap::new(), colour: [0; 3], x: 0, y: 0 };
+        let command = Regex::new(r"#([0-9;]+)|!([0-9]+)[?-~]|[$\-?-~]").unwrap();
+        let mut end = size.len();
+        for found in command.captures_iter(body).filter(|found| found.get(0).unwrap().start() >= size.len()) {
+            let whole = found.get(0).unwrap();
+            assert_eq!(whole.start(), end, "nothing but sixels");
+            end = whole.end();
+            let numbers = found.get(1).or(found.get(2)).map_or("", |numbers| numbers.as_str());
+            let numbers: Vec<usize> = numbers.split(';').filter_map(|number| number.parse().ok()).collect();
+            screen.take(whole.as_str(), &numbers);
         }
-        (width, pixels)
+        assert_eq!(end, body.len());
+        (width, screen.pixels)
     }
 
     #[test]
