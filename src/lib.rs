@@ -91,6 +91,9 @@
 //!   and within bounds; nothing in them can be read again by its place.
 //! * **A filter takes effect as a whole.** Facts are judged at once, texts on a thread; until all are
 //!   known, nothing moves. It judges blocks, and shows nothing else for the sake of context.
+//! * **Trees fold by their paths.** A row of a tree knows its node, and a node is a number made of its path,
+//!   so folds and the reader's place in a tree hold when it is laid out anew or has grown. A tree is open as
+//!   deep as its rows fit; JSON that is too large for a tree is read as a text, as far as it is shown.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
 //! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each

@@ -25,7 +25,7 @@ pub fn has_plan(entry: &Entry) -> bool {
 
 /// The inputs of the earlier plans of an entry's lane that the plans of the entry took the place of: by
 /// the place of the block, with the entry that holds each.
-pub fn earlier<'t>(transcript: &'t Transcript, id: EntryId) -> Vec<(usize, EntryId, &'t Body)> {
+pub fn earlier(transcript: &Transcript, id: EntryId) -> Vec<(usize, EntryId, &Body)> {
     let Some(entry) = transcript.get(id).filter(|entry| has_plan(entry)) else { return Vec::new() };
     let order = match &entry.lane {
         Some(lane) => transcript.lane(lane).map(|lane| lane.entries.as_slice()).unwrap_or_default(),

@@ -214,7 +214,7 @@ impl Viewport {
             Motion::Pause => self.anchor_to_window(rows),
             Motion::Show(focus) => self.show(focus, None, rows, height),
             Motion::ShowRow(focus, row) => self.show(focus, Some(row), rows, height),
-            Motion::ToNode(node) => self.to_node(node, rows, height),
+            Motion::ToNode(node) => self.go_to_node(node, rows, height),
         }
     }
 

@@ -16,16 +16,19 @@ impl NodeId {
     }
 
     /// The member of an object.
+    #[must_use]
     pub fn member(self, key: &str) -> Self {
         self.step(b"k").step(key.as_bytes())
     }
 
     /// The item of a list.
+    #[must_use]
     pub fn item(self, index: usize) -> Self {
         self.step(b"i").step(&index.to_le_bytes())
     }
 
     /// What stands for the children from an index on.
+    #[must_use]
     pub fn rest(self, index: usize) -> Self {
         self.step(b"r").step(&index.to_le_bytes())
     }
@@ -96,6 +99,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// Of another part of the same block.
+    #[must_use]
     pub fn part(self, part: u8) -> Self {
         Self::of(self.folds, self.block, part)
     }

@@ -44,7 +44,7 @@ impl Viewport {
     }
 
     /// To a node of the focused item.
-    pub(super) fn to_node(&mut self, node: NodeId, rows: &mut dyn Rows, height: usize) {
+    pub(super) fn go_to_node(&mut self, node: NodeId, rows: &mut dyn Rows, height: usize) {
         let Some(focus) = self.focus else { return };
         let Some(spot) = spot_of(rows, focus, Some(node)) else { return };
         self.at_node = Some((focus, node));

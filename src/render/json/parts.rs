@@ -51,8 +51,8 @@ fn length(text: &str) -> Option<usize> {
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
         match byte {
+            b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return (at > 0).then_some(at),
             b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 0 => return (at > 0).then_some(at),
             b'}' | b']' if depth == 1 => return Some(at + 1),
             b'}' | b']' => depth -= 1,
             b'"' => {
@@ -61,7 +61,6 @@ fn length(text: &str) -> Option<usize> {
                     return Some(end + 1);
                 }
             }
-            b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return (at > 0).then_some(at),
             _ => {}
         }
     }

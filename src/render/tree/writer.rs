@@ -187,20 +187,17 @@ impl<'a> Writer<'a> {
                 return;
             }
             let mut own = std::mem::replace(&mut front, indent(depth));
-            let id = match &child.key {
-                Some(key) => {
-                    let is_closed = !self.is_open(id.member(key), depth + 1 < self.manner.depth);
-                    let is_block = is_block(child.value) && !(is_closed && is_container(child.value));
-                    let pad = if is_block { 0 } else { widest.saturating_sub(wrap::width(key)) };
-                    let name = without_sgr(key).split_whitespace().collect::<Vec<_>>().join(" ");
-                    own.push(Span::styled(name, self.look.theme.accent));
-                    own.push(Span::styled(format!(":{}", " ".repeat(pad + 1)), self.look.theme.dim));
-                    id.member(key)
-                }
-                None => {
-                    own.push(Span::styled("- ", self.look.theme.dim));
-                    id.item(index)
-                }
+            let id = if let Some(key) = &child.key {
+                let is_closed = !self.is_open(id.member(key), depth + 1 < self.manner.depth);
+                let is_block = is_block(child.value) && !(is_closed && is_container(child.value));
+                let pad = if is_block { 0 } else { widest.saturating_sub(wrap::width(key)) };
+                let name = without_sgr(key).split_whitespace().collect::<Vec<_>>().join(" ");
+                own.push(Span::styled(name, self.look.theme.accent));
+                own.push(Span::styled(format!(":{}", " ".repeat(pad + 1)), self.look.theme.dim));
+                id.member(key)
+            } else {
+                own.push(Span::styled("- ", self.look.theme.dim));
+                id.item(index)
             };
             let (outer, first) = (self.path.len(), self.rows.len());
             self.step_to(child.key.as_ref(), index);

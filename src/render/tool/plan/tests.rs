@@ -1,5 +1,7 @@
 //! What is said about plans that follow each other.
 
+use std::cmp::Ordering;
+
 use super::change::{Change, between};
 use super::{State, Task, rows};
 use crate::model::body::{Body, Held, Tree};
@@ -73,14 +75,10 @@ fn the_first_plan_is_shown_whole() {
 fn later_plans_show_what_changed() {
     let names = ["one", "two", "three", "four", "five", "six"];
     let state = |done: usize| {
-        let status = move |at: usize| {
-            if at < done {
-                "completed"
-            } else if at == done {
-                "in_progress"
-            } else {
-                "pending"
-            }
+        let status = move |at: usize| match at.cmp(&done) {
+            Ordering::Less => "completed",
+            Ordering::Equal => "in_progress",
+            Ordering::Greater => "pending",
         };
         names.iter().enumerate().map(|(at, name)| (*name, status(at))).collect::<Vec<_>>()
     };
