@@ -86,6 +86,8 @@ pub enum Action {
     Forward,
     /// The outline of turns on or off.
     ToggleOutline,
+    /// List what is wrong with calls and results.
+    Checks,
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -262,6 +264,7 @@ const NAMES: &[(&str, Action)] = &[
     ("back", Action::Back),
     ("forward", Action::Forward),
     ("toggle-outline", Action::ToggleOutline),
+    ("checks", Action::Checks),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
+use super::checks;
 use super::items::Layouts;
 use super::marks;
 use super::picker;
@@ -78,6 +79,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     state.transcript.settle();
     branch_folds::notice(state);
     refresh_facts(state);
+    checks::refresh(state);
     refresh_sequence(state);
     let seen = state.colours.generation() + state.pictures.generation();
     if state.colours_seen != seen {

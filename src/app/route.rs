@@ -44,6 +44,7 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Palette(_) => choosing(press),
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
+        Mode::Checks(_) => checking(state.size.1, press),
         Mode::Help { .. } | Mode::Raw { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
@@ -136,6 +137,15 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
         _ => choosing(press),
+    }
+}
+
+/// What is chosen can be gone to.
+fn checking(height: u16, press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Enter | Code::Right, _) | (Code::Char('l'), false) => Request::Accept,
+        (Code::Left, _) | (Code::Char('!' | 'h'), false) => Request::Act(Action::Cancel, 1),
+        _ => pop_up(height, press),
     }
 }
 

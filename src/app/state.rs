@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tui_input::Input;
 
+use super::checks::Checks;
 use super::filter::{Filter, FilterJob};
 use super::folds::Folds;
 use super::heights::Heights;
@@ -24,6 +25,7 @@ use super::texts::Searchable;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
+use crate::analysis::lint::Findings;
 use crate::model::body::Image;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
@@ -134,6 +136,8 @@ pub struct State {
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
 
+    /// What the lint found.
+    pub findings: Findings,
     /// What the agent is doing.
     pub activity: Activity,
     /// How full the context is.
@@ -199,6 +203,8 @@ pub enum Mode {
         /// Whether that is being typed.
         is_typing: bool,
     },
+    /// What the lint found is listed.
+    Checks(Checks),
     /// A record is shown raw.
     Raw {
         /// What it is.
@@ -339,6 +345,7 @@ impl State {
             jumps: Vec::new(),
             ahead: Vec::new(),
             unseen: 0,
+            findings: Findings::default(),
             activity: Activity::Unknown,
             context: None,
             cost: String::new(),

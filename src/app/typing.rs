@@ -25,7 +25,7 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
             *top = 0;
             wanted.handle(request);
         }
-        Mode::Raw { .. } | Mode::Normal => {}
+        Mode::Raw { .. } | Mode::Checks(_) | Mode::Normal => {}
     }
     Vec::new()
 }
@@ -44,7 +44,12 @@ pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
     match &state.mode {
         Mode::Search { .. } => return searching::recall(state, is_older),
         Mode::Filter { .. } => filtering::recall(state, is_older),
-        Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => {}
+        Mode::Palette(_)
+        | Mode::Picker
+        | Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Checks(_)
+        | Mode::Normal => {}
     }
     Vec::new()
 }
@@ -70,7 +75,7 @@ pub fn accept(state: &mut State) -> Finished {
             *is_typing = false;
             Vec::new()
         }
-        Mode::Raw { .. } | Mode::Normal | Mode::Picker => Vec::new(),
+        Mode::Raw { .. } | Mode::Checks(_) | Mode::Normal | Mode::Picker => Vec::new(),
     };
     Finished::Effects(effects)
 }
@@ -80,7 +85,12 @@ pub fn complete(state: &mut State) {
     match state.mode {
         Mode::Palette(_) => palette::complete(state),
         Mode::Picker => picker::toggle_preview(state),
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Help { .. } | Mode::Raw { .. } => {}
+        Mode::Normal
+        | Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Help { .. }
+        | Mode::Checks(_)
+        | Mode::Raw { .. } => {}
     }
 }
 
@@ -91,7 +101,9 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
             state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false };
             Vec::new()
         }
-        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } => Vec::new(),
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Checks(_) | Mode::Palette(_) | Mode::Filter { .. } => {
+            Vec::new()
+        }
         Mode::Search { from, .. } => searching::give_up(state, &from),
         Mode::Picker => {
             state.mode = Mode::Picker;

@@ -5,6 +5,7 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
+use super::checks;
 use super::command::Command;
 use super::feeding;
 use super::filtering;
@@ -160,6 +161,7 @@ fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw { top, rows, .. } => (top, rows.len()),
         Mode::Palette(palette) => return palette::select(palette, by),
+        Mode::Checks(_) => return checks::select(state, by),
         Mode::Picker => return picker::select(state, by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } => return,
     };
@@ -179,6 +181,10 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
             Vec::new()
         }
         Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
+        Request::Accept if matches!(state.mode, Mode::Checks(_)) => {
+            checks::accept(state);
+            Vec::new()
+        }
         Request::Accept => match typing::accept(state) {
             Finished::Command(command) => run(state, command),
             Finished::Effects(effects) => effects,
@@ -270,6 +276,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             state.wants_outline = Some(!is_shown);
             state.look_changed();
         }
+        Action::Checks => checks::open(state),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },

@@ -59,7 +59,7 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
         }
         Mode::Palette(palette) => Some((":", &palette.input, String::new())),
         Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
-        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
+        Mode::Normal | Mode::Help { .. } | Mode::Checks(_) | Mode::Raw { .. } => None,
     }
 }
 
@@ -238,6 +238,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
+        Mode::Checks(_) => fixed(&[("j/k", "choose"), ("enter", "go there"), ("q", "close")]),
         Mode::Raw { .. } => fixed(&[("j/k", "scroll"), ("space/b", "page"), ("q", "close")]),
         Mode::Normal => {
             let actions = if state.search.is_some() { SEARCHING } else { READING };

@@ -10,6 +10,7 @@
 //!
 //! Invariant: painters get the state read-only; nothing is laid out or decided here.
 
+mod checks;
 pub mod chrome;
 pub mod header;
 pub mod outline;
@@ -63,6 +64,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             panel::paint_choices(state, palette, above, frame.buffer_mut());
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Picker => {}
+        Mode::Checks(ref found) => checks::paint(state, found, screen, frame.buffer_mut()),
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, frame.buffer_mut()),
     }
 }

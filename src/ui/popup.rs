@@ -24,7 +24,12 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
         Mode::Raw { title, rows, top } => {
             (format!(" {title}"), rows.iter().map(|row| row.line.clone()).collect(), *top)
         }
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Palette(_) | Mode::Picker => return,
+        Mode::Normal
+        | Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Palette(_)
+        | Mode::Checks(_)
+        | Mode::Picker => return,
     };
     for y in area.y..area.bottom() {
         for x in area.x..area.right() {

@@ -26,6 +26,7 @@ mod golden;
 mod invariants;
 mod journeys;
 mod layout;
+mod lint;
 mod markdown;
 mod openclaw;
 mod paging;
