@@ -3,6 +3,7 @@
 //!
 //! Invariant: [`Config::resolve`] is pure.
 
+mod check;
 mod pages;
 mod surroundings;
 
@@ -14,6 +15,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use self::check::CheckArgs;
 pub use self::surroundings::Surroundings;
 
 use crate::analysis::prices::Prices;
@@ -24,7 +26,7 @@ use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{doctor, list, show, stats, themes};
+use crate::report::{self, doctor, list, show, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice, ViewConfig};
 use crate::runtime::graphics::Setup;
 use crate::runtime::look;
@@ -49,6 +51,10 @@ pub enum Config {
     Print(show::Options),
     /// Write figures.
     Stats(stats::Options),
+    /// Write what is wrong with calls and results.
+    Check(report::check::Options),
+    /// Write which rules there are for that.
+    Rules(report::check::Form),
     /// Write how a file was understood.
     Doctor(doctor::Options),
     /// Write which sessions there are.
@@ -124,6 +130,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Check calls and results against the rules of the providers; 1 if an error is found
+    Check(CheckArgs),
     /// List the sessions of all agents, newest first
     List(ListArgs),
     /// View a session that is being written right now, to try things out
@@ -264,6 +272,12 @@ impl Config {
                 Ok(target) => Self::Doctor(doctor::Options { target, json }),
                 Err(refusal) => Self::Refuse(refusal),
             },
+            Command::Check(args) if args.rules => Self::Rules(args.form()),
+            Command::Check(args) => {
+                let targets =
+                    args.sessions.iter().map(|one| target(one, &surroundings.environment)).collect();
+                Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
+            }
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))

@@ -117,6 +117,9 @@
 //!   the keys and the screen are the same. The session behind goes on being followed until another one is
 //!   opened; [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions are
 //!   told one by one and matched in steps, so a key costs the same with ten sessions and with ten thousand.
+//! * **A finding is judged from what stays in memory.** What the lint must know of bodies is read off when they are
+//!   decoded ([`model::signs`]), so it needs no second look at the disk and finds the same in a session that is read
+//!   whole and in one that grows; each judgement names the entries that it looked at ([`analysis::lint`]).
 //! * **Of a database the SQL is the format's, running it the source's.** A format says by
 //!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
 //!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it

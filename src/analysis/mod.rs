@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod context;
 pub mod cost;
+pub mod lint;
 pub mod models;
 pub mod oddities;
 pub mod pairing;

@@ -98,6 +98,8 @@ pub enum Action {
     Sideways(Way),
     /// Numbers beside the text: lines, bytes, none.
     ToggleGutter,
+    /// List what is wrong with calls and results.
+    Checks,
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -313,6 +315,7 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-right", Action::Sideways(Way::Next)),
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
+    ("checks", Action::Checks),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

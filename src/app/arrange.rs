@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
+use super::checks;
 use super::effect::Effect;
 use super::inspector;
 use super::items::Layouts;
@@ -34,6 +35,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     state.transcript.settle();
     branch_folds::notice(state);
     refresh_facts(state);
+    checks::refresh(state);
     refresh_sequence(state);
     let seen = state.colours.generation() + state.pictures.generation();
     if state.colours_seen != seen {

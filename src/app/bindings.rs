@@ -168,6 +168,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Find, &["f s"], Action::Quick(Quick::Lane), "only this sub-agent"),
     bind(Group::Find, &["f i"], Action::Quick(Quick::Id), "only what has this id"),
     bind(Group::Find, &["f f"], Action::Quick(Quick::Clear), "show all again"),
+    bind(Group::Find, &["!"], Action::Checks, "checks: what is wrong with calls and results"),
     bind(Group::Take, &["V"], Action::Select, "select rows; y copies them, o swaps the ends, esc leaves"),
     bind(Group::Take, &["y y"], Action::Copy(What::Text), "copy the item's text; 3yy copies three items"),
     bind(Group::Take, &["y j"], Action::Copy(What::Json), "copy the record's JSON"),

@@ -106,6 +106,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         return Vec::new();
     }
     state.stale.facts = true;
+    state.findings.note(&touched);
     state.searchable = None;
     note_rows(state, &touched);
     let effects = filtering::judge_new(state, &touched);
@@ -249,6 +250,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.view.lines.clear();
     state.cache.clear();
     state.outline.clear();
+    state.findings.reset();
     state.asked.clear();
     state.stale.sequence = true;
     state.stale.facts = true;

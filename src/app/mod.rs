@@ -8,6 +8,7 @@ pub mod arrange;
 pub mod bindings;
 pub mod branch_folds;
 pub mod branches;
+pub mod checks;
 pub mod columns;
 pub mod command;
 pub mod effect;

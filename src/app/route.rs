@@ -46,6 +46,7 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Raw(_) => raw(state, press),
+        Mode::Checks(_) => checking(state.size.1, press),
         Mode::Help { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
@@ -159,6 +160,15 @@ fn raw(state: &mut State, press: Press) -> Request {
         (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
         (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
         (true, _) => Request::Wait,
+    }
+}
+
+/// What is chosen can be gone to.
+fn checking(height: u16, press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Enter | Code::Right, _) | (Code::Char('l'), false) => Request::Accept,
+        (Code::Left, _) | (Code::Char('!' | 'h'), false) => Request::Act(Action::Cancel, 1),
+        _ => pop_up(height, press),
     }
 }
 

@@ -28,6 +28,7 @@ use super::texts::Searchable;
 use super::viewport::{Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
+use crate::analysis::lint::Findings;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
@@ -155,6 +156,8 @@ pub struct State {
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
 
+    /// What the lint found.
+    pub findings: Findings,
     /// What the agent is doing.
     pub activity: Activity,
     /// How full the context is.
@@ -265,6 +268,7 @@ impl State {
             jumps: Vec::new(),
             ahead: Vec::new(),
             unseen: 0,
+            findings: Findings::default(),
             activity: Activity::Unknown,
             context: None,
             cost: String::new(),

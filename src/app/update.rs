@@ -4,6 +4,7 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
+use super::checks;
 use super::columns;
 use super::command::Command;
 use super::effect::Effect;
@@ -153,6 +154,7 @@ pub fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
+        Mode::Checks(_) => return checks::select(state, by),
         Mode::Picker => return picker::select(state, by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
     };
@@ -172,6 +174,10 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
             Vec::new()
         }
         Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
+        Request::Accept if matches!(state.mode, Mode::Checks(_)) => {
+            checks::accept(state);
+            Vec::new()
+        }
         Request::Accept => match typing::accept(state) {
             Finished::Command(command) => run(state, command),
             Finished::Effects(effects) => effects,
@@ -281,6 +287,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::ToggleWrap => columns::wrap(state, state.columns.sideways.is_some()),
         Action::Sideways(way) => columns::sideways(state, way, times),
         Action::ToggleGutter => columns::toggle_gutter(state),
+        Action::Checks => checks::open(state),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => {

@@ -64,7 +64,7 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
             Some(("|", input, format!("  {records} ")))
         }
         Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
-        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
+        Mode::Normal | Mode::Help { .. } | Mode::Checks(_) | Mode::Raw { .. } => None,
     }
 }
 
@@ -252,6 +252,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
+        Mode::Checks(_) => fixed(&[("j/k", "choose"), ("enter", "go there"), ("q", "close")]),
         Mode::Raw(_) => fixed(&[
             ("j/k", "move"),
             ("space/b", "page"),

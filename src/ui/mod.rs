@@ -11,6 +11,7 @@
 //!
 //! Invariant: painters get the state read-only; nothing is laid out or decided here.
 
+mod checks;
 pub mod chrome;
 pub mod header;
 pub mod inspector;
@@ -68,6 +69,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             panel::paint_choices(state, palette, above, buffer);
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
+        Mode::Checks(ref found) => checks::paint(state, found, screen, buffer),
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
     }
     if !parts.status.is_empty()

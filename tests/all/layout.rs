@@ -4,7 +4,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, prop_o
 
 use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
-use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, StrayResult};
+use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult};
 use tv::model::moment::Moment;
 use tv::model::record::Origin;
 use tv::model::text::Text;
@@ -43,6 +43,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         model: None,
         blocks: kinds.into_iter().map(|kind| Block { piece: Piece::default(), kind }).collect(),
         usage: None,
+        stop: Stop::Untold,
         origin: Origin::default(),
         marks: Marks { prompt: role == Role::User, ..Marks::default() },
         revision: 0,
@@ -52,6 +53,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
 fn result(verdict: Verdict, text: &str, ms: u64, facts: &str) -> Box<ToolResult> {
     Box::new(ToolResult {
         key: "r".into(),
+        tool: None,
         verdict,
         body: output(text),
         patch: None,

@@ -28,6 +28,7 @@ mod graphics;
 mod invariants;
 mod journeys;
 mod layout;
+mod lint;
 mod made;
 mod markdown;
 mod nodes;

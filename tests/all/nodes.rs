@@ -47,6 +47,7 @@ fn result(call: &str, text: &str) -> Edit {
     let mut batch = Batch::default();
     let result = ToolResult {
         key: Text::from(format!("result of {call}").as_str()),
+        tool: None,
         body: batch.output(text),
         patch: None,
         images: Vec::new(),
