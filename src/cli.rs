@@ -289,6 +289,8 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),
         outline: settings.outline,
+        inspector: settings.inspector,
+        strip: settings.strip,
         hints: settings.hints.unwrap_or(true),
         keymap,
         complaint,

@@ -29,6 +29,10 @@ pub struct Settings {
     pub thinking: Option<bool>,
     /// Outline shown.
     pub outline: Option<bool>,
+    /// Inspector shown where it has room.
+    pub inspector: Option<bool>,
+    /// Time strip shown.
+    pub strip: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
     /// Whose keys.
@@ -69,6 +73,8 @@ impl Reading<'_> {
             "ascii" => self.settings.ascii = self.switch(value),
             "thinking" => self.settings.thinking = self.switch(value),
             "outline" => self.settings.outline = self.switch(value),
+            "inspector" => self.settings.inspector = self.switch(value),
+            "strip" => self.settings.strip = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),

@@ -84,8 +84,8 @@ pub enum Action {
     Back,
     /// Forward again.
     Forward,
-    /// The outline of turns on or off.
-    ToggleOutline,
+    /// Another division of the screen, or the keys to another pane.
+    Panes(Change),
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -152,6 +152,21 @@ pub enum Quick {
     Id,
     /// Everything again.
     Clear,
+}
+
+/// What can be changed of the panes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The outline on or off.
+    Outline,
+    /// The inspector on or off.
+    Inspector,
+    /// The keys to the next or previous pane.
+    Focus(Way),
+    /// The divider of the pane with the keys to the left.
+    DividerLeft,
+    /// The divider of the pane with the keys to the right.
+    DividerRight,
 }
 
 /// Where to.
@@ -261,7 +276,12 @@ const NAMES: &[(&str, Action)] = &[
     ("edit", Action::Edit),
     ("back", Action::Back),
     ("forward", Action::Forward),
-    ("toggle-outline", Action::ToggleOutline),
+    ("toggle-outline", Action::Panes(Change::Outline)),
+    ("toggle-inspector", Action::Panes(Change::Inspector)),
+    ("next-pane", Action::Panes(Change::Focus(Way::Next))),
+    ("previous-pane", Action::Panes(Change::Focus(Way::Previous))),
+    ("divider-left", Action::Panes(Change::DividerLeft)),
+    ("divider-right", Action::Panes(Change::DividerRight)),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

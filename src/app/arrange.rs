@@ -6,8 +6,10 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
+use super::inspector;
 use super::items::Layouts;
 use super::marks;
+use super::panes::{Frame, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
@@ -20,55 +22,6 @@ use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look};
-
-/// Columns before the text: the focus mark, two of the lane gutter, one of air.
-pub const LEFT: u16 = 4;
-/// Columns after the text: one of air, the spine.
-pub const RIGHT: u16 = 2;
-/// The outline needs this many columns of screen.
-const OUTLINE_FROM: u16 = 100;
-/// Width of the outline with its divider.
-const OUTLINE_WIDTH: u16 = 32;
-/// Screens from this width on can spare more for it.
-const ROOMY: u16 = 150;
-const ROOMY_OUTLINE: u16 = 44;
-
-/// Where the parts of the screen are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Columns of the outline, 0 if it is hidden.
-    pub outline: u16,
-    /// Columns of the text.
-    pub text: u16,
-    /// Lines of the transcript.
-    pub lines: u16,
-    /// Whether the pill line is shown.
-    pub pill: bool,
-    /// Whether the line of hints is shown.
-    pub hints: bool,
-    /// Whether the status line is shown.
-    pub status: bool,
-    /// Whether the header is shown.
-    pub header: bool,
-}
-
-/// Divides the screen. Tiny screens give up hints, status and header in this order.
-pub fn divide(state: &State) -> Frame {
-    let (columns, lines) = state.size;
-    let header = lines >= 3;
-    let status = lines >= 2;
-    let hints = state.shows_hints && lines >= 10;
-    let pill = !state.view.follows() && state.unseen > 0 && lines >= 6;
-    let taken = u16::from(header) + u16::from(status) + u16::from(hints) + u16::from(pill);
-    let outline = match state.wants_outline {
-        Some(true) | None if columns >= ROOMY => ROOMY_OUTLINE,
-        Some(true) if columns >= 60 => OUTLINE_WIDTH,
-        None if columns >= OUTLINE_FROM && state.transcript.turns().len() > 1 => OUTLINE_WIDTH,
-        _ => 0,
-    };
-    let text = columns.saturating_sub(outline + LEFT + RIGHT).max(1);
-    Frame { outline, text, lines: lines.saturating_sub(taken), pill, hints, status, header }
-}
 
 /// Fills the window, and says which bodies must be read for it.
 pub fn arrange(state: &mut State) -> Vec<Effect> {
@@ -100,12 +53,13 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         }
     }
     arrange_sides(state, frame);
+    inspector::arrange(state, &frame);
     page(state, &shown)
 }
 
 /// Fills the window; what is new and in sight is no longer unseen.
 fn fill(state: &mut State, frame: Frame) {
-    with_layouts(state, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines)));
+    with_layouts(state, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines())));
     let last = state.view.lines.last().and_then(|line| state.sequence.place_of(line.entry));
     if let Some(last) = last {
         state.unseen = state.unseen.min(state.sequence.len().saturating_sub(last + 1));
@@ -118,6 +72,8 @@ pub fn with_layouts<T>(
     frame: Frame,
     work: impl FnOnce(&mut Layouts<'_>, &mut Viewport) -> T,
 ) -> T {
+    let width = frame.text();
+    state.cache.fit(width);
     let mut layouts = Layouts {
         transcript: &state.transcript,
         sequence: &state.sequence,
@@ -125,10 +81,10 @@ pub fn with_layouts<T>(
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
         look: Look {
-            width: frame.text,
+            width,
             level: state.level,
             thinking: state.shows_thinking,
-            times: frame.text >= 60,
+            times: width >= 60,
             theme: &state.theme,
             colours: &state.colours,
             pictures: Some(&state.pictures),
@@ -217,10 +173,10 @@ pub fn estimate(entry: &Entry, level: Level) -> u32 {
 }
 
 fn arrange_sides(state: &mut State, frame: Frame) {
-    if frame.outline > 0 {
+    if frame.outline.width > 0 {
         let current = state.focused_turn();
         let focused = state.view.focus.map(|focus| focus.entry);
-        let height = usize::from(frame.lines.saturating_sub(1));
+        let height = usize::from(frame.outline.height.saturating_sub(1));
         state.outline.arrange(&state.transcript, focused, current, height);
     }
     if state.stale.spine {
@@ -232,7 +188,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
     }
     let total = state.heights.total().max(1) as f64;
     let heights = &state.heights;
-    state.spine.arrange(usize::from(frame.lines), |place| heights.before(place) as f64 / total);
+    state.spine.arrange(usize::from(frame.lines()), |place| heights.before(place) as f64 / total);
 }
 
 /// The part of the spine that the window covers: first and last cell.

@@ -1,7 +1,7 @@
 //! The one table of keys: the keymap, help, palette, README and the test that they agree are all read
 //! from it.
 
-use super::action::{Action, Kind, Quick, Way, What};
+use super::action::{Action, Change, Kind, Quick, Way, What};
 
 /// Keys for an action, with the words that explain it.
 pub struct Binding {
@@ -24,6 +24,8 @@ pub enum Group {
     Jump,
     /// How much is shown.
     Detail,
+    /// What stands beside the text.
+    Panes,
     /// Finding text.
     Find,
     /// Taking things out.
@@ -39,6 +41,7 @@ impl Group {
             Self::Move => "Move",
             Self::Jump => "Jump",
             Self::Detail => "Detail and folds",
+            Self::Panes => "Panes",
             Self::Find => "Find",
             Self::Take => "Copy and open",
             Self::Program => "Program",
@@ -115,7 +118,27 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Detail, &["z 5"], Action::Level(5), "detail 5: raw"),
     bind(Group::Detail, &["t", "ctrl-t"], Action::ToggleThinking, "thinking on or off"),
     bind(Group::Detail, &["T", "ctrl-o"], Action::ToggleTools, "tool bodies: preview or full"),
-    bind(Group::Detail, &["i"], Action::ToggleOutline, "outline of turns on or off"),
+    bind(
+        Group::Panes,
+        &["tab"],
+        Action::Panes(Change::Focus(Way::Next)),
+        "keys to the next pane: outline, text, inspector",
+    ),
+    bind(
+        Group::Panes,
+        &["shift-tab"],
+        Action::Panes(Change::Focus(Way::Previous)),
+        "keys to the previous pane",
+    ),
+    bind(Group::Panes, &["i"], Action::Panes(Change::Inspector), "inspector of the item on or off"),
+    bind(Group::Panes, &["I"], Action::Panes(Change::Outline), "outline on or off"),
+    bind(Group::Panes, &["ctrl-left"], Action::Panes(Change::DividerLeft), "the pane's divider to the left"),
+    bind(
+        Group::Panes,
+        &["ctrl-right"],
+        Action::Panes(Change::DividerRight),
+        "the pane's divider to the right",
+    ),
     bind(Group::Find, &["/"], Action::Search, "search all text; u: t: e: b: k: s: in front narrow it"),
     bind(Group::Find, &["n"], Action::NextHit, "next hit"),
     bind(Group::Find, &["N"], Action::PreviousHit, "previous hit"),
@@ -149,5 +172,5 @@ pub const BINDINGS: &[Binding] = &[
 ];
 
 /// All headings, in the order of the help.
-pub const GROUPS: [Group; 6] =
-    [Group::Move, Group::Jump, Group::Detail, Group::Find, Group::Take, Group::Program];
+pub const GROUPS: [Group; 7] =
+    [Group::Move, Group::Jump, Group::Detail, Group::Panes, Group::Find, Group::Take, Group::Program];

@@ -49,6 +49,10 @@ pub enum Setting {
     Thinking(bool),
     /// The outline.
     Outline(bool),
+    /// The inspector.
+    Inspector(bool),
+    /// The time strip.
+    Strip(bool),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -76,7 +80,9 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
-    Form { name: "set", argument: "[no]outline", doc: "the outline of turns" },
+    Form { name: "set", argument: "[no]outline", doc: "the outline" },
+    Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
+    Form { name: "set", argument: "[no]strip", doc: "the time strip" },
 ];
 
 impl FromStr for Command {
@@ -153,6 +159,8 @@ impl FromStr for Setting {
             "hints" => Ok(Self::Hints(is_on)),
             "thinking" => Ok(Self::Thinking(is_on)),
             "outline" => Ok(Self::Outline(is_on)),
+            "inspector" => Ok(Self::Inspector(is_on)),
+            "strip" => Ok(Self::Strip(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
         }
     }
@@ -165,6 +173,8 @@ impl fmt::Display for Setting {
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
+            Self::Inspector(is_on) => ("inspector", is_on),
+            Self::Strip(is_on) => ("strip", is_on),
         };
         write!(f, "{}{name}", if *is_on { "" } else { "no" })
     }
@@ -186,6 +196,8 @@ mod tests {
             "set theme=nord",
             "set nohints",
             "set outline",
+            "set noinspector",
+            "set strip",
             "filter tool:bash -(err or dur>10s)",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));

@@ -28,6 +28,7 @@ const KEPT: usize = 600;
 #[derive(Clone, Debug, Default)]
 pub struct RowCache {
     rows: HashMap<EntryId, Arc<Vec<Row>>>,
+    width: u16,
     /// How many entries were laid out since the last look: the tests hold it against the screen.
     pub laid_out: usize,
 }
@@ -41,6 +42,14 @@ impl RowCache {
     /// Forgets all rows.
     pub fn clear(&mut self) {
         self.rows.clear();
+    }
+
+    /// Forgets rows of another width: panes come and go with what the session says.
+    pub fn fit(&mut self, width: u16) {
+        if self.width != width {
+            self.width = width;
+            self.rows.clear();
+        }
     }
 
     /// Keeps the cache small.

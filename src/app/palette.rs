@@ -8,6 +8,7 @@ use super::bindings::BINDINGS;
 use super::command::{Command, FORMS, Place, Setting};
 use super::keymap::Keymap;
 use super::moving::jump;
+use super::panes::{show_inspector, show_outline};
 use super::state::{Effect, Mode, State};
 use super::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
@@ -177,7 +178,9 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
         Setting::Theme(name) => return vec![Effect::Theme(name)],
         Setting::Hints(is_on) => state.shows_hints = is_on,
         Setting::Thinking(is_on) => state.shows_thinking = is_on,
-        Setting::Outline(is_on) => state.wants_outline = Some(is_on),
+        Setting::Outline(is_on) => show_outline(state, is_on),
+        Setting::Inspector(is_on) => show_inspector(state, is_on),
+        Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
     }
     state.look_changed();
     Vec::new()

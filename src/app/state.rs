@@ -10,12 +10,14 @@ use super::filter::{Filter, FilterJob};
 use super::folds::Folds;
 use super::heights::Heights;
 use super::history::History;
+use super::inspector::Inspector;
 use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
 use super::outline::Outline;
 use super::palette::Palette;
+use super::panes::Panes;
 use super::picker::Picker;
 use super::search::{AtHit, Job, Search, Sought};
 use super::sequence::{Sequence, turn_of};
@@ -70,8 +72,8 @@ pub struct State {
     pub level: Level,
     /// Whether thinking is shown.
     pub shows_thinking: bool,
-    /// Whether the outline is shown; `None`: if there is room.
-    pub wants_outline: Option<bool>,
+    /// Which panes are shown, how wide, and which has the keys.
+    pub panes: Panes,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
     /// Colours and glyphs.
@@ -84,6 +86,8 @@ pub struct State {
     pub cache: RowCache,
     /// The outline.
     pub outline: Outline,
+    /// All about the focused item.
+    pub inspector: Inspector,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -308,13 +312,14 @@ impl State {
             open_lanes: HashSet::new(),
             level,
             shows_thinking: true,
-            wants_outline: None,
+            panes: Panes::default(),
             shows_hints: true,
             theme,
             colours,
             pictures: Arc::default(),
             cache: RowCache::default(),
             outline: Outline::default(),
+            inspector: Inspector::default(),
             spine: Spine::default(),
             size: (80, 24),
             keymap: Keymap::default(),

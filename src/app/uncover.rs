@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::arrange::{Frame, refresh_sequence, with_layouts};
+use super::arrange::{refresh_sequence, with_layouts};
+use super::panes::Frame;
 use super::reach::reach;
 use super::search::{AtHit, Edge, Sought};
 use super::searching::in_file;

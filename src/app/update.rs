@@ -14,6 +14,7 @@ use super::keys::Press;
 use super::marks;
 use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
 use super::palette;
+use super::panes;
 use super::picker;
 use super::route::{Request, route};
 use super::search::Hit;
@@ -172,7 +173,7 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
         state.sought = None;
     }
     match request {
-        Request::Act(action, times) => act(state, action, times),
+        Request::Act(action, times) => panes::act(state, action, times),
         Request::Type(request) => typing::type_on(state, request),
         Request::Complete => {
             typing::complete(state);
@@ -196,7 +197,7 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
 /// Carries out a command.
 fn run(state: &mut State, command: Command) -> Vec<Effect> {
     match command {
-        Command::Act(action) => act(state, action, 1),
+        Command::Act(action) => panes::act(state, action, 1),
         Command::Goto(place) => {
             palette::go(state, place);
             Vec::new()
@@ -209,7 +210,7 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
     }
 }
 
-/// Carries out an action so many times.
+/// Carries out an action so many times, whichever pane has the keys.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     let n = isize::try_from(times).unwrap_or(isize::MAX);
     match action {
@@ -265,11 +266,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
-        Action::ToggleOutline => {
-            let is_shown = super::arrange::divide(state).outline > 0;
-            state.wants_outline = Some(!is_shown);
-            state.look_changed();
-        }
+        Action::Panes(change) => panes::change(state, change, times),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },

@@ -36,6 +36,10 @@ pub struct ViewConfig {
     pub thinking: bool,
     /// Whether the outline is shown; `None`: if there is room.
     pub outline: Option<bool>,
+    /// Whether the inspector is shown, likewise.
+    pub inspector: Option<bool>,
+    /// Whether the time strip is shown, likewise.
+    pub strip: Option<bool>,
     /// Whether the line of hints is shown.
     pub hints: bool,
     /// Which keys do what.
@@ -57,7 +61,9 @@ impl ViewConfig {
     pub fn apply(&self, state: &mut State) {
         state.keymap = self.keymap.clone();
         state.shows_thinking = self.thinking;
-        state.wants_outline = self.outline;
+        state.panes.wants_outline = self.outline;
+        state.panes.wants_inspector = self.inspector;
+        state.panes.wants_strip = self.strip;
         state.shows_hints = self.hints;
     }
 }

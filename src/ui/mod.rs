@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! header      session › turn            state · context · cost
-//! outline │ transcript                                 │ spine
-//! pill        ──── 7 new below · G to follow ────
+//! outline │ transcript                     │ spine │ inspector
+//!         │ pill ── 7 new below · G to follow ──── │
+//! strip       time
 //! status      FOLLOW  /word 2 of 5  level 3/5      line 12 · 96%
 //! hints
 //! ```
@@ -12,17 +13,21 @@
 
 pub mod chrome;
 pub mod header;
+pub mod inspector;
 pub mod outline;
 mod panel;
 mod picker;
 mod popup;
 pub mod spine;
+pub mod strip;
 pub mod transcript;
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::widgets::{Clear, Widget};
 
-use crate::app::arrange::{LEFT, RIGHT, divide};
+use crate::app::panes::divide;
 use crate::app::state::{Mode, State};
 
 /// Paints the whole screen.
@@ -32,68 +37,48 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
     }
     let screen = frame.area();
     let parts = divide(state);
-    let mut rest = screen;
-    if parts.header {
-        header::paint(state, take_top(&mut rest), frame.buffer_mut());
-    }
-    if parts.hints {
-        chrome::paint_hints(state, take_bottom(&mut rest), frame.buffer_mut());
-    }
-    if parts.status {
-        let area = take_bottom(&mut rest);
-        chrome::paint_status(state, area, frame.buffer_mut());
-        if let Some((x, y)) = chrome::cursor(state, area) {
-            frame.set_cursor_position((x, y));
+    let buffer = frame.buffer_mut();
+    let painters: [(Rect, Painter); 10] = [
+        (parts.header, header::paint),
+        (parts.outline, outline::paint),
+        (parts.outline_divider, paint_divider),
+        (parts.transcript, transcript::paint),
+        (parts.spine, spine::paint),
+        (parts.inspector_divider, paint_divider),
+        (parts.pill, chrome::paint_pill),
+        (parts.strip, strip::paint),
+        (parts.status, chrome::paint_status),
+        (parts.hints, chrome::paint_hints),
+    ];
+    for (area, paint) in painters {
+        if !area.is_empty() {
+            paint(state, area, buffer);
         }
     }
-    if parts.pill {
-        chrome::paint_pill(state, take_bottom(&mut rest), frame.buffer_mut());
+    if !parts.inspector.is_empty() {
+        Clear.render(parts.inspector, buffer);
+        inspector::paint(state, parts.inspector, buffer);
     }
-    let columns = columns(rest, parts.outline);
-    if parts.outline > 0 {
-        outline::paint(state, columns.outline, frame.buffer_mut());
-    }
-    transcript::paint(state, columns.text, frame.buffer_mut());
-    spine::paint(state, columns.spine, frame.buffer_mut());
     match state.mode {
-        Mode::Normal => panel::paint_chord(state, screen, frame.buffer_mut()),
+        Mode::Normal => panel::paint_chord(state, screen, buffer),
         Mode::Palette(ref palette) => {
-            let foot = u16::from(parts.hints) + u16::from(parts.status);
-            let above = Rect { height: screen.height.saturating_sub(foot), ..screen };
-            panel::paint_choices(state, palette, above, frame.buffer_mut());
+            let above = Rect { height: parts.status.y.max(1).min(screen.height), ..screen };
+            panel::paint_choices(state, palette, above, buffer);
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Picker => {}
-        Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, frame.buffer_mut()),
+        Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
+    }
+    if !parts.status.is_empty()
+        && let Some((x, y)) = chrome::cursor(state, parts.status)
+    {
+        frame.set_cursor_position((x, y));
     }
 }
 
-struct Columns {
-    outline: Rect,
-    text: Rect,
-    spine: Rect,
-}
+type Painter = fn(&State, Rect, &mut Buffer);
 
-fn columns(area: Rect, outline: u16) -> Columns {
-    let width = area.width.saturating_sub(outline + RIGHT - 1).max(LEFT.min(area.width));
-    let text = Rect { x: area.x + outline, width: width.min(area.width.saturating_sub(outline)), ..area };
-    let spine_at = area.right().saturating_sub(1);
-    Columns {
-        outline: Rect { width: outline.min(area.width), ..area },
-        text,
-        spine: Rect { x: spine_at, width: area.width.min(1), ..area },
+fn paint_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+    for y in area.y..area.bottom() {
+        buffer.set_stringn(area.x, y, state.theme.glyphs().bar, 1, state.theme.dim);
     }
-}
-
-fn take_top(area: &mut Rect) -> Rect {
-    let height = area.height.min(1);
-    let taken = Rect { height, ..*area };
-    area.y += height;
-    area.height -= height;
-    taken
-}
-
-fn take_bottom(area: &mut Rect) -> Rect {
-    let height = area.height.min(1);
-    area.height -= height;
-    Rect { y: area.y + area.height, height, ..*area }
 }

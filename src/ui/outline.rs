@@ -12,13 +12,9 @@ use crate::app::state::State;
 const COST: usize = 7;
 const DURATION: usize = 7;
 
-/// Paints the pane and the divider at its right edge.
+/// Paints the pane.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    let divider = area.right().saturating_sub(1);
-    for y in area.y..area.bottom() {
-        buffer.set_stringn(divider, y, state.theme.glyphs().bar, 1, state.theme.dim);
-    }
-    let inner = Rect { width: area.width.saturating_sub(2), ..area };
+    let inner = Rect { width: area.width.saturating_sub(1), ..area };
     let title = format!(
         " {:<width$}{:>COST$}{:>DURATION$}",
         "TURNS",

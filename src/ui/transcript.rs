@@ -8,7 +8,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
-use crate::app::arrange::LEFT;
+use crate::app::panes::LEFT;
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;

@@ -20,7 +20,7 @@ fn each_branch_has_a_line_and_the_outline_lists_them() {
     let mut narrow = stage((80, 24));
     narrow.press("g ] b");
     insta::assert_snapshot!("branches-80x24", narrow.picture());
-    narrow.press("i z 2");
+    narrow.press("I z 2");
     insta::assert_snapshot!("branches-outline-80x24", narrow.picture());
 }
 

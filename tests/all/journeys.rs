@@ -645,7 +645,7 @@ proptest! {
                 let pages = if stage.state.count.is_some() { 1 } else { 8 };
                 assert!(laid_out <= 60 * pages, "{press} of {keys:?} laid {laid_out} entries out");
             }
-            let height = usize::from(tv::app::arrange::divide(&stage.state).lines);
+            let height = usize::from(tv::app::panes::divide(&stage.state).lines());
             let is_short = stage.state.level.number() == 1 || stage.state.filter.is_some();
             assert!(is_short || stage.state.view.lines.len() == height, "after {key} of {keys:?}");
             assert!(Press::parse("j").is_some() && !stage.picture().is_empty());

@@ -68,7 +68,7 @@ fn read(path: &Path, first: u16) -> usize {
 fn check(stage: &Stage, path: &Path, width: u16) -> usize {
     let buffer = stage.buffer();
     assert_eq!(buffer.area.width, width);
-    let room = usize::from(tv::app::arrange::divide(&stage.state).text);
+    let room = usize::from(tv::app::panes::divide(&stage.state).text());
     for line in &stage.state.view.lines {
         let Some(row) = Line::row(line) else { continue };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();

@@ -134,11 +134,12 @@ fn role(theme: &Theme, cell: &Cell) -> String {
 #[test]
 fn no_size_is_too_small() {
     let mut stage = Stage::open(&demo(), (80, 24), Theme::dark());
-    let widths = [1, 2, 3, 4, 5, 6, 7, 9, 12, 19, 24, 35, 43, 59, 60, 65, 66, 79, 99, 100, 101, 130];
+    let widths =
+        [1, 2, 3, 4, 5, 6, 7, 9, 12, 19, 24, 35, 43, 59, 60, 65, 66, 79, 99, 100, 101, 130, 160, 200, 400];
     for columns in widths {
         for lines in [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 13, 24, 45] {
             stage.resize(columns, lines);
-            for keys in ["G", "g", "] s l", "i", "]", "esc ?", "q / a b", "esc F"] {
+            for keys in ["G", "g", "] s l", "I i", "tab ctrl-right", "]", "esc ?", "q / a b", "esc F"] {
                 stage.press(keys);
                 stage.buffer();
             }

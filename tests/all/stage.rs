@@ -6,8 +6,9 @@ use std::sync::Arc;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use tv::app::arrange::{arrange, divide};
+use tv::app::arrange::arrange;
 use tv::app::keys::{Code, Press, parse_keys};
+use tv::app::panes::divide;
 use tv::app::search::hits_of;
 use tv::app::state::{Effect, State};
 use tv::app::update::{Event, update};
@@ -222,8 +223,7 @@ impl Stage {
 
     /// The status line.
     pub fn status(&self) -> String {
-        let below = if divide(&self.state).hints { 2 } else { 1 };
-        self.line(self.state.size.1 - below)
+        self.line(divide(&self.state).status.y)
     }
 
     /// What the window shows, row by row: entry, row and text.

@@ -1,0 +1,334 @@
+//! The panes of the screen: where each part is, which of them are shown, how wide they are, and which one
+//! has the keys.
+//!
+//! Invariant: [`divide`] alone says where things are. Painters and motions use its rectangles; no two of
+//! them overlap, but for a pushed inspector, which lies over the transcript.
+
+use ratatui::layout::Rect;
+
+use super::action::{Action, Change, Way};
+use super::inspector;
+use super::state::{Effect, Mode, State};
+use super::update;
+
+/// Columns before the text: the focus mark, two of the lane gutter, one of air.
+pub const LEFT: u16 = 4;
+/// Columns after the text: one of air, the spine.
+pub const RIGHT: u16 = 2;
+/// Longer lines are hard to read: what is beyond them belongs to the inspector.
+const TEXT_MOST: u16 = 100;
+/// The transcript keeps so many columns, however far the dividers are moved.
+const TRANSCRIPT_LEAST: u16 = 28;
+/// The outline needs this many columns of screen, unless it is asked for.
+const OUTLINE_FROM: u16 = 100;
+/// And this many if it is.
+const OUTLINE_LEAST_SCREEN: u16 = 60;
+/// Columns of the outline with its divider.
+const OUTLINE: (u16, u16) = (32, 60);
+/// The inspector is a pane on screens with this many columns; on others it lies over the transcript.
+const INSPECTOR_FROM: u16 = 160;
+/// Columns of the inspector with its divider, at least.
+const INSPECTOR: u16 = 44;
+/// No pane is narrower.
+const NARROWEST: u16 = 16;
+/// Lines of screen that the time strip needs, unless it is asked for.
+const STRIP_FROM: u16 = 30;
+/// And if it is.
+const STRIP_LEAST_SCREEN: u16 = 12;
+/// Columns by which a key moves a divider.
+const STEP: u16 = 2;
+
+/// A pane that can have the keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pane {
+    /// Turns, branches, checks and files.
+    Outline,
+    /// The text.
+    #[default]
+    Transcript,
+    /// All about the focused item.
+    Inspector,
+}
+
+/// The reader's wishes for the panes; `None` leaves a thing to the size of the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Panes {
+    /// Whether the outline is shown.
+    pub wants_outline: Option<bool>,
+    /// Whether the inspector is shown where it has room beside the transcript.
+    pub wants_inspector: Option<bool>,
+    /// Whether the time strip is shown.
+    pub wants_strip: Option<bool>,
+    /// Columns of the outline with its divider.
+    pub outline_width: Option<u16>,
+    /// Columns of the inspector with its divider.
+    pub inspector_width: Option<u16>,
+    /// The pane that has the keys, as long as it is shown: ask [`focused`].
+    pub focus: Pane,
+    /// Whether the inspector lies over the transcript, where it has no room beside it.
+    pub is_pushed: bool,
+}
+
+/// Where the parts of the screen are; what is not shown has no columns or no lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The first line.
+    pub header: Rect,
+    /// The outline.
+    pub outline: Rect,
+    /// The line between outline and transcript.
+    pub outline_divider: Rect,
+    /// Focus mark, lane gutter, text and a column of air.
+    pub transcript: Rect,
+    /// The column right of the transcript.
+    pub spine: Rect,
+    /// The line between transcript and inspector.
+    pub inspector_divider: Rect,
+    /// The inspector.
+    pub inspector: Rect,
+    /// Whether the inspector lies over transcript and spine.
+    pub is_pushed: bool,
+    /// What arrived below, under the transcript.
+    pub pill: Rect,
+    /// The time strip.
+    pub strip: Rect,
+    /// The status line.
+    pub status: Rect,
+    /// The line of hints.
+    pub hints: Rect,
+}
+
+impl Frame {
+    /// Columns of the text, at least 1.
+    pub fn text(&self) -> u16 {
+        (self.transcript.width + self.spine.width).saturating_sub(LEFT + RIGHT).max(1)
+    }
+
+    /// Lines of the transcript.
+    pub fn lines(&self) -> u16 {
+        self.transcript.height
+    }
+
+    /// The panes that are in sight, from left to right.
+    pub fn panes(&self) -> impl Iterator<Item = Pane> {
+        let outline = (self.outline.width > 0).then_some(Pane::Outline);
+        let transcript = (!self.is_pushed).then_some(Pane::Transcript);
+        let inspector = (self.inspector.width > 0).then_some(Pane::Inspector);
+        [outline, transcript, inspector].into_iter().flatten()
+    }
+}
+
+/// Divides the screen. Tiny screens give up hints, status and header in this order.
+pub fn divide(state: &State) -> Frame {
+    let (columns, lines) = state.size;
+    let mut rest = Rect { x: 0, y: 0, width: columns, height: lines };
+    let is_strip_shown = match state.panes.wants_strip {
+        Some(is_wanted) => is_wanted && lines >= STRIP_LEAST_SCREEN,
+        None => lines >= STRIP_FROM,
+    };
+    let header = from_top(&mut rest, lines >= 3);
+    let hints = from_bottom(&mut rest, state.shows_hints && lines >= 10);
+    let status = from_bottom(&mut rest, lines >= 2);
+    let strip = from_bottom(&mut rest, is_strip_shown);
+    let (outline, outline_divider) = split_outline(state, &mut rest);
+    let (mut inspector, inspector_divider) = split_inspector(state, columns, &mut rest);
+    let pill = from_bottom(&mut rest, !state.view.follows() && state.unseen > 0 && lines >= 6);
+    let is_pushed = state.panes.is_pushed && columns < INSPECTOR_FROM;
+    if is_pushed {
+        inspector = rest;
+    }
+    let spine_width = rest.width.min(1);
+    let transcript = Rect { width: rest.width - spine_width, ..rest };
+    let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
+    Frame {
+        header,
+        outline,
+        outline_divider,
+        transcript,
+        spine,
+        inspector_divider,
+        inspector,
+        is_pushed,
+        pill,
+        strip,
+        status,
+        hints,
+    }
+}
+
+fn split_outline(state: &State, rest: &mut Rect) -> (Rect, Rect) {
+    let is_shown = match state.panes.wants_outline {
+        Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
+        None => rest.width >= OUTLINE_FROM && state.transcript.turns().len() > 1,
+    };
+    if !is_shown {
+        return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
+    }
+    let width = state.panes.outline_width.unwrap_or((rest.width / 6).clamp(OUTLINE.0, OUTLINE.1));
+    let width = within(width, rest.width);
+    let pane = Rect { width: width - 1, ..*rest };
+    let divider = Rect { x: pane.right(), width: 1, ..*rest };
+    rest.x += width;
+    rest.width -= width;
+    (pane, divider)
+}
+
+fn split_inspector(state: &State, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
+    let is_shown = columns >= INSPECTOR_FROM && state.panes.wants_inspector != Some(false);
+    if !is_shown {
+        let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
+        return (nowhere, nowhere);
+    }
+    let spare = rest.width.saturating_sub(TEXT_MOST + LEFT + RIGHT);
+    let width = within(state.panes.inspector_width.unwrap_or(spare.max(INSPECTOR)), rest.width);
+    rest.width -= width;
+    let divider = Rect { x: rest.right(), width: 1, ..*rest };
+    (Rect { x: divider.right(), width: width - 1, ..*rest }, divider)
+}
+
+/// A width that leaves the transcript its share.
+fn within(width: u16, columns: u16) -> u16 {
+    width.min(columns.saturating_sub(TRANSCRIPT_LEAST)).max(NARROWEST)
+}
+
+fn from_top(rest: &mut Rect, is_shown: bool) -> Rect {
+    let height = u16::from(is_shown).min(rest.height);
+    let taken = Rect { height, ..*rest };
+    rest.y += height;
+    rest.height -= height;
+    taken
+}
+
+fn from_bottom(rest: &mut Rect, is_shown: bool) -> Rect {
+    let height = u16::from(is_shown).min(rest.height);
+    rest.height -= height;
+    Rect { y: rest.bottom(), height, ..*rest }
+}
+
+/// The pane that has the keys: one that is not in sight cannot have them.
+pub fn focused(state: &State) -> Pane {
+    let frame = divide(state);
+    let wanted = state.panes.focus;
+    if frame.panes().any(|pane| pane == wanted) {
+        wanted
+    } else if frame.is_pushed {
+        Pane::Inspector
+    } else {
+        Pane::Transcript
+    }
+}
+
+/// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
+pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
+    let own = match focused(state) {
+        _ if !matches!(state.mode, Mode::Normal) => None,
+        Pane::Transcript => None,
+        Pane::Outline => leave(state, action),
+        Pane::Inspector => inspector::act(state, action, times).or_else(|| leave(state, action)),
+    };
+    own.unwrap_or_else(|| update::act(state, action, times))
+}
+
+/// Changes what is shown, how wide it is, or which pane has the keys.
+pub fn change(state: &mut State, change: Change, times: usize) {
+    let frame = divide(state);
+    match change {
+        Change::Outline => show_outline(state, frame.outline.width == 0),
+        Change::Inspector => show_inspector(state, frame.inspector.width == 0),
+        Change::Focus(Way::Next) => cycle(state, times),
+        // All the way round but for so many steps.
+        Change::Focus(Way::Previous) => cycle(state, frame.panes().count().saturating_sub(1) * times),
+        Change::DividerLeft => move_divider(state, -step(times)),
+        Change::DividerRight => move_divider(state, step(times)),
+    }
+}
+
+/// Back to the transcript.
+fn leave(state: &mut State, action: Action) -> Option<Vec<Effect>> {
+    if !matches!(action, Action::Cancel | Action::Quit) {
+        return None;
+    }
+    state.panes.is_pushed &= state.panes.focus != Pane::Inspector && focused(state) != Pane::Inspector;
+    state.panes.focus = Pane::Transcript;
+    Some(Vec::new())
+}
+
+fn cycle(state: &mut State, by: usize) {
+    let shown: Vec<Pane> = divide(state).panes().collect();
+    let here = focused(state);
+    let at = shown.iter().position(|pane| *pane == here).unwrap_or(0);
+    let next = shown.get((at + by) % shown.len().max(1)).copied().unwrap_or_default();
+    if next == here {
+        state.say("nothing else is shown; i opens the inspector, I the outline");
+    }
+    state.panes.focus = next;
+}
+
+/// Shows the outline, or hides it.
+pub fn show_outline(state: &mut State, is_shown: bool) {
+    state.panes.wants_outline = Some(is_shown);
+    state.look_changed();
+}
+
+/// Shows the inspector beside the transcript, or over it where there is no room; or hides it.
+pub fn show_inspector(state: &mut State, is_shown: bool) {
+    if state.size.0 >= INSPECTOR_FROM {
+        state.panes.wants_inspector = Some(is_shown);
+    } else {
+        state.panes.is_pushed = is_shown;
+        state.panes.focus = if is_shown { Pane::Inspector } else { Pane::Transcript };
+    }
+    state.look_changed();
+}
+
+fn step(times: usize) -> i32 {
+    i32::try_from(times.min(200)).unwrap_or(1) * i32::from(STEP)
+}
+
+/// Moves the divider of the pane that has the keys; of the transcript the one at its right, else the one at
+/// its left.
+fn move_divider(state: &mut State, by: i32) {
+    let frame = divide(state);
+    let is_inspector_beside = frame.inspector_divider.width > 0;
+    match focused(state) {
+        Pane::Inspector | Pane::Transcript if is_inspector_beside => {
+            widen_inspector(state, frame.inspector.width, -by);
+        }
+        Pane::Outline | Pane::Transcript if frame.outline.width > 0 => {
+            widen_outline(state, frame.outline.width, by);
+        }
+        Pane::Outline | Pane::Transcript | Pane::Inspector => state.say("there is no divider to move"),
+    }
+}
+
+fn widen_outline(state: &mut State, now: u16, by: i32) {
+    state.panes.outline_width = Some(moved(now + 1, by));
+    state.panes.outline_width = Some(divide(state).outline.width + 1);
+    state.look_changed();
+}
+
+fn widen_inspector(state: &mut State, now: u16, by: i32) {
+    state.panes.inspector_width = Some(moved(now + 1, by));
+    state.panes.inspector_width = Some(divide(state).inspector.width + 1);
+    state.look_changed();
+}
+
+fn moved(width: u16, by: i32) -> u16 {
+    u16::try_from((i32::from(width) + by).max(0)).unwrap_or(u16::MAX)
+}
+
+/// Moves a divider to a column of the screen, as a mouse does.
+pub fn drag_divider(state: &mut State, pane: Pane, column: u16) {
+    let frame = divide(state);
+    match pane {
+        Pane::Outline if frame.outline.width > 0 => {
+            let by = i32::from(column) - i32::from(frame.outline_divider.x);
+            widen_outline(state, frame.outline.width, by);
+        }
+        Pane::Inspector if frame.inspector_divider.width > 0 => {
+            let by = i32::from(frame.inspector_divider.x) - i32::from(column);
+            widen_inspector(state, frame.inspector.width, by);
+        }
+        Pane::Outline | Pane::Inspector | Pane::Transcript => {}
+    }
+}
