@@ -106,10 +106,11 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Takes in what was appended since the last time.
-    pub fn follow(&mut self, transcript: &Transcript) {
-        for id in transcript.order().get(self.order.len()..).unwrap_or_default() {
-            let Ok(rank) = u32::try_from(self.order.len()) else { return };
+    /// Takes in what was appended since the last time, but no more than so many entries. Says whether
+    /// that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        for id in transcript.order().iter().skip(self.order.len()).take(most) {
+            let Ok(rank) = u32::try_from(self.order.len()) else { return true };
             if self.places.len() <= id.index() {
                 self.places.resize(id.index() + 1, u32::MAX);
             }
@@ -121,6 +122,7 @@ impl Calls {
                 self.add(*id, entry);
             }
         }
+        self.order.len() >= transcript.order().len()
     }
 
     /// An entry has changed.

@@ -142,9 +142,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Takes in what was appended and changed since the last time.
-    pub fn follow(&mut self, transcript: &Transcript) {
-        for id in transcript.order().get(self.read..).unwrap_or_default() {
+    /// Takes in what was changed since the last time, and what was appended, but no more than so many
+    /// entries. Says whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        for id in transcript.order().iter().skip(self.read).take(most) {
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };
             let number = match self.numbers.get(&entry.lane) {
@@ -164,6 +165,7 @@ impl Ledger {
         for track in &mut self.tracks {
             track.settle(transcript);
         }
+        self.read >= transcript.order().len()
     }
 
     /// An entry has changed; takes effect with [`Ledger::follow`].

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::inspector::Tab;
+
 /// One thing a reader can do. Each has a name for configuration, palette and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -86,6 +88,8 @@ pub enum Action {
     Forward,
     /// Another division of the screen, or the keys to another pane.
     Panes(Change),
+    /// A tab of the inspector.
+    Inspect(Tab),
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -282,6 +286,12 @@ const NAMES: &[(&str, Action)] = &[
     ("previous-pane", Action::Panes(Change::Focus(Way::Previous))),
     ("divider-left", Action::Panes(Change::DividerLeft)),
     ("divider-right", Action::Panes(Change::DividerRight)),
+    ("inspect-item", Action::Inspect(Tab::Item)),
+    ("inspect-raw", Action::Inspect(Tab::Raw)),
+    ("inspect-diff", Action::Inspect(Tab::Diff)),
+    ("inspect-context", Action::Inspect(Tab::Context)),
+    ("inspect-timing", Action::Inspect(Tab::Timing)),
+    ("inspect-why", Action::Inspect(Tab::Why)),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

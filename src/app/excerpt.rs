@@ -44,6 +44,21 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
     }
 }
 
+/// Takes a value out of the input of a call, by its place.
+pub fn value(entry: &Entry, block: usize, number: usize) -> Excerpt {
+    let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
+        return Excerpt::Nothing("only tool calls have an input");
+    };
+    match call.input.tree() {
+        Some(Tree::Map(members)) => match members.get(number) {
+            Some((_, Tree::Text(text))) => Excerpt::Text(text.to_string()),
+            Some((_, value)) => Excerpt::Text(json(value)),
+            None => Excerpt::Nothing("the input has no such value"),
+        },
+        _ => whole(&call.input),
+    }
+}
+
 fn whole(body: &Body) -> Excerpt {
     if body.is_away() {
         return Excerpt::Away;

@@ -46,7 +46,7 @@ pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
         }
         Feed::CaughtUp => return caught_up(state),
         Feed::Bodies(contents) => {
-            let entries: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+            let entries: Vec<EntryId> = in_sight(state).collect();
             fill(state, &entries, &contents);
         }
         Feed::File { id, path } => note_file(state, id, path),
@@ -83,6 +83,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     }
     state.stale.facts = true;
     state.searchable = None;
+    state.evidence.note(&state.transcript, &touched);
     note_rows(state, &touched);
     let effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
@@ -93,7 +94,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
         searching::search_new(state, &ids);
     }
-    let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+    let shown: Vec<EntryId> = in_sight(state).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
     effects
 }
@@ -215,6 +216,9 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.view.lines.clear();
     state.cache.clear();
     state.outline.clear();
+    state.inspector.clear();
+    state.strip.clear();
+    state.evidence.clear();
     state.asked.clear();
     state.stale.sequence = true;
     state.stale.facts = true;
@@ -228,13 +232,19 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     effects
 }
 
+/// Entries of the window and of the inspector.
+fn in_sight(state: &State) -> impl Iterator<Item = EntryId> {
+    let inspected = state.inspector.shown().map(|focus| focus.entry);
+    state.view.lines.iter().map(|line| line.entry).chain(inspected)
+}
+
 /// Puts bodies back that were read again.
 pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
     for id in state.transcript.fill(entries, contents) {
         state.cache.forget(id);
         state.asked.remove(&id);
     }
-    let shown: Vec<EntryId> =
-        state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();
+    state.evidence.learn(&state.transcript, entries);
+    let shown: Vec<EntryId> = in_sight(state).chain(entries.iter().copied()).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
 }

@@ -3,8 +3,10 @@
 use tui_input::InputRequest;
 
 use super::action::Action;
+use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
+use super::panes::{self, Pane};
 use super::picker;
 use super::state::{Mode, State};
 
@@ -50,6 +52,9 @@ pub fn route(state: &mut State, press: Press) -> Request {
 }
 
 fn normal(state: &mut State, press: Press) -> Request {
+    if let Some(tab) = tab_of(state, press) {
+        return Request::Act(Action::Inspect(tab), 1);
+    }
     if let Some(digit) = digit_of_count(state, press) {
         state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
@@ -74,6 +79,13 @@ fn normal(state: &mut State, press: Press) -> Request {
             Request::Wait
         }
     }
+}
+
+/// While the inspector has the keys, digits choose its tabs.
+fn tab_of(state: &State, press: Press) -> Option<Tab> {
+    let number = usize::try_from(press.typed()?.to_digit(10)?).ok()?;
+    let is_its_own = state.pressed.is_empty() && panes::focused(state) == Pane::Inspector;
+    Tab::of(number).filter(|_| is_its_own)
 }
 
 /// Digits count only at the start of a key sequence, and 0 only after another digit.

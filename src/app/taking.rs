@@ -3,11 +3,16 @@
 use super::action::What;
 use super::excerpt::{self, Excerpt};
 use super::state::{Effect, State};
+use super::viewport::Focus;
 use crate::model::record::Origin;
 
-/// The records of the focused item: those of its bodies, or of its entry.
+/// The records of the focused item.
 pub fn focused_origins(state: &State) -> Option<Vec<Origin>> {
-    let focus = state.view.focus?;
+    origins_of(state, state.view.focus?)
+}
+
+/// The records of an item: those of its bodies, or of its entry.
+pub fn origins_of(state: &State, focus: Focus) -> Option<Vec<Origin>> {
     let entry = state.transcript.get(focus.entry)?;
     let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
     let mut origins: Vec<Origin> = Vec::new();

@@ -10,6 +10,7 @@ use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
+use super::inspector::{self, Records};
 use super::keys::Press;
 use super::marks;
 use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
@@ -82,6 +83,8 @@ pub enum Event {
         /// A title and the value of each.
         trees: Vec<(String, Tree)>,
     },
+    /// Records that the inspector asked for.
+    Inspected(Records),
     /// Sessions that were looked for.
     Seen(Sighting),
     /// What a session is about.
@@ -121,6 +124,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::Seen(sighting) => state.picker.see(sighting),
         Event::Previewed(place, preview) => picker::take(state, &place, preview),
+        Event::Inspected(records) => inspector::take(state, records),
         Event::Records { title, trees } => show_records(state, title, &trees),
         Event::Background(is_light) if is_light != state.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
@@ -266,6 +270,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
+        Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),

@@ -59,7 +59,7 @@ impl Told {
         for id in touched.changed {
             self.calls.change(&self.transcript, id);
         }
-        self.calls.follow(&self.transcript);
+        assert!(self.calls.follow(&self.transcript, usize::MAX));
         self
     }
 

@@ -69,7 +69,7 @@ fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Ledger) {
     transcript.apply(batch);
     transcript.settle();
     let mut ledger = Ledger::default();
-    ledger.follow(&transcript);
+    assert!(ledger.follow(&transcript, usize::MAX));
     (transcript, ledger)
 }
 
@@ -231,7 +231,7 @@ fn a_late_result_changes_what_follows_over_many_pages() {
     for id in transcript.apply(late).changed {
         ledger.change(id);
     }
-    ledger.follow(&transcript);
+    assert!(ledger.follow(&transcript, usize::MAX));
     assert_eq!(all(&ledger), all(&whole));
     assert_eq!(ledger.sums(None), whole.sums(None));
     assert_eq!(ledger.sums(None).of(Class::Tool), u64::try_from(number / 2 - 1).unwrap() * 1_000);
@@ -280,19 +280,19 @@ proptest! {
             step(&mut batch, number, *one, &mut late);
             step(&mut whole, number, *one, &mut Vec::new());
             growing.apply(batch).changed.into_iter().for_each(|id| ledger.change(id));
-            ledger.follow(&growing);
+            assert!(ledger.follow(&growing, usize::MAX));
         }
         for (key, end) in late {
             let mut batch = Batch::default();
             result(&mut batch, &key, end);
             result(&mut whole, &key, end);
             growing.apply(batch).changed.into_iter().for_each(|id| ledger.change(id));
-            ledger.follow(&growing);
+            assert!(ledger.follow(&growing, usize::MAX));
         }
         let mut transcript = Transcript::new();
         transcript.apply(whole);
         let mut judged = Ledger::default();
-        judged.follow(&transcript);
+        assert!(judged.follow(&transcript, usize::MAX));
         assert_eq!(all(&ledger), all(&judged));
         let sum: u64 = all(&ledger).iter().map(|stretch| stretch.ms()).sum();
         assert_eq!(ledger.sums(None).total(), sum);
