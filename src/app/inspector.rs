@@ -11,6 +11,7 @@ use super::moving;
 use super::panes::{self, Frame, Pane};
 use super::sequence::turn_of;
 use super::state::{Effect, State};
+use super::taking;
 use super::viewport::Focus;
 use crate::analysis::calls::Place;
 use crate::model::entry::EntryId;
@@ -71,7 +72,8 @@ impl Tab {
         Self::ALL.get(number.checked_sub(1)?).copied()
     }
 
-    fn beside(self, way: Way) -> Option<Self> {
+    /// The tab beside this one; at the ends there is none.
+    pub fn beside(self, way: Way) -> Option<Self> {
         match way {
             Way::Next => Self::of(self.number() + 1),
             Way::Previous => Self::of(self.number() - 1),
@@ -94,11 +96,12 @@ pub struct Inspector {
     pub at: usize,
     /// Whether what is shown is a call.
     pub is_call: bool,
+    focus: Option<Focus>,
     made: Option<Made>,
     /// What the cursor moved to, and when it will have rested.
     moved: Option<(Focus, Moment)>,
     records: Option<Records>,
-    asked: Option<(Focus, u32)>,
+    asked: Option<Vec<Origin>>,
 }
 
 /// What rows were made for.
@@ -127,7 +130,7 @@ impl Inspector {
 
     /// The item that is shown.
     pub fn shown(&self) -> Option<Focus> {
-        self.made.map(|made| made.focus)
+        self.focus
     }
 
     /// In how many ms it will follow the cursor, if that rests.
@@ -192,6 +195,7 @@ fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
     state.inspector.moved = None;
     (state.inspector.top, state.inspector.at) = (0, 0);
     state.inspector.made = None;
+    state.inspector.focus = Some(focus);
     Some(focus)
 }
 
@@ -255,13 +259,11 @@ fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
     origins.sort_unstable();
     origins.dedup();
     let mut effects = vec![Effect::Page { entries, origins }];
-    let revision = state.transcript.get(made.focus.entry).map_or(0, |entry| entry.revision);
-    let wanted = (made.focus, revision);
-    if made.tab == Tab::Raw && state.inspector.asked != Some(wanted) {
-        state.inspector.asked = Some(wanted);
+    let records = taking::origins_of(state, made.focus).unwrap_or_default();
+    if made.tab == Tab::Raw && state.inspector.asked.as_ref() != Some(&records) {
+        state.inspector.asked = Some(records.clone());
         state.inspector.records = None;
-        let origins = super::taking::origins_of(state, made.focus).unwrap_or_default();
-        effects.push(Effect::Inspect(origins));
+        effects.push(Effect::Inspect(records));
     }
     effects
 }
@@ -294,18 +296,11 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
         Action::HalfUp => step(state, -by(page.div_ceil(2))),
         Action::Top => step(state, isize::MIN / 2),
         Action::Bottom => step(state, isize::MAX / 2),
-        Action::Collapse => beside(state, Way::Previous),
         Action::Expand => return Some(enter(state)),
         Action::Copy(What::Text) => return Some(copy(state)),
         _ => return None,
     }
     Some(Vec::new())
-}
-
-fn beside(state: &mut State, way: Way) {
-    if let Some(tab) = state.inspector.tab.beside(way) {
-        choose(state, tab);
-    }
 }
 
 /// Moves the row that the keys are on, and the rows in sight with it.
@@ -321,7 +316,7 @@ fn step(state: &mut State, by: isize) {
     }
 }
 
-/// Goes to what the row names; on other rows the next tab.
+/// Goes to what the row names.
 fn enter(state: &mut State) -> Vec<Effect> {
     match state.inspector.rows.get(state.inspector.at).and_then(|fact| fact.target) {
         Some(target) => {
@@ -329,7 +324,7 @@ fn enter(state: &mut State) -> Vec<Effect> {
             state.panes.focus = Pane::Transcript;
             moving::jump(state, target);
         }
-        None => beside(state, Way::Next),
+        None => state.say("this row names no other item"),
     }
     Vec::new()
 }

@@ -2,7 +2,7 @@
 
 use tui_input::InputRequest;
 
-use super::action::Action;
+use super::action::{Action, Way};
 use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
@@ -81,11 +81,21 @@ fn normal(state: &mut State, press: Press) -> Request {
     }
 }
 
-/// While the inspector has the keys, digits choose its tabs.
+/// While the inspector has the keys, digits choose its tabs, and what folds and unfolds elsewhere chooses
+/// the one beside; `enter` goes to what a row names.
 fn tab_of(state: &State, press: Press) -> Option<Tab> {
-    let number = usize::try_from(press.typed()?.to_digit(10)?).ok()?;
-    let is_its_own = state.pressed.is_empty() && panes::focused(state) == Pane::Inspector;
-    Tab::of(number).filter(|_| is_its_own)
+    if !state.pressed.is_empty() || panes::focused(state) != Pane::Inspector {
+        return None;
+    }
+    if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
+        return Tab::of(usize::try_from(digit).ok()?);
+    }
+    let here = state.inspector.tab;
+    match state.keymap.look_up(&[press]) {
+        Match::Action(Action::Expand) if press.code != Code::Enter => here.beside(Way::Next).or(Some(here)),
+        Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
+        _ => None,
+    }
 }
 
 /// Digits count only at the start of a key sequence, and 0 only after another digit.

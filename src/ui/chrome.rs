@@ -9,6 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::app::action::{Action, Kind, Way};
 use crate::app::arrange::percent;
 use crate::app::filter::parse::{Mistake, parse};
+use crate::app::panes::{self, Pane};
 use crate::app::state::{Mode, State};
 use crate::model::figures;
 
@@ -239,6 +240,15 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
         Mode::Raw { .. } => fixed(&[("j/k", "scroll"), ("space/b", "page"), ("q", "close")]),
+        Mode::Normal if panes::focused(state) == Pane::Inspector => fixed(&[
+            ("j/k", "row"),
+            ("1-6", "tab"),
+            ("enter", "go to what the row names"),
+            ("yy", "copy"),
+            ("tab", "next pane"),
+            ("esc", "back to the text"),
+            ("?", "all keys"),
+        ]),
         Mode::Normal => {
             let actions = if state.search.is_some() { SEARCHING } else { READING };
             let keys = |actions: &[Action]| {

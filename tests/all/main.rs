@@ -23,6 +23,7 @@ mod finding;
 mod fixtures;
 mod follow;
 mod golden;
+mod inspector;
 mod invariants;
 mod journeys;
 mod layout;

@@ -99,7 +99,7 @@ pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
         ("input", usage.input),
         ("cached", usage.cache_read),
         ("cache new", usage.cache_write),
-        ("for 1 h", usage.cache_write_1h.filter(|tokens| *tokens > 0)),
+        ("1 h of it", usage.cache_write_1h.filter(|tokens| *tokens > 0)),
         ("output", usage.output),
         ("thinking", usage.reasoning.filter(|tokens| *tokens > 0)),
     ]

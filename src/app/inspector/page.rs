@@ -165,19 +165,6 @@ pub fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
     block.repeat(usize::try_from(blocks).unwrap_or(most))
 }
 
-/// A number with blanks between its thousands: `3 114 882`.
-pub fn spaced(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// A share in percent, rounded down; 0 of nothing.
 pub fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100).checked_div(whole).unwrap_or(0)
@@ -185,11 +172,10 @@ pub fn percent(part: u64, whole: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bar, percent, spaced};
+    use super::{bar, percent};
 
     #[test]
     fn figures_and_shares() {
-        assert_eq!([0, 999, 1_000, 3_114_882].map(spaced), ["0", "999", "1 000", "3 114 882"]);
         assert_eq!(
             [(0, 9), (1, 1_000), (5, 10), (9, 9), (3, 0)].map(|(a, b)| bar(a, b, 10, true).len()),
             [0, 1, 5, 10, 0]

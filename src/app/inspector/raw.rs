@@ -36,7 +36,7 @@ pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page
         Span::styled(" a value that tv took for this item", theme.dim),
     ]);
     for (title, tree) in &records.trees {
-        page.heading(title, "");
+        page.heading(&title.replace('·', theme.glyphs().dot), "");
         let width = page.width().saturating_sub(2).max(1);
         let rows = tree::rows(tree, width, page.left() + 1, &page.look);
         for row in rows {

@@ -2,19 +2,24 @@
 
 use ratatui::text::Span;
 
-use super::page::{Page, spaced};
+use super::page::Page;
 use crate::analysis::calls::{Earlier, Place, call_at};
 use crate::app::outline::TurnRow;
 use crate::app::sequence::place_in_file;
 use crate::app::state::State;
 use crate::app::viewport::Focus;
+use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::figures;
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
+use crate::model::transcript::Transcript;
 use crate::render::wrap::{self, Piece};
+
+/// Records between an entry and the one above it that are looked at.
+const LINKS: usize = 64;
 
 /// The item.
 pub struct Subject<'a> {
@@ -41,13 +46,13 @@ impl<'a> Subject<'a> {
         Place { entry: self.focus.entry, block: self.focus.block }
     }
 
-    /// `entry 598  line 4731  byte 3 114 882`, with the file if there are several.
+    /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
     pub fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
         let entry = id.and_then(|id| place_in_file(&self.state.transcript, id));
         let parts = [
             entry.map(|place| format!("entry {}", place + 1)),
             (origin.line > 0).then(|| format!("line {}", origin.line)),
-            (origin.len > 0).then(|| format!("byte {}", spaced(origin.at))),
+            (origin.len > 0).then(|| format!("byte {}", origin.at)),
             (origin.file.0 > 0).then(|| self.file(origin)).flatten(),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
@@ -140,10 +145,15 @@ impl<'a> Subject<'a> {
         let lane = label.map_or_else(|| "main lane".to_owned(), |label| format!("sub-agent {label}"));
         spans.push(Span::styled(format!("{lane}  "), theme.text));
         let parent = self.entry.parent.as_ref();
-        let target = parent.and_then(|key| transcript.find(key));
+        let target = parent.and_then(|key| above(transcript, key));
         if let Some(key) = parent {
-            let word = target.and_then(|id| transcript.get(id)).map_or("not in the file", |e| e.role.word());
-            spans.push(Span::styled(format!("{word} {key}"), theme.dim));
+            let word = match (transcript.find(key).and_then(|id| transcript.get(id)), target) {
+                (Some(entry), _) => format!("{} ", entry.role.word()),
+                (None, Some(_)) => "record ".to_owned(),
+                (None, None) if transcript.is_linked_tree() => "not in the file: ".to_owned(),
+                (None, None) => String::new(),
+            };
+            spans.push(Span::styled(format!("{word}{key}"), theme.dim));
         }
         let target =
             target.or(self.turn.as_ref().map(|turn| turn.prompt).filter(|id| *id != self.focus.entry));
@@ -164,4 +174,16 @@ impl<'a> Subject<'a> {
         }
         words
     }
+}
+
+/// The entry of a record, or the nearest one above it: not every record is an entry of its own.
+fn above(transcript: &Transcript, key: &Key) -> Option<EntryId> {
+    let mut key = key;
+    for _ in 0..LINKS {
+        if let Some(id) = transcript.find(key) {
+            return Some(id);
+        }
+        key = transcript.parent_of(key)??;
+    }
+    None
 }

@@ -80,9 +80,10 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
             };
             page.fact("took", format!("{}  {how}", subject.took(took)));
         }
-        None if call.state.result().is_some() => {
-            page.fact("took", "not known: no times, or they run backwards")
+        None if call.state.result().is_some_and(|result| result.at.is_some()) => {
+            page.fact("took", "not known: the result is older than the call");
         }
+        None if call.state.result().is_some() => page.fact("took", "not known: the result has no time"),
         None if call.state.is_open() && subject.state.is_at_work_on(subject.focus.entry) => {
             let since = call.started.or(subject.entry.at);
             let so_far = since.map(|since| duration(subject.state.now.since(since))).unwrap_or_default();
