@@ -132,7 +132,9 @@ fn make(state: &State, width: usize) -> Strip {
     let shown = turn.filter(|_| !is_whole);
     let first_of_all = || state.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();
     let first = shown.and_then(|turn| turns.get(turn)).map(|turn| turn.prompt).or_else(first_of_all);
-    let Some(first) = first else { return Strip::default() };
+    let Some(first) = first else {
+        return Strip { legend: "no times to tell".to_owned(), ..Strip::default() };
+    };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
     let holder = focused.map(|id| holder_of(state, id)).unwrap_or(first);
     let stretches = state.evidence.ledger.between(first, end, holder, AROUND);
