@@ -5,6 +5,7 @@
 
 mod surroundings;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use self::surroundings::Surroundings;
 
+use crate::analysis::prices::Prices;
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
@@ -211,16 +213,19 @@ impl Config {
         }
         match (args.command, args.session) {
             (Some(command), _) => Self::of_command(command, surroundings),
-            (None, Some(session)) => Ok(match target(&session, &surroundings.environment) {
+            (None, Some(session)) => Ok(match with_entry(&session, &surroundings.environment) {
                 Err(refusal) => Self::Refuse(refusal),
-                Ok(target) if surroundings.can_view() => view(start(target), &args.look, surroundings),
-                Ok(target) if ingest::is_choice(&target) => {
+                Ok((target, entry)) if surroundings.can_view() => {
+                    let view = view(start(target), &args.look, surroundings);
+                    Self::View(Box::new(ViewConfig { entry, ..view }))
+                }
+                Ok((target, _)) if ingest::is_choice(&target) => {
                     Self::List(choices(target, &args.look, surroundings))
                 }
-                Ok(target) => Self::Print(show_instead(target, &args.look, &surroundings)),
+                Ok((target, _)) => Self::Print(show_instead(target, &args.look, &surroundings)),
             }),
             (None, None) if surroundings.can_view() => {
-                Ok(view(Start::Picker(Vec::new()), &args.look, surroundings))
+                Ok(Self::View(Box::new(view(Start::Picker(Vec::new()), &args.look, surroundings))))
             }
             (None, None) => {
                 let what = "name a session to view, see which there are with `tv list`, or try `tv demo`";
@@ -245,7 +250,7 @@ impl Config {
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Demo { speed, look } if surroundings.can_view() => {
-                view(Start::Demo(DemoSpeed(speed)), &look, surroundings)
+                Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))
             }
             Command::Demo { .. } => {
                 let what = "the demo needs a terminal to draw on";
@@ -268,15 +273,16 @@ fn start(target: Target) -> Start {
     if ingest::is_choice(&target) { Start::Picker(vec![target.path]) } else { Start::Session(target) }
 }
 
-fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
+fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
     let (settings, keymap, complaint) = read_settings(&surroundings);
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
     let links = surroundings.has_links();
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
-    let Surroundings { no_color, editor, colorfgbg, term, test_panic, environment, .. } = surroundings;
+    let Surroundings { no_color, clipboard, editor, colorfgbg, term, test_panic, environment, .. } =
+        surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
-    Config::View(Box::new(ViewConfig {
+    ViewConfig {
         start,
         environment,
         theme: theme.map_or(ThemeChoice::Auto, ThemeChoice::Named),
@@ -291,6 +297,9 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         outline: settings.outline,
         inspector: settings.inspector,
         strip: settings.strip,
+        mouse: settings.mouse.unwrap_or(false),
+        clipboard,
+        entry: None,
         hints: settings.hints.unwrap_or(true),
         keymap,
         complaint,
@@ -298,7 +307,13 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> Config {
         colorfgbg,
         term,
         test_panic,
-    }))
+    }
+}
+
+/// The prices that the reader set, by the name of the model. What is wrong with them is told by the viewer.
+pub fn own_prices(surroundings: &Surroundings) -> HashMap<String, Prices> {
+    let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
+    text.map(|text| settings::parse(text).prices).unwrap_or_default().into_iter().collect()
 }
 
 /// The settings, the keys that follow from them, and one sentence if something is wrong with them.
@@ -389,6 +404,39 @@ fn target(argument: &OsString, environment: &Environment) -> Result<Target, Open
         return Ok(target);
     }
     find::locate(argument, environment).unwrap_or(Ok(target))
+}
+
+/// A session, and the entry in it that is named behind another `#`: a file has only one session, and of a
+/// session that has no such name the end may be an entry's.
+fn with_entry(argument: &OsString, environment: &Environment) -> Result<(Target, Option<String>), OpenError> {
+    let whole = target(argument, environment);
+    let session = whole.as_ref().ok().and_then(|target| target.session.clone());
+    if let (Ok(target), Some(entry)) = (&whole, &session)
+        && target.path.is_file()
+        && !ingest::is_database(&target.path)
+    {
+        return Ok((Target { path: target.path.clone(), session: None }, Some(entry.clone())));
+    }
+    let Some((head, entry)) = argument.to_str().and_then(|argument| argument.rsplit_once('#')) else {
+        return whole.map(|target| (target, None));
+    };
+    let is_session = |target: &Target| {
+        let within = Target { path: target.path.clone(), session: None };
+        let name = target.session.as_deref().unwrap_or_default();
+        let heads = ingest::sessions(&within).unwrap_or_default();
+        heads.iter().any(|head| head.id == name || head.key.as_deref() == Some(name))
+    };
+    let is_there = |target: &Target| target.is_stdin() || target.path.symlink_metadata().is_ok();
+    match (whole, target(&head.into(), environment)) {
+        (Ok(whole), Ok(inner))
+            if is_there(&whole) && inner.session.is_some() && is_session(&inner) && !is_session(&whole) =>
+        {
+            Ok((inner, Some(entry.to_owned())))
+        }
+        (Ok(whole), _) if is_there(&whole) => Ok((whole, None)),
+        (_, Ok(inner)) if is_there(&inner) => Ok((inner, Some(entry.to_owned()))),
+        (whole, _) => whole.map(|target| (target, None)),
+    }
 }
 
 fn watch(poll: bool) -> WatchMode {

@@ -7,7 +7,8 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tv::cli::{Config, Surroundings, completions};
+use tv::analysis::prices;
+use tv::cli::{Config, Surroundings, completions, own_prices};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
@@ -20,7 +21,9 @@ const FAILED: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    match Config::resolve(std::env::args_os(), Surroundings::read()) {
+    let surroundings = Surroundings::read();
+    prices::install(own_prices(&surroundings));
+    match Config::resolve(std::env::args_os(), surroundings) {
         Ok(config) => run(&config).unwrap_or_else(|error| end(&error)),
         Err(usage) => {
             // If even this cannot be printed, the code still tells.

@@ -3,6 +3,7 @@
 //!
 //! Invariant: never fails. What is understood counts, whatever stands beside it.
 
+mod prices;
 mod table;
 pub mod themes;
 
@@ -12,6 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use self::table::{in_order, place_of};
+use crate::analysis::prices::Prices;
 use crate::app::action::Action;
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
@@ -33,12 +35,16 @@ pub struct Settings {
     pub inspector: Option<bool>,
     /// Time strip shown.
     pub strip: Option<bool>,
+    /// Mouse on from the start.
+    pub mouse: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
     /// Whose keys.
     pub preset: Preset,
     /// Keys of single actions.
     pub keys: Vec<(Action, Vec<Vec<Press>>)>,
+    /// Prices of models by name, which go before those of the table.
+    pub prices: Vec<(String, Prices)>,
     /// What could not be understood: `line:column: what`.
     pub complaints: Vec<String>,
 }
@@ -75,10 +81,15 @@ impl Reading<'_> {
             "outline" => self.settings.outline = self.switch(value),
             "inspector" => self.settings.inspector = self.switch(value),
             "strip" => self.settings.strip = self.switch(value),
+            "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),
+            },
+            "prices" => match value.get_ref().as_table() {
+                Some(models) => self.settings.prices = prices::read(models, &mut self.complaints),
+                None => self.complain(value.span().start, "prices is a table: [prices.\"name\"]"),
             },
             other => self.complain(key.span().start, &format!("nothing is called {other}")),
         }
@@ -181,6 +192,28 @@ mod tests {
         let settings = parse(example);
         assert_eq!(settings.complaints, Vec::<String>::new());
         assert!(settings.theme.is_some() && settings.keys.len() >= 2, "{settings:?}");
+    }
+
+    #[test]
+    fn own_prices_are_usd_for_a_million_tokens() {
+        let settings = parse("[prices.\"my-model\"]\ninput = 0.5\noutput = 2\nwindow = 200_000\n");
+        assert_eq!(settings.complaints, Vec::<String>::new());
+        let (name, prices) = settings.prices.first().unwrap();
+        assert_eq!(
+            (name.as_str(), prices.rates),
+            ("my-model", [500_000, 2_000_000, 500_000, 500_000, 500_000])
+        );
+        assert_eq!(prices.window, Some(200_000));
+        let wrong = parse("[prices.a]\ninput = 1\n[prices.b]\ninput = 1\noutput = -1\n[prices.c]\ntea = 1\n");
+        assert!(wrong.prices.is_empty());
+        assert_eq!(
+            wrong.complaints,
+            [
+                "1:9: the prices of input and output are wanted, in USD for a million tokens",
+                "5:10: a number is wanted here, not below 0",
+                "7:1: no price is called tea",
+            ]
+        );
     }
 
     #[test]

@@ -23,6 +23,13 @@ const FRAME_BYTES: usize = 1 << 18;
 /// Whether the terminal is in our hands, for the panic hook.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// Whether the terminal is to tell of the mouse while it is in our hands.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
+/// Presses, releases, the wheel, and motion while a button is held; places beyond column 223, too.
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
+
 /// The screen.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
@@ -58,12 +65,28 @@ impl Drop for Guard {
 pub fn take() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
+    if MOUSE.load(Ordering::SeqCst) { tell_mouse(true) } else { Ok(()) }
+}
+
+/// Has the terminal tell of the mouse or not, now if it is in our hands, and whenever it comes back.
+pub fn set_mouse(is_on: bool) -> io::Result<()> {
+    MOUSE.store(is_on, Ordering::SeqCst);
+    if TAKEN.load(Ordering::SeqCst) { tell_mouse(is_on) } else { Ok(()) }
+}
+
+fn tell_mouse(is_on: bool) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(if is_on { MOUSE_ON } else { MOUSE_OFF }.as_bytes())?;
+    out.flush()
 }
 
 /// Gives the terminal back. Errors are ignored: the terminal may be gone.
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
+        if MOUSE.load(Ordering::SeqCst) {
+            let _ = tell_mouse(false);
+        }
         let _ =
             execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
@@ -97,19 +120,10 @@ impl Screen {
         self.terminal.resize(Rect { x: 0, y: 0, width, height })
     }
 
-    /// Asks the terminal something; the answer comes among the keys.
-    pub fn ask(&mut self, question: &str) -> io::Result<()> {
+    /// Tells the terminal something; if it answers, the answer comes among the keys.
+    pub fn tell(&mut self, question: &str) -> io::Result<()> {
         let backend = self.terminal.backend_mut();
         write!(backend, "{question}")?;
-        backend.flush()
-    }
-
-    /// Puts text on the clipboard of the terminal (OSC 52): works over ssh and inside tmux.
-    pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        use base64::Engine as _;
-        let encoded = base64::engine::general_purpose::STANDARD.encode(text);
-        let backend = self.terminal.backend_mut();
-        write!(backend, "\u{1b}]52;c;{encoded}\u{7}")?;
         backend.flush()
     }
 }

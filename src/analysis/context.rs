@@ -1,6 +1,6 @@
 //! How full the model's context is.
 
-use super::models;
+use super::{models, prices};
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
@@ -65,7 +65,8 @@ pub fn is_request(entry: &Entry) -> bool {
     entry.usage.as_ref().is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
 }
 
-/// Windows by the beginning of the model's name; the first that fits counts.
+/// Windows by the beginning of the model's name; the first that fits counts. They are those that agents
+/// use, which are smaller for some models than what the price table says is to be had.
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-opus-4-7", 1_000_000),
     ("claude-opus-4-8", 1_000_000),
@@ -92,9 +93,10 @@ const CLAUDE_LONG: u64 = 1_000_000;
 /// The window of a model; none if the tokens prove the table wrong.
 fn window_of_model(name: &str, tokens: u64) -> Option<u64> {
     let model = models::canonical(name);
-    let (_, window) = WINDOWS.iter().find(|(family, _)| model.starts_with(family))?;
-    let is_long = name.contains("[1m]") || tokens > *window;
-    let window = if model.starts_with("claude") && is_long { CLAUDE_LONG } else { *window };
+    let family = WINDOWS.iter().find(|(family, _)| model.starts_with(family)).map(|(_, window)| *window);
+    let window = family.or_else(|| prices::of_model(name)?.window)?;
+    let is_long = name.contains("[1m]") || tokens > window;
+    let window = if model.starts_with("claude") && is_long { CLAUDE_LONG } else { window };
     (tokens <= window).then_some(window)
 }
 
@@ -109,7 +111,8 @@ mod tests {
         assert_eq!(window_of_model("claude-sonnet-4-5", 300_000), Some(1_000_000));
         assert_eq!(window_of_model("openai/gpt-5-codex", 10), Some(400_000));
         assert_eq!(window_of_model("gemini-2.5-pro", 10), Some(1_048_576));
-        assert_eq!(window_of_model("glm-5", 10), None);
+        assert_eq!(window_of_model("glm-5", 10), Some(200_000));
+        assert_eq!(window_of_model("unheard-of-5", 10), None);
         assert_eq!(window_of_model("gpt-4o", 500_000), None);
     }
 }

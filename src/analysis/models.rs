@@ -15,8 +15,12 @@ pub fn canonical(name: &str) -> String {
     let name = without_date(name);
     // Gateways name the thinking variant apart; it costs the same.
     let name = name.strip_suffix("-thinking").unwrap_or(name);
-    // Anthropic writes `4-5`, OpenRouter and Copilot write `4.5`.
-    if name.starts_with("claude") { name.replace('.', "-") } else { name.to_owned() }
+    if !name.starts_with("claude") {
+        return name.to_owned();
+    }
+    // Anthropic writes `4-5`, OpenRouter and Copilot write `4.5`; `4-0` is an alias of `4`.
+    let name = name.replace('.', "-");
+    name.strip_suffix("-4-0").map(|family| format!("{family}-4")).unwrap_or(name)
 }
 
 /// Whether a gateway gives the model away (`deepseek/deepseek-r1:free`): its list price does not apply.
@@ -74,6 +78,7 @@ mod tests {
         ] {
             assert_eq!(canonical(name), "claude-opus-4-1", "{name}");
         }
+        assert_eq!(canonical("claude-sonnet-4-0"), canonical("claude-sonnet-4-20250514"));
         assert_eq!(canonical("gpt-4o-2024-08-06"), "gpt-4o");
         assert_eq!(canonical("openai/gpt-5.1-codex"), "gpt-5.1-codex");
         assert_eq!(canonical("claude-3-5-sonnet-latest"), "claude-3-5-sonnet");

@@ -1,82 +1,173 @@
-//! The price table: list prices by model, read from `assets/prices.tsv` when first needed.
+//! The price table: list prices and context windows by model, read from `assets/prices.json` when first
+//! needed, with the reader's own prices before it.
 //!
-//! Invariant: a model that the table does not name has no price.
+//! Invariant: a model that neither names has no price.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
+
+use serde_json::Value;
 
 use super::models;
+use crate::model::totals::{PROMPT_LIMITS, Tokens, Unpriced};
 
-static TABLE: LazyLock<HashMap<&'static str, Prices>> =
-    LazyLock::new(|| include_str!("../../assets/prices.tsv").lines().filter_map(row).collect());
+static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../assets/prices.json")));
+static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
 
-/// Prices of one model in USD per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What one kind of token costs after the other, in the order of [`Tokens`]; USD × 10⁻⁶ for a million of
+/// them, so that prices are integers.
+pub type Rates = [u64; 5];
+
+/// Prices of one model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// Uncached input.
-    pub input: f64,
-    /// Output, reasoning included.
-    pub output: f64,
-    /// Cache reads.
-    pub cache_read: f64,
-    /// Cache writes that live for five minutes.
-    pub cache_write_5m: f64,
-    /// Cache writes that live for an hour.
-    pub cache_write_1h: f64,
+    /// Of requests whose prompt surpasses no limit.
+    pub rates: Rates,
+    /// Of requests whose prompt surpasses so many tokens, the smallest limit first.
+    pub above: Vec<(u64, Rates)>,
+    /// Of requests in batches.
+    pub batch: Option<Rates>,
+    /// A search of the web, in USD × 10⁻⁶.
+    pub search: u64,
+    /// The context window in tokens.
+    pub window: Option<u64>,
+    /// Where the provider says so.
+    pub source: String,
+}
+
+/// The table and where it comes from.
+#[derive(Debug, Default)]
+struct Table {
+    date: String,
+    source: String,
+    models: HashMap<String, Prices>,
 }
 
 impl Prices {
-    /// The price of tokens in USD; they come in the order of the fields.
-    pub fn of(&self, tokens: [u64; 5]) -> f64 {
-        let prices = [self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h];
-        prices.iter().zip(tokens).map(|(price, n)| price * n as f64).sum::<f64>() / 1e6
+    /// What was not recorded, in USD.
+    pub fn of(&self, unpriced: &Unpriced) -> f64 {
+        let mut sum = u128::from(self.search) * u128::from(unpriced.searches) * 1_000_000;
+        for (surpassed, tokens) in unpriced.bands.iter().enumerate() {
+            sum += product(&self.rates_beyond(surpassed), tokens);
+        }
+        sum += product(&self.batch.unwrap_or(self.rates), &unpriced.batch);
+        sum as f64 / 1e12
+    }
+
+    /// The rates of prompts that surpass so many of the [`PROMPT_LIMITS`].
+    fn rates_beyond(&self, surpassed: usize) -> Rates {
+        let limit = surpassed.checked_sub(1).and_then(|n| PROMPT_LIMITS.get(n)).copied().unwrap_or(0);
+        self.above.iter().rfind(|(above, _)| *above <= limit).map_or(self.rates, |(_, rates)| *rates)
+    }
+
+    /// The rates of a request with a prompt of so many tokens.
+    pub fn rates_of(&self, prompt: u64) -> Rates {
+        self.rates_beyond(PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count())
     }
 }
 
-/// The prices of a model, however its name is spelled.
+/// USD × 10⁻¹².
+fn product(rates: &Rates, tokens: &Tokens) -> u128 {
+    rates.iter().zip(tokens).map(|(rate, n)| u128::from(*rate) * u128::from(*n)).sum()
+}
+
+/// The prices of a model, however its name is spelled: the reader's own, else those of the table.
 pub fn of_model(name: &str) -> Option<&'static Prices> {
+    let own = OWN.get();
+    if let Some(prices) = own.and_then(|own| own.get(name).or_else(|| own.get(&models::canonical(name)))) {
+        return Some(prices);
+    }
     if models::is_free_variant(name) {
         return None;
     }
-    TABLE.get(models::canonical(name).as_str())
+    TABLE.models.get(models::canonical(name).as_str())
 }
 
-fn row(line: &'static str) -> Option<(&'static str, Prices)> {
-    let mut cells = line.split('\t').map(str::trim);
-    let model = cells.next().filter(|name| !name.starts_with('#'))?;
-    let mut price = || cells.next().map(|cell| cell.parse::<f64>().ok());
-    let input = price()??;
-    let output = price()??;
-    Some((
-        model,
-        Prices {
-            input,
-            output,
-            cache_read: price()?.unwrap_or(input),
-            cache_write_5m: price()?.unwrap_or(input),
-            cache_write_1h: price()?.unwrap_or(input),
-        },
-    ))
+/// Where the prices of the table come from, and when they were taken.
+pub fn provenance() -> (&'static str, &'static str) {
+    (&TABLE.source, &TABLE.date)
+}
+
+/// Puts the reader's own prices before those of the table. To be called once, before anything is priced;
+/// later calls change nothing.
+pub fn install(own: HashMap<String, Prices>) {
+    // A second call would give one session two prices.
+    let _ = OWN.set(own);
+}
+
+/// An unreadable table would leave every model without a price; a test reads it.
+fn read(text: &str) -> Table {
+    let Ok(json) = serde_json::from_str::<Value>(text) else { return Table::default() };
+    let word = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+    let models = json.get("models").and_then(Value::as_object).into_iter().flatten();
+    Table {
+        date: word(&json, "date"),
+        source: word(&json, "source"),
+        models: models.filter_map(|(name, of)| Some((name.clone(), prices(of)?))).collect(),
+    }
+}
+
+fn prices(json: &Value) -> Option<Prices> {
+    let rates = rates(json, None)?;
+    let mut above: Vec<(u64, Rates)> = json
+        .get("above")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter_map(|(limit, of)| Some((limit.parse().ok()?, self::rates(of, Some(rates))?)))
+        .collect();
+    above.sort_unstable();
+    Some(Prices {
+        rates,
+        above,
+        batch: json.get("batch").and_then(|of| self::rates(of, Some(rates))),
+        search: json.get("search").and_then(Value::as_u64).unwrap_or(0),
+        window: json.get("window").and_then(Value::as_u64),
+        source: json.get("source").and_then(Value::as_str).unwrap_or("").to_owned(),
+    })
+}
+
+/// Rates by name. What is not named costs what it costs otherwise, or as much as input.
+fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
+    let [input, output, read, short, long] =
+        ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"]
+            .map(|name| json.get(name).and_then(Value::as_u64));
+    let base = otherwise.unwrap_or_default();
+    let input = input.or(otherwise.map(|_| base[0]))?;
+    let output = output.or(otherwise.map(|_| base[1]))?;
+    let or_input =
+        |rate: Option<u64>, usual: u64| rate.unwrap_or(if usual == base[0] { input } else { usual });
+    let short_rate = or_input(short, base[3]);
+    Some([input, output, or_input(read, base[2]), short_rate, or_input(long, base[4])])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, of_model, row};
+    use super::{Prices, TABLE, of_model, product};
+    use crate::model::totals::{PROMPT_LIMITS, Unpriced};
 
     #[test]
-    fn every_line_of_the_table_is_a_price() {
-        let lines = include_str!("../../assets/prices.tsv").lines();
-        let rows: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
-        for line in &rows {
-            assert!(row(line).is_some(), "{line}");
+    fn every_model_of_the_table_has_rates_a_window_and_a_source() {
+        assert!(TABLE.models.len() > 150, "{}", TABLE.models.len());
+        assert!(TABLE.source.contains("litellm") && TABLE.date.starts_with("20"), "{}", TABLE.source);
+        let json: serde_json::Value = serde_json::from_str(include_str!("../../assets/prices.json")).unwrap();
+        assert_eq!(json["models"].as_object().unwrap().len(), TABLE.models.len(), "a model is unreadable");
+        for (name, prices) in &TABLE.models {
+            assert!(prices.rates[0] > 0 && prices.rates[1] > 0, "{name}");
+            assert!(prices.rates[2] <= prices.rates[0], "{name}: a cache read costs more than input");
+            for (limit, _) in &prices.above {
+                assert!(
+                    PROMPT_LIMITS.contains(limit),
+                    "{name}: sums do not tell prompts beyond {limit} apart"
+                );
+            }
         }
-        assert_eq!(TABLE.len(), rows.len(), "a model is listed twice");
     }
 
     #[test]
     fn unknown_and_free_models_have_no_price() {
         assert!(of_model("").is_none());
-        assert!(of_model("glm-5").is_none());
+        assert!(of_model("unheard-of-5").is_none());
         assert!(of_model("claude-opus-4-8-fast").is_none());
         assert!(of_model("openai/gpt-4o:free").is_none());
     }
@@ -84,7 +175,27 @@ mod tests {
     #[test]
     fn tokens_cost_what_their_kind_costs() {
         let opus = of_model("claude-opus-4-6").unwrap();
-        let usd = opus.of([1_000_000, 100_000, 2_000_000, 100_000, 10_000]);
-        assert!((usd - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9);
+        let mut unpriced = Unpriced::default();
+        unpriced.bands[0] = [1_000_000, 100_000, 2_000_000, 100_000, 10_000];
+        let usd = opus.of(&unpriced);
+        assert!((usd - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9, "{usd}");
+        unpriced = Unpriced { searches: 3, ..Unpriced::default() };
+        assert!((opus.of(&unpriced) - 0.03).abs() < 1e-9);
+        unpriced = Unpriced { batch: [1_000_000, 0, 0, 0, 0], ..Unpriced::default() };
+        assert!((opus.of(&unpriced) - 2.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn long_prompts_cost_by_the_limit_that_they_surpass() {
+        let prices = Prices {
+            rates: [1, 1, 1, 1, 1],
+            above: vec![(200_000, [2, 2, 2, 2, 2]), (512_000, [3, 3, 3, 3, 3])],
+            ..Prices::default()
+        };
+        let rate = |prompt| prices.rates_of(prompt)[0];
+        assert_eq!([rate(200_000), rate(200_001), rate(300_000), rate(512_001)], [1, 2, 2, 3]);
+        let gpt = of_model("gpt-5.4").unwrap();
+        assert_eq!([gpt.rates_of(272_000)[0], gpt.rates_of(272_001)[0]], [2_500_000, 5_000_000]);
+        assert_eq!(product(&[2, 0, 0, 0, 1], &[10, 5, 5, 5, 7]), 27);
     }
 }

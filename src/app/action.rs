@@ -78,6 +78,12 @@ pub enum Action {
     ToMark,
     /// Copy something of the item.
     Copy(What),
+    /// Select rows, or no longer.
+    Select,
+    /// Type a command that gets the item's record.
+    Pipe,
+    /// The mouse on or off.
+    ToggleMouse,
     /// The raw JSON of the item's entry.
     Raw,
     /// Open the file in the editor at the item's line.
@@ -197,6 +203,12 @@ pub enum What {
     Path,
     /// The agent's id of the call or entry.
     Id,
+    /// The turn as Markdown.
+    Turn,
+    /// `path#id`, which opens the session at the entry.
+    Link,
+    /// Where a field stands in its record, as jq names it.
+    Query,
 }
 
 /// All actions with their names; the order is that of the help.
@@ -276,6 +288,11 @@ const NAMES: &[(&str, Action)] = &[
     ("copy-command", Action::Copy(What::Command)),
     ("copy-path", Action::Copy(What::Path)),
     ("copy-id", Action::Copy(What::Id)),
+    ("copy-turn", Action::Copy(What::Turn)),
+    ("copy-link", Action::Copy(What::Link)),
+    ("copy-query", Action::Copy(What::Query)),
+    ("select-rows", Action::Select),
+    ("pipe-record", Action::Pipe),
     ("raw", Action::Raw),
     ("edit", Action::Edit),
     ("back", Action::Back),
@@ -298,6 +315,7 @@ const NAMES: &[(&str, Action)] = &[
     ("reload", Action::Reload),
     ("redraw", Action::Redraw),
     ("suspend", Action::Suspend),
+    ("toggle-mouse", Action::ToggleMouse),
     ("cancel", Action::Cancel),
     ("quit", Action::Quit),
     ("quit-now", Action::QuitNow),

@@ -6,15 +6,17 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
+use super::effect::Effect;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
+use super::mode::Mode;
 use super::panes::{Frame, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::strip;
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};

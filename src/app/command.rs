@@ -21,6 +21,8 @@ pub enum Command {
     Set(Setting),
     /// Show only what fits.
     Filter(Expr),
+    /// Pipe the item's record to a shell command.
+    Pipe(String),
 }
 
 /// A place in the session.
@@ -49,6 +51,8 @@ pub enum Setting {
     Thinking(bool),
     /// The outline.
     Outline(bool),
+    /// The mouse.
+    Mouse(bool),
     /// The inspector.
     Inspector(bool),
     /// The time strip.
@@ -77,7 +81,9 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "HH:MM[:SS]", doc: "to the first entry from this time of the day on" },
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
+    Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
+    Form { name: "set", argument: "[no]mouse", doc: "wheel, clicks, dividers" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
@@ -92,6 +98,9 @@ impl FromStr for Command {
         let typed = typed.trim();
         let what = match typed.split_once(' ') {
             Some(("goto", place)) => return place.parse().map(Self::Goto),
+            Some(("pipe", command)) if !command.trim().is_empty() => {
+                return Ok(Self::Pipe(command.trim().to_owned()));
+            }
             Some(("set", setting)) => return setting.parse().map(Self::Set),
             Some(("filter", typed)) => {
                 let expr = parse::parse(typed.trim());
@@ -112,6 +121,7 @@ impl fmt::Display for Command {
             Self::Goto(place) => write!(f, "goto {place}"),
             Self::Set(setting) => write!(f, "set {setting}"),
             Self::Filter(expr) => write!(f, "filter {expr}"),
+            Self::Pipe(command) => write!(f, "pipe {command}"),
         }
     }
 }
@@ -154,11 +164,16 @@ impl FromStr for Setting {
         if let Some(name) = typed.strip_prefix("theme=") {
             return Ok(Self::Theme(name.to_owned()));
         }
+        if let Some((name, word @ ("on" | "off"))) = typed.split_once(' ') {
+            let no = if word == "on" { "" } else { "no" };
+            return format!("{no}{}", name.trim()).parse();
+        }
         let is_on = !typed.starts_with("no");
         match typed.strip_prefix("no").unwrap_or(typed) {
             "hints" => Ok(Self::Hints(is_on)),
             "thinking" => Ok(Self::Thinking(is_on)),
             "outline" => Ok(Self::Outline(is_on)),
+            "mouse" => Ok(Self::Mouse(is_on)),
             "inspector" => Ok(Self::Inspector(is_on)),
             "strip" => Ok(Self::Strip(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
@@ -173,6 +188,7 @@ impl fmt::Display for Setting {
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
+            Self::Mouse(is_on) => ("mouse", is_on),
             Self::Inspector(is_on) => ("inspector", is_on),
             Self::Strip(is_on) => ("strip", is_on),
         };
@@ -196,6 +212,8 @@ mod tests {
             "set theme=nord",
             "set nohints",
             "set outline",
+            "set nomouse",
+            "pipe jq -r .type | less",
             "set noinspector",
             "set strip",
             "filter tool:bash -(err or dur>10s)",

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use super::effect::Effect;
 use super::filtering;
+use super::mode::Mode;
+use super::moving;
 use super::search::{AtHit, Sought};
 use super::searching;
 use super::sequence::{Wanted, starter_of, turn_of};
-use super::state::{Effect, Mode, State};
-use super::viewport::{Anchor, Focus, Motion};
+use super::state::State;
+use super::viewport::{Anchor, Focus, Mark, Motion, Selection};
 use crate::model::body::{Held, Key};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
 use crate::model::entry::EntryId;
@@ -23,6 +26,26 @@ const SETTLED_EARLY: usize = 2_000;
 
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
+    let effects = tell(state, feed);
+    go_to_wanted(state);
+    effects
+}
+
+/// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
+pub fn go_to_wanted(state: &mut State) {
+    let Some(wanted) = &state.wanted else { return };
+    let by_call = || state.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
+    if let Some(entry) = state.transcript.find(wanted).or_else(by_call) {
+        state.wanted = None;
+        moving::go(state, Focus { entry, block: 0 });
+    } else if state.is_caught_up {
+        let words = format!("no entry is called {}", Key::clean(wanted));
+        state.wanted = None;
+        state.say(words);
+    }
+}
+
+fn tell(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
         Feed::Opened(opened) => state.opened = Some(*opened),
         Feed::Batch { stage: Stage::Preview, batch } => {
@@ -200,6 +223,12 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     };
     state.view.anchor = moved_anchor(state.view.anchor);
     state.view.focus = state.view.focus.and_then(moved);
+    let moved_mark = |mark: Mark| now_at(key_of(mark.entry)).map(|entry| Mark { entry, ..mark });
+    state.view.selection = state.view.selection.and_then(|selection| {
+        Some(Selection { anchor: moved_mark(selection.anchor)?, cursor: moved_mark(selection.cursor)? })
+    });
+    // Their entries have other numbers now.
+    state.taking = None;
     for places in [&mut state.jumps, &mut state.ahead] {
         *places = std::mem::take(places).into_iter().filter_map(moved).collect();
     }

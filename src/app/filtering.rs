@@ -6,13 +6,15 @@
 use tui_input::{Input, InputRequest};
 
 use super::action::{Action, Quick};
+use super::effect::Effect;
 use super::filter::Filter;
 use super::filter::expression::{Expr, Speaker, Term};
 use super::filter::parse;
 use super::landmarks::id_of;
+use super::mode::Mode;
 use super::reach::reach;
 use super::searching;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::viewport::Focus;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::transcript::{Touched, Transcript};

@@ -2,9 +2,10 @@
 
 use super::action::{Kind, Way};
 use super::branch_folds;
+use super::effect::Effect;
 use super::moving::{jump, seek_on};
 use super::seek;
-use super::state::{Effect, State};
+use super::state::State;
 use super::viewport::Focus;
 use crate::model::body::Image;
 use crate::model::entry::BlockKind;
@@ -38,6 +39,11 @@ fn set_fold(state: &mut State, focus: Focus, fold: Fold) {
 
 fn fold_of(state: &State, focus: Focus) -> Fold {
     state.transcript.get(focus.entry).map_or(Fold::ByLevel, |entry| state.folds.get(&entry.key, focus.block))
+}
+
+/// Opens the fold of an item.
+pub fn open(state: &mut State, focus: Focus) {
+    set_fold(state, focus, Fold::Open);
 }
 
 /// The next state of the focused item's fold.

@@ -6,11 +6,12 @@
 use ratatui::text::Line;
 
 use super::action::{Action, Way, What};
+use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
 use super::moving;
 use super::panes::{self, Frame, Pane};
 use super::sequence::turn_of;
-use super::state::{Effect, State};
+use super::state::State;
 use super::taking;
 use super::viewport::Focus;
 use crate::analysis::calls::Place;
@@ -259,7 +260,7 @@ fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
     origins.sort_unstable();
     origins.dedup();
     let mut effects = vec![Effect::Page { entries, origins }];
-    let records = taking::origins_of(state, made.focus).unwrap_or_default();
+    let records = taking::origins_of(state, &[made.focus]);
     if made.tab == Tab::Raw && state.inspector.asked.as_ref() != Some(&records) {
         state.inspector.asked = Some(records.clone());
         state.inspector.records = None;

@@ -6,10 +6,12 @@ use tui_input::{Input, InputRequest};
 
 use super::bindings::BINDINGS;
 use super::command::{Command, FORMS, Place, Setting};
+use super::effect::Effect;
 use super::keymap::Keymap;
+use super::mode::Mode;
 use super::moving::jump;
 use super::panes::{show_inspector, show_outline};
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use super::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
@@ -141,11 +143,7 @@ pub fn go(state: &mut State, place: Place) {
         Place::Line(line) => {
             first(state, |entry| entry.origin.file == FileId(0) && entry.origin.line >= line)
         }
-        Place::Percent(percent) => {
-            let row = state.heights.total() * u64::from(percent) / 100;
-            let from = state.sequence.order().get(state.heights.place_at(row)..).unwrap_or_default();
-            from.iter().copied().find(|id| has_rows(state, *id)).or_else(|| from.first().copied())
-        }
+        Place::Percent(percent) => so_far_down(state, u64::from(percent), 100),
         Place::Clock(clock) => {
             let focused = state.view.focus.and_then(|focus| state.transcript.get(focus.entry)?.at);
             let day = focused.unwrap_or(state.now);
@@ -158,6 +156,19 @@ pub fn go(state: &mut State, place: Place) {
         Some(entry) => jump(state, Focus { entry, block: 0 }),
         None => state.say(format!("nothing is at {place}")),
     }
+}
+
+/// Goes so far down.
+pub fn go_down(state: &mut State, share: u64, of: u64) {
+    if let Some(entry) = so_far_down(state, share, of) {
+        jump(state, Focus { entry, block: 0 });
+    }
+}
+
+fn so_far_down(state: &State, share: u64, of: u64) -> Option<EntryId> {
+    let row = state.heights.total() * share / of.max(1);
+    let from = state.sequence.order().get(state.heights.place_at(row)..).unwrap_or_default();
+    from.iter().copied().find(|id| has_rows(state, *id)).or_else(|| from.first().copied())
 }
 
 /// The first shown entry for which this holds.
@@ -175,6 +186,7 @@ fn has_rows(state: &State, id: EntryId) -> bool {
 /// Changes the look.
 pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
     match setting {
+        Setting::Mouse(is_on) => return super::mouse::switch(state, is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
         Setting::Hints(is_on) => state.shows_hints = is_on,
         Setting::Thinking(is_on) => state.shows_thinking = is_on,

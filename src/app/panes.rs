@@ -7,8 +7,10 @@
 use ratatui::layout::Rect;
 
 use super::action::{Action, Change, Way};
+use super::effect::Effect;
 use super::inspector;
-use super::state::{Effect, Mode, State};
+use super::mode::Mode;
+use super::state::State;
 use super::update;
 
 /// Columns before the text: the focus mark, two of the lane gutter, one of air.

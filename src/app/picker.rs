@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use tui_input::{Input, InputRequest};
 
 use self::sieve::{Grist, Sieve};
-use super::state::{Effect, Mode, State};
+use super::effect::Effect;
+use super::mode::Mode;
+use super::state::State;
 use crate::model::found::{Found, Place, Preview, Sighting};
 use crate::model::moment::Moment;
 use crate::model::text::Text;

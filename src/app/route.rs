@@ -2,13 +2,14 @@
 
 use tui_input::InputRequest;
 
-use super::action::{Action, Way};
+use super::action::{Action, Way, What};
 use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
+use super::mode::Mode;
 use super::panes::{self, Pane};
 use super::picker;
-use super::state::{Mode, State};
+use super::state::State;
 
 /// What a key press asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,12 +42,13 @@ pub fn route(state: &mut State, press: Press) -> Request {
             (Code::Char('r'), true) => Request::ToggleLiteral,
             _ => recalling(press),
         },
-        Mode::Filter { .. } => recalling(press),
+        Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
         Mode::Help { is_typing: true, .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
-        Mode::Help { .. } | Mode::Raw { .. } => pop_up(state.size.1, press),
+        Mode::Raw(_) => raw(state, press),
+        Mode::Help { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
 }
@@ -58,6 +60,11 @@ fn normal(state: &mut State, press: Press) -> Request {
     if let Some(digit) = digit_of_count(state, press) {
         state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
+    }
+    // What is selected can only be copied as it is: no second key says what of it.
+    if state.view.selection.is_some() && state.pressed.is_empty() && press.typed() == Some('y') {
+        state.count = None;
+        return Request::Act(Action::Copy(What::Text), 1);
     }
     let cancels = press.code == Code::Esc && (!state.pressed.is_empty() || state.count.is_some());
     state.pressed.push(press);
@@ -158,6 +165,21 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
         _ => choosing(press),
+    }
+}
+
+/// In the raw record `y` waits for what is to be copied.
+fn raw(state: &mut State, press: Press) -> Request {
+    let is_copying = !std::mem::take(&mut state.pressed).is_empty();
+    match (is_copying, press.typed()) {
+        (false, Some('y')) => {
+            state.pressed.push(press);
+            Request::Wait
+        }
+        (false, _) => pop_up(state.size.1, press),
+        (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
+        (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
+        (true, _) => Request::Wait,
     }
 }
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use tui_input::{Input, InputRequest};
 
 use super::action::{Action, Way};
+use super::effect::Effect;
 use super::mention;
+use super::mode::{Mode, Stand};
 use super::search::{Edge, Hit, Job, Search, Seek, Sought, hits_of};
 use super::sequence::place_in_file;
-use super::state::{Effect, Mode, Stand, State};
+use super::state::State;
 use super::texts;
 use super::viewport::{Focus, Motion};
 use crate::model::entry::{Entry, EntryId};
@@ -201,6 +203,7 @@ fn to_sought(state: &mut State) {
         Mode::Search { from, .. } => from.focus,
         Mode::Normal
         | Mode::Filter { .. }
+        | Mode::Pipe { .. }
         | Mode::Palette(_)
         | Mode::Picker
         | Mode::Help { .. }

@@ -4,10 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tui_input::Input;
-
 use super::evidence::Evidence;
-use super::filter::{Filter, FilterJob};
+use super::filter::Filter;
 use super::folds::Folds;
 use super::heights::Heights;
 use super::history::History;
@@ -16,29 +14,28 @@ use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
+use super::mode::{Mode, Stand};
+use super::mouse::Dragged;
 use super::outline::Outline;
-use super::palette::Palette;
 use super::panes::Panes;
 use super::picker::Picker;
-use super::search::{AtHit, Job, Search, Sought};
+use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
 use super::strip::Strip;
+use super::taking::Taking;
 use super::texts::Searchable;
-use super::viewport::{Anchor, Focus, Viewport};
+use super::viewport::{Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
-use crate::model::body::Image;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
-use crate::model::found::{Found, Place};
 use crate::model::moment::Moment;
-use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
-use crate::render::row::{Level, Row};
+use crate::render::row::Level;
 use crate::render::theme::Theme;
 
 /// The state of the viewer.
@@ -131,6 +128,18 @@ pub struct State {
     pub next_filter: Option<Filter>,
     /// Filters that were typed.
     pub filters: History,
+    /// Commands that records were piped to.
+    pub commands: History,
+    /// A copy that waits for texts to be read.
+    pub taking: Option<Taking>,
+    /// What opens this session on the command line, if anything does.
+    pub address: Option<String>,
+    /// The key of an entry that the reader asked for, until it has come.
+    pub wanted: Option<String>,
+    /// Whether the terminal tells of the mouse.
+    pub has_mouse: bool,
+    /// What the mouse drags.
+    pub dragged: Option<Dragged>,
     /// Items that the reader marked.
     pub marks: Marks,
     /// The key that ended the last chord, if it types a character.
@@ -178,61 +187,6 @@ pub struct Stale {
     pub facts: bool,
 }
 
-/// What keys mean.
-#[derive(Clone, Debug, Default)]
-pub enum Mode {
-    /// As in the bindings.
-    #[default]
-    Normal,
-    /// A search is being typed.
-    Search {
-        /// What is typed so far.
-        input: Input,
-        /// Where the reader stood.
-        from: Box<Stand>,
-    },
-    /// A filter is being typed.
-    Filter {
-        /// What is typed so far.
-        input: Input,
-    },
-    /// A command is being typed.
-    Palette(Palette),
-    /// A session is being chosen.
-    Picker,
-    /// The help is open.
-    Help {
-        /// First line shown.
-        top: usize,
-        /// What it is narrowed to.
-        wanted: Input,
-        /// Whether that is being typed.
-        is_typing: bool,
-    },
-    /// A record is shown raw.
-    Raw {
-        /// What it is.
-        title: String,
-        /// Its rows.
-        rows: Vec<Row>,
-        /// First row shown.
-        top: usize,
-    },
-}
-
-/// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
-#[derive(Clone, Debug, Default)]
-pub struct Stand {
-    /// What holds the window.
-    pub anchor: Anchor,
-    /// The focused item.
-    pub focus: Option<Focus>,
-    /// Folds by hand.
-    pub folds: Folds,
-    /// Sub-agents whose entries are shown.
-    pub open_lanes: HashSet<Name>,
-}
-
 /// A message in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -248,58 +202,6 @@ const HOUR_MS: u64 = 60 * 60 * 1000;
 const JUMPS_KEPT: usize = 100;
 /// How long a message stays, in ms.
 const MESSAGE_MS: i64 = 4_000;
-
-/// What the runtime is to do; the state itself touches nothing outside.
-#[derive(Clone, Debug)]
-pub enum Effect {
-    /// Read bodies again.
-    Page {
-        /// Entries that wait for them.
-        entries: Vec<EntryId>,
-        /// Their records.
-        origins: Vec<Origin>,
-    },
-    /// Search on a thread.
-    Search(Job),
-    /// Stop searching.
-    CancelSearch,
-    /// Read texts for a filter on a thread.
-    Filter(FilterJob),
-    /// Stop reading them.
-    CancelFilter,
-    /// Put text on the clipboard.
-    Copy(String),
-    /// Put the JSON of records on the clipboard.
-    CopyRecords(Vec<Origin>),
-    /// Show records raw.
-    ShowRecords(Vec<Origin>),
-    /// Read records for the inspector.
-    Inspect(Vec<Origin>),
-    /// Open a file in the editor.
-    Edit(Origin),
-    /// Open an image with the program that the system has for it.
-    View(Image),
-    /// Use the colours with this name.
-    Theme(String),
-    /// Look for sessions, and go on looking.
-    Seek,
-    /// Stop looking.
-    EndSeeking,
-    /// Read what a session is about.
-    Preview(Box<Found>),
-    /// Open a session in place of this one.
-    Open(Place),
-    /// Leave the session for the picker.
-    Leave,
-    /// Read the session anew.
-    Reload,
-    /// Draw everything anew.
-    Redraw,
-    /// Stop until `fg`.
-    Suspend,
-    /// End the program.
-    Quit,
-}
 
 impl State {
     /// Nothing read yet.
@@ -348,6 +250,12 @@ impl State {
             filter: None,
             next_filter: None,
             filters: History::default(),
+            commands: History::default(),
+            taking: None,
+            address: None,
+            wanted: None,
+            has_mouse: false,
+            dragged: None,
             marks: Marks::default(),
             letter: None,
             message: None,

@@ -1,54 +1,296 @@
-//! What can be taken out of the focused item: its text, its record, its place.
+//! What can be taken out of the session: items, their records and places, selected rows, whole turns.
+//!
+//! Texts that are on disk are asked for first; what was wished for is done when they have come.
 
 use super::action::What;
+use super::arrange::with_layouts;
+use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
-use super::state::{Effect, State};
-use super::viewport::Focus;
+use super::panes::divide;
+use super::state::State;
+use super::telling::{self, IsAway};
+use super::viewport::{Focus, Rows};
+use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::figures;
 use crate::model::record::Origin;
+use crate::render::row::{Level, Row, RowKind};
+
+/// Items that a count may take.
+const MOST_ITEMS: usize = 10_000;
+/// More bytes are not put together for a clipboard.
+const MOST_BYTES: u64 = 64 << 20;
+/// So often texts are asked for again that went away before all had come.
+const PATIENCE: u8 = 3;
+
+/// A copy that was wished for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taking {
+    /// The items.
+    pub pieces: Vec<Piece>,
+    /// What of them.
+    pub form: Form,
+    tries: u8,
+}
+
+/// An item, or rows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The item.
+    pub focus: Focus,
+    /// First and last row of the block; `None` for all of it.
+    pub rows: Option<(usize, usize)>,
+}
+
+/// What is to be taken of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// This of each.
+    Each(What),
+    /// What was selected.
+    Selected,
+    /// Their entries as Markdown.
+    Markdown,
+}
 
 /// The records of the focused item.
 pub fn focused_origins(state: &State) -> Option<Vec<Origin>> {
-    origins_of(state, state.view.focus?)
+    let focus = state.view.focus?;
+    state.transcript.get(focus.entry)?;
+    Some(origins_of(state, &[focus]))
 }
 
-/// The records of an item: those of its bodies, or of its entry.
-pub fn origins_of(state: &State, focus: Focus) -> Option<Vec<Origin>> {
-    let entry = state.transcript.get(focus.entry)?;
-    let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
+/// The records of items, each of them once.
+pub fn origins_of(state: &State, items: &[Focus]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
-    for origin in bodies.iter().map(|body| body.from).chain(bodies.is_empty().then_some(entry.origin)) {
-        if !origins.contains(&origin) {
-            origins.push(origin);
+    for focus in items {
+        let Some(entry) = state.transcript.get(focus.entry) else { continue };
+        let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
+        for origin in bodies.iter().map(|body| body.from).chain(bodies.is_empty().then_some(entry.origin)) {
+            if !origins.contains(&origin) {
+                origins.push(origin);
+            }
         }
     }
-    Some(origins)
+    origins
 }
 
-/// Copies something of the focused item.
-pub fn copy(state: &mut State, what: What) -> Vec<Effect> {
-    let (Some(focus), Some(origins)) = (state.view.focus, focused_origins(state)) else { return Vec::new() };
-    let text = match what {
-        What::Json => return vec![Effect::CopyRecords(origins)],
-        What::Path => path_of(state, &origins),
-        what => match state.transcript.get(focus.entry).map(|entry| excerpt::of(entry, focus.block, what)) {
-            Some(Excerpt::Text(text)) => Some(text),
-            Some(Excerpt::Nothing(why)) => {
-                state.say(why);
-                None
-            }
-            Some(Excerpt::Away) => {
-                state.say("still being read; try again");
-                None
-            }
-            None => None,
-        },
+/// Whether a block has rows of its own just now.
+fn is_item(state: &State, focus: Focus) -> bool {
+    let Some(entry) = state.transcript.get(focus.entry) else { return false };
+    let Some(block) = entry.blocks.get(focus.block) else { return false };
+    let is_at_level = match state.level {
+        Level::Prompts => {
+            (entry.marks.prompt || entry.role == Role::User) && matches!(block.kind, BlockKind::Text(_))
+        }
+        Level::Outline | Level::Preview => !entry.marks.trace,
+        Level::Full | Level::Raw => true,
     };
-    text.map_or_else(Vec::new, |text| vec![Effect::Copy(text)])
+    let is_blank =
+        |body: &crate::model::body::Body| body.bytes == 0 || (!body.is_away() && body.stub.is_blank());
+    let is_seen = match &block.kind {
+        BlockKind::Thinking(_) => state.shows_thinking,
+        BlockKind::Text(body) => !is_blank(body),
+        _ => true,
+    };
+    is_at_level && is_seen && state.shows(focus)
 }
 
-fn path_of(state: &State, origins: &[Origin]) -> Option<String> {
-    let origin = origins.first()?;
-    let number = usize::try_from(origin.file.0).ok()?;
-    let path = state.files.get(number)?;
+/// So many items from one on, in the order of the screen.
+pub fn items_from(state: &State, from: Focus, count: usize) -> Vec<Focus> {
+    let Some(place) = state.sequence.place_of(from.entry) else { return vec![from] };
+    let after = state.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
+        let blocks = state.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
+        (0..blocks).map(|block| Focus { entry: *id, block })
+    });
+    let is_behind = |focus: &Focus| focus.entry != from.entry || focus.block > from.block;
+    let further = after.filter(|focus| is_behind(focus) && is_item(state, *focus));
+    std::iter::once(from).chain(further.take(count.saturating_sub(1).min(MOST_ITEMS))).collect()
+}
+
+/// The items from one entry's block to another's, both included.
+pub fn items_between(state: &State, first: Focus, last: Focus) -> Vec<Focus> {
+    let places = (state.sequence.place_of(first.entry), state.sequence.place_of(last.entry));
+    let (Some(from), Some(to)) = places else { return Vec::new() };
+    let between = state.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
+        let blocks = state.transcript.get(*id).map_or(0, |entry| entry.blocks.len());
+        (0..blocks).map(|block| Focus { entry: *id, block })
+    });
+    let is_inside = |focus: &Focus| {
+        (focus.entry != first.entry || focus.block >= first.block)
+            && (focus.entry != last.entry || focus.block <= last.block)
+    };
+    between
+        .filter(|focus| is_inside(focus) && (*focus == first || *focus == last || is_item(state, *focus)))
+        .collect()
+}
+
+/// Copies something of the focused item and, with a count, of those behind it.
+pub fn copy(state: &mut State, what: What, times: usize) -> Vec<Effect> {
+    let Some(focus) = state.view.focus else { return Vec::new() };
+    let text = match what {
+        What::Turn => return copy_turns(state, times),
+        What::Query => {
+            state.say("the jq path of a field: r shows the raw record, y q copies there");
+            return Vec::new();
+        }
+        What::Json => return vec![Effect::CopyRecords(origins_of(state, &items_from(state, focus, times)))],
+        What::Path => places(state, &items_from(state, focus, times), path_of),
+        What::Link => places(state, &items_from(state, focus, times), link_of),
+        What::Text | What::Result | What::Command | What::Id => {
+            let pieces = items_from(state, focus, times).into_iter().map(|focus| Piece { focus, rows: None });
+            return begin(state, pieces.collect(), Form::Each(what));
+        }
+    };
+    if text.is_empty() {
+        state.say("there is no file to name");
+        return Vec::new();
+    }
+    vec![Effect::Copy(text)]
+}
+
+/// One line for each item; the same one only once.
+fn places(state: &State, items: &[Focus], place: impl Fn(&State, Focus) -> Option<String>) -> String {
+    let mut lines: Vec<String> = items.iter().filter_map(|focus| place(state, *focus)).collect();
+    lines.dedup();
+    lines.join("\n")
+}
+
+fn path_of(state: &State, focus: Focus) -> Option<String> {
+    let origin = origins_of(state, &[focus]).first().copied()?;
+    let path = state.files.get(usize::try_from(origin.file.0).ok()?)?;
     Some(format!("{}:{}", path.display(), origin.line))
+}
+
+/// What opens the session at the entry.
+fn link_of(state: &State, focus: Focus) -> Option<String> {
+    let entry = state.transcript.get(focus.entry)?;
+    Some(format!("{}#{}", state.address.as_ref()?, entry.key))
+}
+
+fn copy_turns(state: &mut State, times: usize) -> Vec<Effect> {
+    let Some(turn) = state.focused_turn() else {
+        state.say("this belongs to no turn");
+        return Vec::new();
+    };
+    let turns = turn..turn.saturating_add(times);
+    let last = state.transcript.turns().len();
+    let entries =
+        turns.take_while(|turn| *turn < last).flat_map(|turn| telling::entries_of(&state.transcript, turn));
+    let pieces = entries.flat_map(|entry| {
+        let blocks = state.transcript.get(entry).map_or(0, |entry| entry.blocks.len());
+        (0..blocks).map(move |block| Piece { focus: Focus { entry, block }, rows: None })
+    });
+    let pieces: Vec<Piece> = pieces.collect();
+    begin(state, pieces, Form::Markdown)
+}
+
+/// Copies, or asks for the texts that are on disk.
+pub fn begin(state: &mut State, pieces: Vec<Piece>, form: Form) -> Vec<Effect> {
+    go_on(state, Taking { pieces, form, tries: 0 })
+}
+
+/// Texts have come; what waited for them may go on.
+pub fn resume(state: &mut State) -> Vec<Effect> {
+    state.taking.take().map_or_else(Vec::new, |taking| go_on(state, taking))
+}
+
+fn go_on(state: &mut State, mut taking: Taking) -> Vec<Effect> {
+    let mut entries: Vec<EntryId> = Vec::new();
+    let mut origins: Vec<Origin> = Vec::new();
+    let mut size = 0_u64;
+    for piece in &taking.pieces {
+        let Some(block) =
+            state.transcript.get(piece.focus.entry).and_then(|entry| entry.blocks.get(piece.focus.block))
+        else {
+            continue;
+        };
+        let bodies = block.kind.bodies();
+        size += bodies.iter().map(|body| u64::from(body.bytes)).sum::<u64>();
+        let away = bodies.iter().filter(|body| body.is_away()).map(|body| body.from);
+        let before = origins.len();
+        origins.extend(away);
+        if origins.len() > before && entries.last() != Some(&piece.focus.entry) {
+            entries.push(piece.focus.entry);
+        }
+    }
+    if size > MOST_BYTES {
+        let size = figures::bytes(size);
+        state.say(format!("{size} are too much to copy; | pipes the records to a command"));
+        return Vec::new();
+    }
+    if origins.is_empty() {
+        return finish(state, &taking);
+    }
+    if taking.tries >= PATIENCE {
+        state.say("the records cannot be read any more");
+        return Vec::new();
+    }
+    taking.tries += 1;
+    state.taking = Some(taking);
+    origins.sort_unstable();
+    origins.dedup();
+    vec![Effect::Page { entries, origins }]
+}
+
+fn finish(state: &mut State, taking: &Taking) -> Vec<Effect> {
+    let text = match taking.form {
+        Form::Markdown => {
+            let mut entries: Vec<EntryId> = taking.pieces.iter().map(|piece| piece.focus.entry).collect();
+            entries.dedup();
+            telling::markdown(&state.transcript, &entries).map_or_else(|IsAway| Excerpt::Away, Excerpt::Text)
+        }
+        Form::Each(what) => {
+            let each = taking.pieces.iter().map(|piece| {
+                let entry = state.transcript.get(piece.focus.entry);
+                entry.map_or(Excerpt::Nothing("nothing is focused"), |entry| {
+                    excerpt::of(entry, piece.focus.block, what)
+                })
+            });
+            let between = if matches!(what, What::Text | What::Result) { "\n\n" } else { "\n" };
+            joined(each.collect(), between)
+        }
+        Form::Selected => {
+            let parts = taking.pieces.iter().map(|piece| selected(state, *piece)).collect();
+            joined(parts, "\n\n")
+        }
+    };
+    match text {
+        Excerpt::Text(text) => return vec![Effect::Copy(text)],
+        Excerpt::Nothing(why) => state.say(why),
+        Excerpt::Away => state.say("the records cannot be read any more"),
+    }
+    Vec::new()
+}
+
+/// What there is; why there is nothing, if there is nothing at all.
+fn joined(parts: Vec<Excerpt>, between: &str) -> Excerpt {
+    let mut texts = Vec::new();
+    let mut nothing = "there is no text in this";
+    for part in parts {
+        match part {
+            Excerpt::Text(text) => texts.push(text.trim_end_matches('\n').to_owned()),
+            Excerpt::Nothing(why) => nothing = why,
+            Excerpt::Away => return Excerpt::Away,
+        }
+    }
+    if texts.is_empty() { Excerpt::Nothing(nothing) } else { Excerpt::Text(texts.join(between)) }
+}
+
+fn selected(state: &mut State, piece: Piece) -> Excerpt {
+    let rows = piece.rows.map(|_| rows_of(state, piece.focus)).unwrap_or_default();
+    let Some(entry) = state.transcript.get(piece.focus.entry) else { return Excerpt::Nothing("it is gone") };
+    let Some((first, last)) = piece.rows else { return excerpt::of_block(entry, piece.focus.block) };
+    let last = last.min(rows.len().saturating_sub(1));
+    excerpt::of_rows(entry, piece.focus.block, rows.get(first..=last).unwrap_or_default())
+}
+
+/// The rows of an item, without the air after it.
+pub fn rows_of(state: &mut State, focus: Focus) -> Vec<Row> {
+    let frame = divide(state);
+    with_layouts(state, frame, |layouts, _| {
+        let Some(place) = layouts.place(focus.entry) else { return Vec::new() };
+        let rows = layouts.rows(place);
+        let is_own = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
+        rows.iter().filter(is_own).cloned().collect()
+    })
 }

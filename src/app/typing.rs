@@ -3,11 +3,14 @@
 use tui_input::{Input, InputRequest};
 
 use super::command::Command;
+use super::effect::Effect;
 use super::filtering;
+use super::mode::Mode;
 use super::palette;
 use super::picker;
+use super::piping;
 use super::searching;
-use super::state::{Effect, Mode, State};
+use super::state::State;
 use crate::model::text::Text;
 
 /// A longer paste was meant for something else.
@@ -18,6 +21,7 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     match &mut state.mode {
         Mode::Search { .. } => return searching::type_on(state, request),
         Mode::Filter { .. } => filtering::type_on(state, request),
+        Mode::Pipe { .. } => piping::type_on(state, request),
         Mode::Palette(_) => palette::type_on(state, request),
         Mode::Picker => picker::type_on(state, request),
         Mode::Help { top, wanted, is_typing } => {
@@ -44,6 +48,7 @@ pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
     match &state.mode {
         Mode::Search { .. } => return searching::recall(state, is_older),
         Mode::Filter { .. } => filtering::recall(state, is_older),
+        Mode::Pipe { .. } => piping::recall(state, is_older),
         Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => {}
     }
     Vec::new()
@@ -62,6 +67,7 @@ pub fn accept(state: &mut State) -> Finished {
     let effects = match &mut state.mode {
         Mode::Search { .. } => searching::accept(state),
         Mode::Filter { .. } => filtering::accept(state),
+        Mode::Pipe { .. } => piping::accept(state),
         Mode::Palette(_) => match palette::accept(state) {
             Some(command) => return Finished::Command(command),
             None => Vec::new(),
@@ -80,7 +86,12 @@ pub fn complete(state: &mut State) {
     match state.mode {
         Mode::Palette(_) => palette::complete(state),
         Mode::Picker => picker::toggle_preview(state),
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Help { .. } | Mode::Raw { .. } => {}
+        Mode::Normal
+        | Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. }
+        | Mode::Help { .. }
+        | Mode::Raw { .. } => {}
     }
 }
 
@@ -91,7 +102,9 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
             state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false };
             Vec::new()
         }
-        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } => Vec::new(),
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
+            Vec::new()
+        }
         Mode::Search { from, .. } => searching::give_up(state, &from),
         Mode::Picker => {
             state.mode = Mode::Picker;

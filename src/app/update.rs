@@ -1,11 +1,11 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
-use ratatui::text::Line;
 use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
 use super::command::Command;
+use super::effect::Effect;
 use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
@@ -13,15 +13,20 @@ use super::help;
 use super::inspector::{self, Records};
 use super::keys::Press;
 use super::marks;
+use super::mode::Mode;
+use super::mouse::{self, Pointer};
 use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
 use super::palette;
 use super::panes;
 use super::picker;
+use super::piping;
+use super::raw;
 use super::route::{Request, route};
 use super::search::Hit;
 use super::searching;
-use super::state::{Effect, Mode, State};
-use super::taking::{copy, focused_origins};
+use super::selecting;
+use super::state::State;
+use super::taking::{self, focused_origins};
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
 use crate::model::body::{Held, Tree};
@@ -30,14 +35,15 @@ use crate::model::entry::EntryId;
 use crate::model::found::{Place, Preview, Sighting};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
-use crate::render::row::{Level, Look, Row};
-use crate::render::tree;
+use crate::render::row::Level;
 
 /// What can happen.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
     Key(Press),
+    /// The mouse did something.
+    Mouse(Pointer),
     /// Text was pasted.
     Paste(String),
     /// The screen has this many columns and lines.
@@ -104,10 +110,14 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             let request = route(state, press);
             return carry_out(state, request);
         }
+        Event::Mouse(pointer) => return mouse::take(state, pointer),
         Event::Paste(text) => return typing::paste(state, &text),
         Event::Resize(columns, lines) => {
             state.size = (columns, lines);
             state.look_changed();
+            if state.view.selection.is_some() {
+                state.view.ask(Motion::Select);
+            }
         }
         Event::Feed(feed) => return feeding::take(state, *feed),
         Event::Tick { now } => {
@@ -117,7 +127,10 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             }
         }
         Event::Written(at) => state.last_write = Some(at),
-        Event::Paged { entries, contents } => feeding::fill(state, &entries, &contents),
+        Event::Paged { entries, contents } => {
+            feeding::fill(state, &entries, &contents);
+            return taking::resume(state);
+        }
         Event::Searched { generation, hits, percent } => searching::found(state, generation, hits, percent),
         Event::Filtered { generation, percent, matched } => {
             filtering::answered(state, generation, percent, matched.as_deref());
@@ -125,7 +138,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Seen(sighting) => state.picker.see(sighting),
         Event::Previewed(place, preview) => picker::take(state, &place, preview),
         Event::Inspected(records) => inspector::take(state, records),
-        Event::Records { title, trees } => show_records(state, title, &trees),
+        Event::Records { title, trees } => raw::show(state, title, &trees),
         Event::Background(is_light) if is_light != state.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
         }
@@ -136,37 +149,15 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Rows of a pop-up; what is beyond them is in the file, one key (`v`) away.
-const RECORD_ROWS: usize = 20_000;
-
-fn show_records(state: &mut State, title: String, trees: &[(String, Tree)]) {
-    let look = Look {
-        width: state.size.0.saturating_sub(2).max(1),
-        level: Level::Raw,
-        thinking: true,
-        times: false,
-        theme: &state.theme,
-        colours: &state.colours,
-        pictures: None,
-    };
-    let mut rows = Vec::new();
-    for (name, tree) in trees {
-        rows.push(Row { line: Line::styled(name.clone(), state.theme.heading), ..Row::default() });
-        rows.extend(tree::rows(tree, usize::from(look.width), RECORD_ROWS, &look));
-        rows.push(Row::default());
-    }
-    state.mode = Mode::Raw { title, rows, top: 0 };
-}
-
 /// Scrolls a pop-up; its last line stays at the foot.
-fn scroll_pop_up(state: &mut State, by: isize) {
+pub fn scroll_pop_up(state: &mut State, by: isize) {
     let height = usize::from(state.size.1).saturating_sub(2);
     let (top, lines) = match &mut state.mode {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
-        Mode::Raw { top, rows, .. } => (top, rows.len()),
+        Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
         Mode::Picker => return picker::select(state, by),
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } => return,
+        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
     };
     *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
 }
@@ -207,6 +198,7 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             Vec::new()
         }
         Command::Set(setting) => palette::set(state, setting),
+        Command::Pipe(command) => piping::run_on_focus(state, &command),
         Command::Filter(expr) => {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
@@ -216,6 +208,11 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
 
 /// Carries out an action so many times, whichever pane has the keys.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
+    if matches!(state.mode, Mode::Normal)
+        && let Some(effects) = selecting::act(state, action)
+    {
+        return effects;
+    }
     let n = isize::try_from(times).unwrap_or(isize::MAX);
     match action {
         Action::Next => scroll(state, Motion::Items(n)),
@@ -260,7 +257,12 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
         Action::Filter | Action::Quick(_) => return filtering::act(state, action),
         Action::SetMark | Action::ToMark | Action::Back | Action::Forward => marks::act(state, action, times),
-        Action::Copy(what) => return copy(state, what),
+        Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
+        Action::Copy(what) => return taking::copy(state, what, times),
+        Action::Pipe => piping::begin(state, times),
+        Action::ToggleMouse => return mouse::switch(state, !state.has_mouse),
+        // Taken by the selection.
+        Action::Select => {}
         Action::Raw => {
             return focused_origins(state)
                 .map_or_else(Vec::new, |origins| vec![Effect::ShowRecords(origins)]);

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use crate::model::entry::EntryId;
 use crate::render::row::{Row, RowKind};
 
+mod select;
 mod walk;
 
+pub use select::{Mark, Selection, mark_of};
 pub use walk::Rows;
 use walk::{Spot, beside, extent, neighbour, spot_of, walk_down, walk_up, within_block};
 
@@ -58,6 +60,8 @@ pub enum Motion {
     Show(Focus),
     /// As `Show`, with the row that a search found.
     ShowRow(Focus, usize),
+    /// Begin to select rows, or show where the selection's cursor was put.
+    Select,
 }
 
 /// A row of the window.
@@ -87,6 +91,10 @@ pub struct Viewport {
     pub focus: Option<Focus>,
     /// Its rows, from the top; set by [`Viewport::arrange`].
     pub lines: Vec<Line>,
+    /// Selected rows.
+    pub selection: Option<Selection>,
+    /// First and last selected line of the window; set by [`Viewport::arrange`].
+    pub selected: Option<(usize, usize)>,
     motions: Vec<Motion>,
 }
 
@@ -108,6 +116,7 @@ impl Viewport {
             self.carry_out(motion, rows, height);
         }
         self.settle(rows);
+        self.settle_selection(rows);
     }
 
     // === filling ===
@@ -164,7 +173,11 @@ impl Viewport {
     // === motions ===
 
     fn carry_out(&mut self, motion: Motion, rows: &mut dyn Rows, height: usize) {
+        if self.selection.is_some() {
+            return self.extend(motion, rows, height);
+        }
         match motion {
+            Motion::Select => self.begin_selection(rows, height),
             Motion::Lines(by) => self.scroll(by, rows, height),
             Motion::HalfPages(by) => {
                 let half = isize::try_from(height / 2).unwrap_or(1).max(1);

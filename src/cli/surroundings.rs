@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ingest::find::{self, Environment};
 use crate::render::colour::Depth;
+use crate::runtime::clipboard::{Between, Clipboard, programs};
 
 /// What the environment and the terminal say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Surroundings {
     pub no_color: bool,
     /// `NO_OSC8` is set and not empty.
     pub no_links: bool,
+    /// How the clipboard is reached.
+    pub clipboard: Clipboard,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
     /// `$COLORFGBG`.
@@ -43,6 +46,7 @@ impl Surroundings {
         Self {
             no_color: variable("NO_COLOR").is_some(),
             no_links: variable("NO_OSC8").is_some(),
+            clipboard: clipboard(),
             editor: variable("VISUAL").or_else(|| variable("EDITOR")),
             colorfgbg: variable("COLORFGBG"),
             term: variable("TERM"),
@@ -107,6 +111,19 @@ fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
 fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Where text goes that is copied, by the variables that multiplexers, ssh and desktops set.
+fn clipboard() -> Clipboard {
+    let has = |name: &str| variable(name).is_some();
+    let is_screen = has("STY") || variable("TERM").is_some_and(|term| term.starts_with("screen"));
+    let between = match (has("TMUX"), is_screen) {
+        (true, _) => Between::Tmux,
+        (false, true) => Between::Screen,
+        (false, false) => Between::Nothing,
+    };
+    let is_remote = has("SSH_CONNECTION") || has("SSH_TTY");
+    Clipboard { between, programs: programs(is_remote, has) }
 }
 
 /// Paths may hold any bytes.

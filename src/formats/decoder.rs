@@ -307,7 +307,7 @@ fn feed_text(
     if damage.trailing && text.starts_with(['{', '[']) {
         return feed_several(decoder, text, origin, place, out);
     }
-    if let Some(mended) = json::repair(text)
+    if let Some(mended) = json::repair::repair(text)
         && let Ok(value) = json::parse(&mended)
     {
         out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));

@@ -1,20 +1,20 @@
 //! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
 //! another type, damage that is repaired when it can be.
 //!
-//! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; what lies deeper stays text.
+//! Invariant: no input makes it recurse deeper than `seed::MAX_DEPTH`; what lies deeper stays text.
+
+pub mod repair;
+mod seed;
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
 use crate::model::body::Tree;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
-
-/// Deeper values are kept as their source text.
-const MAX_DEPTH: u8 = 96;
+use seed::Seed;
 
 /// A JSON value that borrows from its record. Objects keep the order of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -264,7 +264,7 @@ pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
             unfinished: error.is_eof(),
         }
     };
-    let value = Seed { depth: 0 }.deserialize(&mut deserializer).map_err(|error| damage(&error))?;
+    let value = Seed::default().deserialize(&mut deserializer).map_err(|error| damage(&error))?;
     deserializer.end().map_err(|error| damage(&error))?;
     Ok(value)
 }
@@ -291,157 +291,6 @@ fn offset_of(text: &str, error: &serde_json::Error) -> usize {
 fn describe(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or(&message).to_owned()
-}
-
-/// Mends what agents and redaction tools break: lone surrogates, bare control characters inside
-/// strings, unknown escapes. `None` if there was nothing of the kind.
-pub fn repair(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut rest = text.char_indices().peekable();
-    let mut in_string = false;
-    let mut mended = false;
-    while let Some((at, c)) = rest.next() {
-        match c {
-            '"' => {
-                in_string = !in_string;
-                out.push(c);
-            }
-            '\\' if in_string => {
-                let escape = text.get(at..).unwrap_or("");
-                let (kept, taken) = mend_escape(escape);
-                mended |= !escape.starts_with(kept.as_str());
-                out.push_str(&kept);
-                for _ in 1..taken {
-                    rest.next();
-                }
-            }
-            c if in_string && c < ' ' => {
-                mended = true;
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            c => out.push(c),
-        }
-    }
-    mended.then_some(out)
-}
-
-/// The escape at the start of the text in a valid form, and how many characters of the text it takes.
-fn mend_escape(text: &str) -> (String, usize) {
-    let second = text.chars().nth(1);
-    match second {
-        Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => (format!("\\{c}"), 2),
-        Some('u') => match hex(text, 2) {
-            Some(0xd800..=0xdbff) => {
-                let low = text.get(6..8) == Some("\\u");
-                match hex(text, 8) {
-                    Some(0xdc00..=0xdfff) if low => (text.get(..12).unwrap_or("").to_owned(), 12),
-                    _ => ("\\ufffd".to_owned(), 6),
-                }
-            }
-            Some(0xdc00..=0xdfff) => ("\\ufffd".to_owned(), 6),
-            Some(_) => (text.get(..6).unwrap_or("").to_owned(), 6),
-            None => ("\\\\".to_owned(), 1),
-        },
-        _ => ("\\\\".to_owned(), 1),
-    }
-}
-
-fn hex(text: &str, at: usize) -> Option<u32> {
-    let digits = text.get(at..at + 4)?;
-    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok()).flatten()
-}
-
-struct Seed {
-    depth: u8,
-}
-
-impl<'de> DeserializeSeed<'de> for Seed {
-    type Value = Json<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
-        if self.depth >= MAX_DEPTH {
-            let raw: &'de RawValue = serde::Deserialize::deserialize(deserializer)?;
-            return Ok(Json::Deep(raw.get()));
-        }
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Seed {
-    type Value = Json<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Json<'de>, E> {
-        Ok(Json::Null)
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Json<'de>, E> {
-        Ok(Json::Bool(flag))
-    }
-
-    fn visit_i64<E>(self, n: i64) -> Result<Json<'de>, E> {
-        Ok(Json::Integer(n))
-    }
-
-    fn visit_u64<E>(self, n: u64) -> Result<Json<'de>, E> {
-        Ok(i64::try_from(n).map_or(Json::Number(n as f64), Json::Integer))
-    }
-
-    fn visit_f64<E>(self, n: f64) -> Result<Json<'de>, E> {
-        Ok(Json::Number(n))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Json<'de>, E> {
-        Ok(Json::Str(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Json<'de>, E> {
-        Ok(Json::Str(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element_seed(Self { depth: self.depth + 1 })? {
-            items.push(item);
-        }
-        Ok(Json::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
-        let mut members = Vec::new();
-        while let Some(key) = access.next_key_seed(KeySeed)? {
-            let value = access.next_value_seed(Self { depth: self.depth + 1 })?;
-            members.push((key, value));
-        }
-        Ok(Json::Object(members))
-    }
-}
-
-struct KeySeed;
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
 }
 
 #[cfg(test)]

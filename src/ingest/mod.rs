@@ -29,6 +29,7 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
+pub use self::open::is_database;
 pub use self::pager::Pager;
 pub use self::target::{OpenError, SessionHead, Target};
 

@@ -27,6 +27,23 @@ pub enum ToolKind {
     Other,
 }
 
+impl ToolKind {
+    /// The kind in one word, the same wherever it is typed or written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Write => "write",
+            Self::Search => "search",
+            Self::Fetch => "fetch",
+            Self::Delegate => "delegate",
+            Self::Plan => "plan",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// One request of the model to run a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {

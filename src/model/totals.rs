@@ -64,9 +64,63 @@ pub struct Spent {
     pub recorded_nanos: i64,
     /// Terms with a recorded cost.
     pub priced: u32,
-    /// Tokens of the terms without a recorded cost, in the same order: input, output, cache read,
-    /// cache write for five minutes, cache write for an hour.
-    pub unpriced: [u64; 5],
+    /// What the terms without a recorded cost are to be priced by.
+    pub unpriced: Unpriced,
+}
+
+/// Prompts beyond these sizes, in tokens, cost more with some models.
+pub const PROMPT_LIMITS: [u64; 4] = [128_000, 200_000, 272_000, 512_000];
+
+/// Tokens by their price: input, output, cache read, cache write for five minutes, cache write for an
+/// hour.
+pub type Tokens = [u64; 5];
+
+/// What has no recorded cost, so that it can be priced as a sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unpriced {
+    /// Tokens of requests by how many of the [`PROMPT_LIMITS`] their prompts surpass.
+    pub bands: [Tokens; PROMPT_LIMITS.len() + 1],
+    /// Tokens of requests in batches.
+    pub batch: Tokens,
+    /// Searches of the web.
+    pub searches: u64,
+}
+
+impl Unpriced {
+    /// Whether there is nothing to price.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn change(&mut self, usage: &Usage, apply: impl Fn(u64, u64) -> u64) {
+        let long = usage.cache_write_1h.unwrap_or(0).min(usage.cache_write.unwrap_or(0));
+        let short = usage.cache_write.unwrap_or(0) - long;
+        let tokens =
+            [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
+        for (sum, n) in self.tokens_mut(usage).iter_mut().zip(tokens) {
+            *sum = apply(*sum, n);
+        }
+        self.searches = apply(self.searches, usage.searches.unwrap_or(0));
+    }
+
+    /// Sums of many requests say nothing about the size of a prompt.
+    fn tokens_mut(&mut self, usage: &Usage) -> &mut Tokens {
+        if usage.is_batch {
+            return &mut self.batch;
+        }
+        let is_one = matches!(usage.scope, Scope::Request);
+        let surpassed = PROMPT_LIMITS.iter().filter(|limit| is_one && usage.prompt() > **limit).count();
+        let [least, rest @ ..] = &mut self.bands;
+        surpassed.checked_sub(1).and_then(|n| rest.get_mut(n)).unwrap_or(least)
+    }
+
+    fn join(&mut self, other: &Self) {
+        let sums = self.bands.iter_mut().chain([&mut self.batch]).flatten();
+        for (sum, n) in sums.zip(other.bands.iter().chain([&other.batch]).flatten()) {
+            *sum = sum.saturating_add(*n);
+        }
+        self.searches = self.searches.saturating_add(other.searches);
+    }
 }
 
 impl Spent {
@@ -86,10 +140,6 @@ impl Spent {
             }
         }
         let is_request = u64::from(usage.scope == Scope::Request);
-        let long = usage.cache_write_1h.unwrap_or(0).min(usage.cache_write.unwrap_or(0));
-        let short = usage.cache_write.unwrap_or(0) - long;
-        let tokens =
-            [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
         match sign {
             Sign::Plus => self.requests += is_request,
             Sign::Minus => self.requests = self.requests.saturating_sub(is_request),
@@ -105,11 +155,8 @@ impl Spent {
                 self.recorded_nanos = self.recorded_nanos.saturating_sub(scaled(usd, 1e9));
                 self.priced = self.priced.saturating_sub(1);
             }
-            (None, sign) => {
-                for (sum, n) in self.unpriced.iter_mut().zip(tokens) {
-                    *sum = if sign == Sign::Plus { sum.saturating_add(n) } else { sum.saturating_sub(n) };
-                }
-            }
+            (None, Sign::Plus) => self.unpriced.change(usage, u64::saturating_add),
+            (None, Sign::Minus) => self.unpriced.change(usage, u64::saturating_sub),
         }
     }
 
@@ -130,9 +177,7 @@ impl Spent {
         self.recorded_micros = self.recorded_micros.saturating_add(other.recorded_micros);
         self.recorded_nanos = self.recorded_nanos.saturating_add(other.recorded_nanos);
         self.priced += other.priced;
-        for (sum, n) in self.unpriced.iter_mut().zip(other.unpriced) {
-            *sum = sum.saturating_add(n);
-        }
+        self.unpriced.join(&other.unpriced);
     }
 }
 

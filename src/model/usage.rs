@@ -17,6 +17,10 @@ pub struct Usage {
     pub cache_write_1h: Option<u64>,
     /// How many of `output` were reasoning.
     pub reasoning: Option<u64>,
+    /// Searches of the web that the provider ran for this request; they are charged apart.
+    pub searches: Option<u64>,
+    /// Whether the request was one of a batch, which costs less.
+    pub is_batch: bool,
     /// Cost in USD as the agent recorded it; `None` if it records none or 0 for spent tokens.
     pub cost: Option<f64>,
 }

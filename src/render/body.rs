@@ -5,6 +5,7 @@ use super::markdown::{self, Manner};
 use super::output::{self, Source};
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
+use super::source::{Of, told};
 use super::{diff, json, results, tree, wrap};
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
@@ -89,7 +90,10 @@ fn parsed(value: &Tree, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row>
     if let Some(text) = results::contents(value) {
         return match json::parse(&text) {
             Some(inner) => tree::rows(&inner, width, limit, look),
-            None => prose(&Text::output(&text), Manner::Typed, limit, width, look),
+            None => {
+                let text = Text::output(&text);
+                told(prose(&text, Manner::Typed, limit, width, look), &Of::Own(text))
+            }
         };
     }
     results::table(value, width, limit, look).unwrap_or_else(|| tree::rows(value, width, limit, look))
@@ -108,8 +112,10 @@ pub fn fetched(
     if let Some(found) = results::pages(text) {
         let mut rows = found.rows(width, limit, look);
         if detail.is_whole() {
-            rows.splice(0..0, prose(found.before, Manner::Typed, limit, width, look));
-            rows.extend(prose(found.after, Manner::Prose, limit, width, look));
+            let around =
+                |text, manner| told(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)));
+            rows.splice(0..0, around(found.before, Manner::Typed));
+            rows.extend(around(found.after, Manner::Prose));
         }
         return rows;
     }

@@ -190,6 +190,11 @@ pub fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<Piece> 
     spans
 }
 
+/// The lines of a change as a patch has them, with their signs.
+pub fn text(lines: &[DiffLine]) -> Text {
+    lay::text_of_lines(&lines.iter().collect::<Vec<_>>())
+}
+
 /// The rows of a change to a file in a language: all of it, or its beginning around the first changes.
 pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
     lay::rows(lines, language, extent, width, look)

@@ -8,6 +8,7 @@ use super::excerpt::Detail;
 use super::markdown::{self, Manner};
 use super::row::{Item, Level, Look, Row, RowKind};
 use super::sheet::{Head, Sheet, hidden_row};
+use super::source::Of;
 use super::wrap::{self, Piece};
 use super::{body, tool};
 use crate::model::body::Body;
@@ -88,6 +89,7 @@ fn air(sheet: &mut Sheet<'_>) {
 }
 
 fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mut bool) {
+    let first = sheet.at();
     match &block.kind {
         BlockKind::Text(body) => {
             text(sheet, body, detail, *speaks_first);
@@ -107,6 +109,16 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Break(what) => breaks::lay_out(sheet, what, detail),
         BlockKind::Raw(raw) => self::raw(sheet, raw, detail),
     }
+    let of = match &block.kind {
+        BlockKind::Break(what) => Of::Own(what.words()),
+        BlockKind::Text(_)
+        | BlockKind::Thinking(_)
+        | BlockKind::Call(_)
+        | BlockKind::Result(_)
+        | BlockKind::Image(_)
+        | BlockKind::Raw(_) => Of::Body(0),
+    };
+    sheet.tell(first, &of);
 }
 
 /// A head row with the speaker's word.

@@ -5,19 +5,21 @@
 
 mod definitions;
 mod inline;
+mod places;
 pub mod table;
 
 use std::sync::Arc;
 
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-use ratatui::style::Modifier;
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::text::Span;
 
 use self::definitions::Definitions;
 use self::inline::Inline;
+use self::places::Places;
 use self::table::Table;
 use super::code;
 use super::row::{Look, Row};
+use super::source::Source;
 use super::wrap::{self, Frame, Piece};
 
 /// How a text is to be read.
@@ -29,7 +31,7 @@ pub enum Manner {
     Typed,
 }
 
-/// The rows of a text, at most about `limit` of them.
+/// The rows of a text, at most about `limit` of them. They know which of its lines they show.
 pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let mut writer = Writer {
         look,
@@ -44,6 +46,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         lists: Vec::new(),
         wants_gap: false,
         is_apart: true,
+        places: Places::of(text),
     };
     let parser = Parser::new_ext(text, options());
     let mut definitions = Definitions::of(&parser, text, manner);
@@ -51,21 +54,31 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
         writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
         if matches!(event, Event::Start(_)) && writer.is_between_blocks() {
-            definitions.before(range.start).for_each(|span| writer.definition(text.get(span)));
+            definitions
+                .before(range.start)
+                .for_each(|span| writer.definition(text.get(span.clone()), span.start));
         }
+        writer.places.enter(&event, &range, writer.inline.ink());
+        let end = range.end;
         let source = text.get(range).unwrap_or_default();
         writer.event(event, source, before, rest);
+        writer.places.leave(end, writer.inline.ink());
         if writer.rows.len() >= limit {
             break;
         }
     }
     writer.paragraph();
     if writer.rows.len() < limit {
-        definitions.before(text.len()).for_each(|span| writer.definition(text.get(span)));
+        definitions.before(text.len()).for_each(|span| writer.definition(text.get(span.clone()), span.start));
         writer.paragraph();
     }
     let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);
-    let row = |line: Vec<Piece>| Row { line: line.into(), links: links.clone(), ..Row::default() };
+    let row = |(line, source): (Vec<Piece>, Source)| Row {
+        line: line.into(),
+        links: links.clone(),
+        source,
+        ..Row::default()
+    };
     writer.rows.into_iter().map(row).collect()
 }
 
@@ -94,17 +107,19 @@ struct Writer<'a> {
     width: usize,
     limit: usize,
     manner: Manner,
-    rows: Vec<Vec<Piece>>,
+    rows: Vec<(Vec<Piece>, Source)>,
     containers: Vec<Container>,
     inline: Inline<'a>,
     table: Option<Table>,
-    /// Language and text of a code block.
-    code: Option<(String, String)>,
+    /// Language and text of a code block, and whether fences stand around it.
+    code: Option<(String, String, bool)>,
     /// Numbers of the next items; `None` for bullets.
     lists: Vec<Option<u64>>,
     wants_gap: bool,
     /// Whether air may stand in front of the next block: a human may not have typed any.
     is_apart: bool,
+    /// Which lines of the text are being written.
+    places: Places,
 }
 
 impl Writer<'_> {
@@ -117,7 +132,7 @@ impl Writer<'_> {
             Event::Text(text) if self.code.is_some() => self.code_text(&text),
             Event::Code(text) => self.inline.code(&text, source),
             Event::Html(text) => self.html(&text),
-            Event::InlineHtml(tag) if self.manner == Manner::Prose && is_line_break(&tag) => {
+            Event::InlineHtml(tag) if self.manner == Manner::Prose && inline::is_line_break(&tag) => {
                 self.inline.line_break(rest);
             }
             Event::SoftBreak if self.manner == Manner::Prose => self.inline.text(" "),
@@ -126,7 +141,8 @@ impl Writer<'_> {
                 self.block_starts();
                 let room = self.room();
                 let rule = self.look.theme.glyphs().rule.repeat(room.min(40));
-                self.push(vec![Span::styled(rule, self.look.theme.dim)]);
+                let source = self.places.line();
+                self.push(vec![Span::styled(rule, self.look.theme.dim)], source);
                 self.wants_gap = true;
             }
             Event::TaskListMarker(is_done) => self.task(is_done),
@@ -160,11 +176,12 @@ impl Writer<'_> {
             Tag::CodeBlock(kind) => {
                 self.paragraph();
                 self.block_starts();
+                let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
                 let info = match kind {
                     CodeBlockKind::Fenced(info) => inline::safe(&info).into_owned(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                self.code = Some((info, String::new()));
+                self.code = Some((info, String::new(), is_fenced));
             }
             Tag::List(number) => {
                 self.paragraph();
@@ -231,7 +248,7 @@ impl Writer<'_> {
         let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
         if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
-            self.rows.push(blank);
+            self.rows.push((blank, Source::default()));
         }
         self.wants_gap = false;
     }
@@ -255,7 +272,8 @@ impl Writer<'_> {
         let bar = vec![Span::styled(format!("{} ", theme.glyphs().bar), style)];
         self.contain(Some(bar.clone()), bar);
         if !title.is_empty() {
-            self.push(vec![Span::styled(title, style)]);
+            let source = self.places.line();
+            self.push(vec![Span::styled(title, style)], source);
         }
     }
 
@@ -265,9 +283,10 @@ impl Writer<'_> {
     }
 
     /// The address of a reference that nothing refers to, or that was typed: as it was written.
-    fn definition(&mut self, source: Option<&str>) {
+    fn definition(&mut self, source: Option<&str>, start: usize) {
         self.block_starts();
-        for line in source.unwrap_or_default().lines() {
+        for (at, line) in source.unwrap_or_default().lines().enumerate() {
+            self.places.go_to(start, at, self.inline.ink());
             self.inline.aside(line.trim());
             self.paragraph();
         }
@@ -298,7 +317,8 @@ impl Writer<'_> {
     /// An item without any text still shows its bullet.
     fn leave_item(&mut self) {
         if self.containers.last().is_some_and(|container| container.first.is_some()) {
-            self.push(Vec::new());
+            let source = self.places.line();
+            self.push(Vec::new(), source);
         }
         self.containers.pop();
     }
@@ -320,35 +340,43 @@ impl Writer<'_> {
             self.inline.text(line.trim_end_matches('\n'));
             if line.ends_with('\n') {
                 self.inline.new_line();
+                self.places.next_line(self.inline.ink());
             }
         }
     }
 
     fn code_text(&mut self, text: &str) {
-        if let Some((_, code)) = &mut self.code {
+        if let Some((_, code, _)) = &mut self.code {
             code.push_str(&inline::safe(text));
         }
     }
 
     fn code_block(&mut self) {
-        let Some((info, text)) = self.code.take() else { return };
+        let Some((info, text, is_fenced)) = self.code.take() else { return };
         let theme = self.look.theme;
         let language = code::language_of_fence(&info);
         let base = if language.is_empty() { theme.code } else { theme.text };
         if !info.is_empty() {
-            self.wrap(&[Span::styled(info.clone(), theme.dim)], 2, 4);
+            let source = self.places.block_line(0);
+            for row in self.wrap(&[Span::styled(info.clone(), theme.dim)], 2, 4) {
+                self.push(row, source.clone());
+            }
         }
         let lines = code::lines(&text, language, self.look.colours, theme, base);
-        for spans in lines {
-            self.wrap(&spans, 2, 4);
+        for (at, spans) in lines.into_iter().enumerate() {
+            let source = self.places.block_line(at + usize::from(is_fenced));
+            for row in self.wrap(&spans, 2, 4) {
+                self.push(row, source.clone());
+            }
         }
         self.wants_gap = true;
     }
 
     fn end_table(&mut self) {
         let Some(table) = self.table.take() else { return };
-        for line in table.lines(self.room(), self.look) {
-            self.push(line);
+        for (at, line) in table.lines(self.room(), self.look) {
+            let source = self.places.block_line(at);
+            self.push(line, source);
         }
         self.wants_gap = true;
     }
@@ -358,8 +386,12 @@ impl Writer<'_> {
         if self.table.is_some() {
             return;
         }
+        let mut read = self.places.take();
         for line in self.inline.take() {
-            self.wrap(&line, 0, 0);
+            for row in self.wrap(&line, 0, 0) {
+                let source = read.row(&row);
+                self.push(row, source);
+            }
         }
     }
 
@@ -369,7 +401,7 @@ impl Writer<'_> {
         self.width.saturating_sub(front).max(self.width / 3).max(1)
     }
 
-    fn wrap(&mut self, spans: &[Piece], indent: usize, hanging: usize) {
+    fn wrap(&self, spans: &[Piece], indent: usize, hanging: usize) -> Vec<Vec<Piece>> {
         let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
         let frame = Frame {
             width: self.room(),
@@ -378,18 +410,16 @@ impl Writer<'_> {
             limit: self.limit.saturating_sub(self.rows.len()).max(1),
             cut: self.look.theme.glyphs().cut,
         };
-        for line in wrap::wrap(spans, &frame) {
-            self.push(line.spans);
-        }
+        wrap::wrap(spans, &frame).into_iter().map(|line| line.spans).collect()
     }
 
-    fn push(&mut self, spans: Vec<Piece>) {
+    fn push(&mut self, spans: Vec<Piece>, source: Source) {
         let mut line = self.front();
         line.extend(spans);
         if wrap::width_of(&line) > self.width {
             line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
         }
-        self.rows.push(line);
+        self.rows.push((line, source));
     }
 
     /// What the containers put in front of the next row.
@@ -409,22 +439,6 @@ impl Writer<'_> {
 fn ends_in_blank_line(text: &str) -> bool {
     let blanks = text.bytes().rev().take_while(u8::is_ascii_whitespace);
     blanks.filter(|byte| *byte == b'\n').count() > 1
-}
-
-/// HTML that says nothing but "new line".
-fn is_line_break(tag: &str) -> bool {
-    let name = tag.trim_start_matches('<').trim_end_matches(['>', '/', ' ']);
-    name.eq_ignore_ascii_case("br")
-}
-
-/// The look of a heading: its level stays visible without its marks.
-fn heading_modifier(level: HeadingLevel) -> Modifier {
-    match level {
-        HeadingLevel::H1 => Modifier::BOLD | Modifier::UNDERLINED,
-        HeadingLevel::H2 => Modifier::BOLD,
-        HeadingLevel::H3 => Modifier::BOLD | Modifier::ITALIC,
-        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub mod picture;
 pub mod results;
 pub mod row;
 pub mod sheet;
+pub mod source;
 pub mod theme;
 pub mod tool;
 pub mod tree;

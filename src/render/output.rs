@@ -6,6 +6,7 @@ use ratatui::text::Span;
 use super::excerpt::{Extent, excerpt};
 use super::row::{Look, Row};
 use super::sheet::{hidden_row, mark_hidden};
+use super::source;
 use super::wrap::{self, Frame, Piece};
 use super::{ansi, code};
 use crate::model::body::Body;
@@ -107,7 +108,7 @@ fn fold(
     paint: impl Fn(&str) -> Vec<Painted>,
 ) -> Vec<Row> {
     let shown = excerpt(source.text, source.lines, extent, width);
-    let mut rows = wrapped(paint(shown.head), extent, width, look);
+    let mut rows = wrapped(paint(shown.head), 0, extent, width, look);
     if shown.is_cut() {
         if shown.tail.is_empty() {
             mark_hidden(&mut rows, &shown.hidden(), shown.hidden_lines, width, look);
@@ -116,19 +117,25 @@ fn fold(
         }
     }
     if !shown.tail.is_empty() {
-        rows.extend(wrapped(paint(shown.tail), extent, width, look));
+        // A line that is cut in its middle goes on in the tail.
+        let before = shown.head.lines().count() + shown.hidden_lines;
+        let first = before.min(source.lines.saturating_sub(1));
+        rows.extend(wrapped(paint(shown.tail), first, extent, width, look));
     }
     rows
 }
 
-fn wrapped(lines: Vec<Painted>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+/// `first` is the place of the first line in the text.
+fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
     let cut = look.theme.glyphs().cut;
     let mut rows = Vec::with_capacity(lines.len());
-    for (front, spans) in lines {
+    for (at, (front, spans)) in lines.into_iter().enumerate() {
         let hanging = wrap::width_of(&front).max(if front.is_empty() { 2 } else { 0 });
         let rest = vec![Span::raw(" ".repeat(hanging))];
         let frame = Frame { width, first: front, rest, limit: extent.rows_per_line, cut };
-        rows.extend(wrap::wrap(&spans, &frame).into_iter().map(|line| Row { line, ..Row::default() }));
+        let source = source::Source::line(first + at);
+        let row = |line| Row { line, source: source.clone(), ..Row::default() };
+        rows.extend(wrap::wrap(&spans, &frame).into_iter().map(row));
     }
     rows
 }
@@ -148,6 +155,12 @@ fn number_of(line: &str) -> (&str, &str) {
         Some(text) => (number, text),
         None => ("", line),
     }
+}
+
+/// A text without the numbers that an agent put in front of its lines.
+pub fn without_numbers(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(|line| number_of(line).1).collect();
+    lines.join("\n")
 }
 
 /// Parts `path:12:text` and `path-12-text`.

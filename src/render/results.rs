@@ -11,6 +11,7 @@ use super::link::Links;
 use super::markdown::table::Table;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
+use super::source::Source;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::Tree;
 use crate::model::figures;
@@ -76,7 +77,7 @@ pub fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option
     let mut rows: Vec<Row> = table
         .lines(width, look)
         .into_iter()
-        .map(|line| Row { line: line.into(), ..Row::default() })
+        .map(|(_, line)| Row { line: line.into(), source: Source::all(), ..Row::default() })
         .collect();
     hide(&mut rows, items.len() - shown, "record", look);
     Some(rows)
@@ -174,7 +175,9 @@ impl Pages<'_> {
                 ));
             }
             let links = Some(std::sync::Arc::new(links));
-            rows.extend(lines.into_iter().map(|line| Row { line, links: links.clone(), ..Row::default() }));
+            let source = Source::own(Text::clean(&format!("{}\n{}", plain(title), plain(address))));
+            let row = |line| Row { line, links: links.clone(), source: source.clone(), ..Row::default() };
+            rows.extend(lines.into_iter().map(row));
         }
         hide(&mut rows, items.len().saturating_sub(limit), "page", look);
         rows
@@ -193,7 +196,7 @@ mod tests {
     use super::{contents, pages, table};
     use crate::render::code::Colours;
     use crate::render::json::parse;
-    use crate::render::row::{Level, Look, Row};
+    use crate::render::row::{Look, Row};
     use crate::render::theme::Theme;
 
     fn shown(rows: &[Row]) -> Vec<String> {
@@ -202,15 +205,7 @@ mod tests {
 
     fn with_look<T>(work: impl FnOnce(&Look<'_>) -> T) -> T {
         let (theme, colours) = (Theme::dark(), Colours::never());
-        let look = Look {
-            width: 80,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme: &theme,
-            colours: &colours,
-            pictures: None,
-        };
+        let look = Look::full(80, &theme, &colours);
         work(&look)
     }
 

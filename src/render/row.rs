@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use super::code::Colours;
 use super::link::Links;
 use super::picture::Pictures;
+use super::source::Source;
 use super::theme::Theme;
 use crate::model::body::Key;
 use crate::model::entry::Entry;
@@ -84,6 +85,13 @@ pub struct Look<'a> {
     pub pictures: Option<&'a Pictures>,
 }
 
+impl<'a> Look<'a> {
+    /// All that there is, in this width: full detail, thinking and times, images in words.
+    pub fn full(width: u16, theme: &'a Theme, colours: &'a Colours) -> Self {
+        Self { width, level: Level::Full, thinking: true, times: true, theme, colours, pictures: None }
+    }
+}
+
 /// One entry with what its layout needs from outside.
 pub struct Item<'a> {
     /// The entry.
@@ -140,6 +148,8 @@ pub struct Row {
     pub is_away: bool,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
+    /// What of the session's texts it shows.
+    pub source: Source,
 }
 
 /// Kinds of rows, for motions and for the spine.

@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use super::excerpt::Detail;
 use super::glyphs::Glyphs;
 use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
+use super::source::{self, Of, Source};
 use super::wrap::{self, Piece};
 use crate::model::moment::Moment;
 
@@ -57,6 +58,8 @@ pub struct Head {
     pub hides: u32,
     /// Whether its body is away.
     pub is_away: bool,
+    /// What of the session's texts it shows.
+    pub source: Source,
 }
 
 impl<'a> Sheet<'a> {
@@ -136,6 +139,7 @@ impl<'a> Sheet<'a> {
             running_since: head.running_since,
             hides: head.hides,
             is_away: head.is_away,
+            source: head.source,
             ..Row::default()
         };
         self.push(row, 0);
@@ -191,6 +195,11 @@ impl<'a> Sheet<'a> {
         }
         row.block = self.block;
         self.rows.push(row);
+    }
+
+    /// Tells the rows from `first` on which text their lines are of.
+    pub fn tell(&mut self, first: usize, of: &Of) {
+        source::tell(self.rows.get_mut(first..).unwrap_or_default(), of);
     }
 
     /// Draws the lane of a call beside the rows from `first` on.

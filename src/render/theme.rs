@@ -299,6 +299,15 @@ impl Theme {
         is_faint.then_some(if self.is_light { light } else { dark })
     }
 
+    /// Selected rows: a ground of its own with text that can be read on it, else reversed.
+    pub fn selected(&self) -> Style {
+        if !self.has_colour || self.depth == Depth::Sixteen {
+            return Style::new().add_modifier(Modifier::REVERSED);
+        }
+        let (text, ground) = if self.is_light { (16, 153) } else { (255, 24) };
+        Style::new().fg(Color::Indexed(text)).bg(Color::Indexed(ground))
+    }
+
     /// The same with or without links.
     #[must_use]
     pub fn with_links(self, has_links: bool) -> Self {

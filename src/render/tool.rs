@@ -8,11 +8,13 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
+pub use self::card::change_text;
 use super::diff;
 use super::excerpt::Detail;
 use super::picture::{self, Sight};
 use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
+use super::source::Source;
 use super::wrap::{self, Piece};
 use crate::model::body::Image;
 use crate::model::entry::StrayResult;
@@ -99,7 +101,14 @@ fn head(
         running_since: call.state.is_open().then_some(call.started.or(sheet.item.entry.at)).flatten(),
         hides: if is_bare { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
         is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
+        source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
     }
+}
+
+/// The command that a call runs, if it runs one.
+pub fn command_of(call: &ToolCall) -> Option<&Text> {
+    let input = call.input.tree()?;
+    ["command", "cmd", "script"].iter().find_map(|name| input.get(name)?.as_text())
 }
 
 fn lines_of(call: &ToolCall) -> u32 {

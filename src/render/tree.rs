@@ -2,15 +2,18 @@
 //!
 //! Invariant: the work is bounded by the rows that are wanted, not by the tree.
 
+use std::sync::Arc;
+
 use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
+use super::source::Source;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::Tree;
 use crate::model::figures;
-use crate::model::text::without_sgr;
+use crate::model::text::{Text, without_sgr};
 
 /// Deeper values are told as a count.
 const MAX_DEPTH: usize = 24;
@@ -21,14 +24,31 @@ const STEP: usize = 2;
 
 /// The rows of a tree, at most `limit`; a last row tells what is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
-    let mut writer = Writer { look, width, limit, rows: Vec::new(), hidden: 0 };
+    rows_with_paths(tree, width, limit, look).into_iter().map(|(row, _)| row).collect()
+}
+
+/// As [`rows`], each with the place of its value as jq names it: `.message.content[0].text`.
+pub fn rows_with_paths(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Arc<str>)> {
+    let mut writer = Writer { look, width, limit, rows: Vec::new(), hidden: 0, path: String::new() };
     writer.tree(&[], tree, 0);
     let mut rows = writer.rows;
     if writer.hidden > 0 {
         let what = format!("+{}", figures::count(u64::try_from(writer.hidden).unwrap_or(u64::MAX), "value"));
-        rows.push(hidden_row(&what, writer.hidden, look));
+        rows.push((hidden_row(&what, writer.hidden, look), Arc::from(".")));
     }
     rows
+}
+
+/// The step to a member of an object.
+fn member(key: &str) -> String {
+    let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !key.is_empty()
+        && !key.starts_with(|c: char| c.is_ascii_digit());
+    if is_name {
+        return format!(".{key}");
+    }
+    let quoted = key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!(".[\"{quoted}\"]")
 }
 
 /// A tree on one line, cut where `max` bytes are reached.
@@ -60,8 +80,10 @@ struct Writer<'a> {
     look: &'a Look<'a>,
     width: usize,
     limit: usize,
-    rows: Vec<Row>,
+    rows: Vec<(Row, Arc<str>)>,
     hidden: usize,
+    /// Where the value stands that is being written; nothing for the outermost.
+    path: String,
 }
 
 impl Writer<'_> {
@@ -87,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    fn map(&mut self, front: &[Piece], members: &[(crate::model::text::Text, Tree)], depth: usize) {
+    fn map(&mut self, front: &[Piece], members: &[(Text, Tree)], depth: usize) {
         let widest = members
             .iter()
             .take(self.limit)
@@ -112,7 +134,10 @@ impl Writer<'_> {
             };
             let pad = if is_block { 0 } else { widest.saturating_sub(key_width) };
             own.push(Span::styled(format!(":{}", " ".repeat(pad + 1)), self.look.theme.dim));
+            let outer = self.path.len();
+            self.path.push_str(&member(key));
             self.tree(&own, value, depth + 1);
+            self.path.truncate(outer);
         }
     }
 
@@ -125,7 +150,13 @@ impl Writer<'_> {
             }
             let mut own = std::mem::replace(&mut front, indent(depth));
             own.push(Span::styled("- ", self.look.theme.dim));
+            let outer = self.path.len();
+            if outer == 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(&format!("[{index}]"));
             self.tree(&own, item, depth + 1);
+            self.path.truncate(outer);
         }
     }
 
@@ -144,10 +175,17 @@ impl Writer<'_> {
         let mut spans = front.to_vec();
         spans.push(self.value(tree));
         let rest = tree.as_text().map_or(0, |text| text.len().saturating_sub(self.longest()));
-        self.push(spans, &Frame::hanging(self.width, front_width));
+        let frame = Frame::hanging(self.width, front_width);
         if rest > 0 {
+            // What is cut on the screen is copied whole.
+            let front: String = front.iter().map(|span| span.content.as_ref()).collect();
+            let text = tree.as_text().map_or("", |text| text.as_str());
+            self.push_of(Text::output(&format!("{front}{text}")), &spans, &frame);
             let what = format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(u64::MAX)));
-            self.rows.push(hidden_row(&what, 1, self.look));
+            let path = self.place();
+            self.rows.push((hidden_row(&what, 1, self.look), path));
+        } else {
+            self.push(spans, &frame);
         }
     }
 
@@ -192,11 +230,23 @@ impl Writer<'_> {
     }
 
     fn push(&mut self, spans: Vec<Piece>, frame: &Frame) {
+        let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        self.push_of(Text::clean(text.trim_end()), &spans, frame);
+    }
+
+    /// A line that stands for a text.
+    fn push_of(&mut self, text: Text, spans: &[Piece], frame: &Frame) {
+        let source = Source::own(text);
+        let path = self.place();
         let left = self.limit.saturating_sub(self.rows.len()).max(1);
         let frame = Frame { limit: left, cut: self.look.theme.glyphs().cut, ..frame.clone() };
-        for line in wrap::wrap(&spans, &frame) {
-            self.rows.push(Row { line, ..Row::default() });
+        for line in wrap::wrap(spans, &frame) {
+            self.rows.push((Row { line, source: source.clone(), ..Row::default() }, Arc::clone(&path)));
         }
+    }
+
+    fn place(&self) -> Arc<str> {
+        Arc::from(if self.path.is_empty() { "." } else { &self.path })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
 use crate::model::moment::Moment;
 use crate::model::text::without_sgr;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
+use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
 
 /// An entry.
@@ -157,7 +157,7 @@ fn call_line<'a>(call: &'a ToolCall, entry: &Entry) -> CallLine<'a> {
     CallLine {
         id: &call.key,
         name: &call.name,
-        kind: kind_word(call.kind),
+        kind: call.kind.word(),
         input: Content(&call.input),
         state: call.state.word(),
         result: result.map(result_line),
@@ -165,20 +165,6 @@ fn call_line<'a>(call: &'a ToolCall, entry: &Entry) -> CallLine<'a> {
         ended: ended.map(Moment::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),
         lane: call.lane.as_deref(),
-    }
-}
-
-fn kind_word(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Run => "run",
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Write => "write",
-        ToolKind::Search => "search",
-        ToolKind::Fetch => "fetch",
-        ToolKind::Delegate => "delegate",
-        ToolKind::Plan => "plan",
-        ToolKind::Other => "other",
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::parts::{self, BranchFigures, LaneFigures, is_message};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
+use crate::analysis::pairing::PairingCounts;
 use crate::analysis::{activity, cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::moment::Moment;
@@ -45,7 +46,8 @@ pub struct Figures {
     /// How often the history was shortened.
     pub compactions: u64,
     /// How calls and results pair up.
-    pub pairing: PairingFigures,
+    #[serde(with = "PairingFigures")]
+    pub pairing: PairingCounts,
     /// What was spent.
     pub usage: UsageFigures,
     /// What that cost.
@@ -165,8 +167,9 @@ pub struct BlockFigures {
     pub raw: u64,
 }
 
-/// As [`pairing::PairingCounts`].
+/// How [`PairingCounts`] are written: analysis knows of no files.
 #[derive(Debug, Serialize)]
+#[serde(remote = "PairingCounts")]
 pub struct PairingFigures {
     /// Distinct calls.
     pub calls: u64,
@@ -225,7 +228,7 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         lanes: transcript.lanes().len(),
         branches: transcript.branches().roots.len(),
         compactions: compactions(transcript),
-        pairing: pairing::count(transcript).into(),
+        pairing: pairing::count(transcript),
         usage: (&transcript.totals().sum()).into(),
         cost: (&cost::of(transcript.totals())).into(),
         active: active(transcript),
@@ -348,33 +351,6 @@ impl BlockFigures {
                 BlockKind::Raw(_) => self.raw += 1,
                 BlockKind::Result(_) => {}
             }
-        }
-    }
-}
-
-impl From<pairing::PairingCounts> for PairingFigures {
-    fn from(counts: pairing::PairingCounts) -> Self {
-        let pairing::PairingCounts {
-            calls,
-            results,
-            paired,
-            failed,
-            pending,
-            orphan_calls,
-            orphan_results,
-            duplicate_results,
-            textual_calls,
-        } = counts;
-        Self {
-            calls,
-            results,
-            paired,
-            failed,
-            pending,
-            orphan_calls,
-            orphan_results,
-            duplicate_results,
-            textual_calls,
         }
     }
 }

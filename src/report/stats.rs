@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use ratatui::text::Span;
 
-use super::figures::{self, Figures, PairingFigures, RecordFigures};
+use super::figures::{self, Figures, RecordFigures};
 use super::outcome::{Outcome, Trouble};
 use super::parts::{BranchFigures, LaneFigures, PartFigures};
 use super::reading;
 use super::spent::{CostFigures, UsageFigures};
+use crate::analysis::pairing::PairingCounts;
 use crate::analysis::phrases;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, tokens};
@@ -235,7 +236,7 @@ fn records_line(records: &RecordFigures) -> String {
     format!("{total}: {shown} shown, {merged} merged, {passed} passed, {faulty} faulty{unknown}")
 }
 
-fn calls_line(pairing: &PairingFigures) -> String {
+fn calls_line(pairing: &PairingCounts) -> String {
     let others = [
         (pairing.failed, "failed"),
         (pairing.pending, "pending"),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::clipboard::Clipboard;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
 use crate::ingest::find::Environment;
@@ -46,6 +47,12 @@ pub struct ViewConfig {
     pub keymap: Keymap,
     /// What of the settings could not be understood, for the reader.
     pub complaint: Option<String>,
+    /// Whether the mouse is on from the start.
+    pub mouse: bool,
+    /// How the clipboard is reached.
+    pub clipboard: Clipboard,
+    /// The key of the entry to go to first.
+    pub entry: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
     /// `$COLORFGBG`, by which some terminals tell their background.
@@ -65,6 +72,7 @@ impl ViewConfig {
         state.panes.wants_inspector = self.inspector;
         state.panes.wants_strip = self.strip;
         state.shows_hints = self.hints;
+        state.has_mouse |= self.mouse;
     }
 }
 

@@ -8,17 +8,24 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use crossterm::event::{self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+    MouseEventKind,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
 use super::replies::Replies;
 use crate::app::keys::{Code, Press};
+use crate::app::mouse::{Gesture, Pointer};
 use crate::app::update::Event;
+
+/// Two presses within this time are a double one.
+const DOUBLE: Duration = Duration::from_millis(400);
 
 /// What signals ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +64,16 @@ impl Input {
             events: events_out,
             paused: paused_out,
             replies,
+            clicked: None,
         };
         std::thread::Builder::new().name("keys".to_owned()).spawn(move || keys.run())?;
         let mut caught = Signals::new([SIGWINCH, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP])?;
+        let is_away = Arc::clone(&is_paused);
         let listen = move || {
             for signal in caught.forever() {
+                if is_away.load(Ordering::SeqCst) && is_for_others(signal) {
+                    continue;
+                }
                 if signals_out.send(meaning(signal)).is_err() {
                     return;
                 }
@@ -94,6 +106,15 @@ fn terminal() -> io::Result<OwnedFd> {
     Ok(File::open("/dev/tty")?.into())
 }
 
+/// While something else has the terminal, what is typed there is meant for it: an interrupt is none of our
+/// business, and if it is stopped, so are we, that the shell gets the terminal.
+fn is_for_others(signal: i32) -> bool {
+    if signal == SIGTSTP {
+        stop_process();
+    }
+    matches!(signal, SIGINT | SIGQUIT | SIGTSTP)
+}
+
 fn meaning(signal: i32) -> Signal {
     match signal {
         SIGWINCH => Signal::Resize,
@@ -114,6 +135,8 @@ struct Keys {
     events: Sender<Event>,
     paused: Sender<()>,
     replies: Replies,
+    /// When and where a button was pressed last.
+    clicked: Option<(Instant, (u16, u16))>,
 }
 
 impl Keys {
@@ -154,6 +177,7 @@ impl Keys {
                     press(key).map_or_else(Vec::new, |press| self.replies.take(press))
                 }
                 Raw::Paste(text) => vec![Event::Paste(text)],
+                Raw::Mouse(mouse) => self.pointer(mouse).map(Event::Mouse).into_iter().collect(),
                 _ => Vec::new(),
             };
             if !self.send(events) {
@@ -162,6 +186,26 @@ impl Keys {
         }
         let typed = self.replies.give_back();
         self.send(typed)
+    }
+
+    fn pointer(&mut self, mouse: MouseEvent) -> Option<Pointer> {
+        let at = (mouse.column, mouse.row);
+        let gesture = match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                let now = Instant::now();
+                let is_second = |(when, place): (Instant, (u16, u16))| place == at && now - when < DOUBLE;
+                let is_double = self.clicked.take().is_some_and(is_second);
+                // A third press begins anew.
+                self.clicked = (!is_double).then_some((now, at));
+                if is_double { Gesture::Double } else { Gesture::Press }
+            }
+            MouseEventKind::Drag(MouseButton::Left) => Gesture::Drag,
+            MouseEventKind::Up(MouseButton::Left) => Gesture::Release,
+            MouseEventKind::ScrollUp => Gesture::WheelUp,
+            MouseEventKind::ScrollDown => Gesture::WheelDown,
+            _ => return None,
+        };
+        Some(Pointer { gesture, column: mouse.column, line: mouse.row })
     }
 
     fn send(&self, events: Vec<Event>) -> bool {

@@ -1,15 +1,19 @@
 //! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
 //!
-//! Invariant: the only place that carries out [`Effect`]s. Nothing is drawn unless something changed,
-//! and never more often than a frame each `FRAME`.
+//! Invariant: the only wing that carries out effects, in the room of that name. Nothing is drawn unless
+//! something changed, and never more often than a frame each `FRAME`.
 
+pub mod clipboard;
 pub mod clock;
 pub mod config;
 mod editor;
+mod effects;
+mod handing;
 mod images;
 mod input;
 mod look;
 mod opened;
+mod pipe;
 mod replies;
 mod seeking;
 mod workers;
@@ -23,13 +27,13 @@ use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
 use crate::app::arrange::arrange;
-use crate::app::state::{Effect, Mode, State};
+use crate::app::feeding;
+use crate::app::state::State;
 use crate::app::update::{Event, act, update};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
-use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
 use crate::ui;
@@ -39,7 +43,6 @@ use input::{Input, Signal};
 use opened::{Kept, Opened};
 use replies::Replies;
 use seeking::Seeking;
-use workers::Workers;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
 const FRAME: Duration = Duration::from_millis(8);
@@ -62,11 +65,16 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
         (Start::Picker(_) | Start::Demo(_), None) => None,
     };
     let session = target.map(|target| ingest::open(&target).map(|session| (session, target))).transpose()?;
+    terminal::set_mouse(config.mouse)?;
     let _guard = Guard::new()?;
     // A long session is freed faster by the end of the process than piece by piece.
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
-        Some((session, target)) => viewer.show(session, target, Kept::default()),
+        Some((session, target)) => {
+            viewer.show(session, target, Kept::default());
+            viewer.state.wanted.clone_from(&config.entry);
+            feeding::go_to_wanted(&mut viewer.state);
+        }
         None => viewer.choose()?,
     }
     let end = viewer.run(config.test_panic.as_deref());
@@ -162,7 +170,7 @@ impl Viewer {
     /// After the first frame, so that nothing waits for an answer.
     fn ask_for_background(&mut self) -> anyhow::Result<()> {
         if look::asks_for_background(&self.config) {
-            self.screen.ask(replies::QUESTION)?;
+            self.screen.tell(replies::QUESTION)?;
         }
         Ok(())
     }
@@ -270,100 +278,6 @@ impl Viewer {
         }
     }
 
-    fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
-        match effect {
-            Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
-            Effect::Search(job) => self.work(|workers| workers.search(job)),
-            Effect::CancelSearch => self.work(Workers::cancel_search),
-            Effect::Filter(job) => self.work(|workers| workers.filter(job)),
-            Effect::CancelFilter => self.work(Workers::cancel_filter),
-            Effect::Copy(text) => self.copy(&text)?,
-            Effect::CopyRecords(origins) => {
-                let text = self.opened.as_ref().and_then(|opened| opened.workers.bytes(&origins));
-                match text {
-                    Some(text) => self.copy(&text)?,
-                    None => self.state.say("the record cannot be read any more"),
-                }
-            }
-            Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
-            Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
-            Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
-            Effect::EndSeeking => self.seeking = None,
-            Effect::Preview(found) => {
-                if let Some(seeking) = &self.seeking {
-                    seeking.preview(*found);
-                }
-            }
-            Effect::Open(place) => self.open(Target::of(place)),
-            Effect::Leave => self.leave()?,
-            Effect::Edit(origin) => self.edit(origin)?,
-            Effect::View(image) => self.work(|workers| workers.view(image)),
-            Effect::Theme(name) => self.set_theme(&name),
-            Effect::Reload => self.reload(),
-            Effect::Redraw => self.screen.forget()?,
-            Effect::Suspend => self.suspend()?,
-            Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
-        }
-        Ok(Next::Go)
-    }
-
-    fn copy(&mut self, text: &str) -> anyhow::Result<()> {
-        self.screen.copy(text)?;
-        let lines = text.lines().count();
-        self.state.say(format!("copied {lines} line{}", if lines == 1 { "" } else { "s" }));
-        Ok(())
-    }
-
-    fn edit(&mut self, origin: crate::model::record::Origin) -> anyhow::Result<()> {
-        let Some(path) = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned()
-        else {
-            self.state.say("there is no file to open");
-            return Ok(());
-        };
-        let Some(editor) = self.config.editor.clone() else {
-            self.state.say("neither $VISUAL nor $EDITOR is set");
-            return Ok(());
-        };
-        let outcome = self.away(|| editor::run(&editor, &path, origin.line))?;
-        if let Err(why) = outcome {
-            self.state.say(why);
-        }
-        Ok(())
-    }
-
-    fn set_theme(&mut self, name: &str) {
-        match look::named(name, &self.config) {
-            Ok(theme) => {
-                self.state.theme = theme;
-                self.state.look_changed();
-            }
-            Err(why) => self.state.say(why),
-        }
-    }
-
-    /// Gives the terminal away while something else has it.
-    fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
-        self.input.pause();
-        terminal::give_back();
-        let outcome = while_away();
-        terminal::take()?;
-        self.input.resume();
-        self.screen.forget()?;
-        let (columns, lines) = self.screen.size();
-        self.update(Event::Resize(columns, lines));
-        Ok(outcome)
-    }
-
-    fn suspend(&mut self) -> anyhow::Result<()> {
-        self.away(input::stop_process)
-    }
-
-    fn work(&self, order: impl FnOnce(&Workers)) {
-        if let Some(opened) = &self.opened {
-            order(&opened.workers);
-        }
-    }
-
     /// Takes what the search for sessions came by.
     fn see(&mut self, sighting: Option<Sighting>) -> anyhow::Result<Next> {
         let Some(seeking) = &mut self.seeking else { return Ok(Next::Go) };
@@ -381,51 +295,12 @@ impl Viewer {
         self.wait_for_content();
     }
 
-    /// Opens a session that was chosen.
-    fn open(&mut self, target: Target) {
-        if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
-            self.state.mode = Mode::Normal;
-            self.seeking = None;
-            return;
-        }
-        match ingest::open(&target) {
-            Ok(session) => {
-                self.seeking = None;
-                self.show(session, target, Kept::default());
-                self.state.is_picked = true;
-            }
-            Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
-        }
-    }
-
-    /// Leaves the session for the picker.
-    fn leave(&mut self) -> anyhow::Result<()> {
-        self.opened = None;
-        opened::clear(&mut self.state, &self.config);
-        self.choose()
-    }
-
     /// Shows the sessions to choose from.
     fn choose(&mut self) -> anyhow::Result<()> {
         for effect in act(&mut self.state, Action::Sessions, 1) {
             self.carry_out(effect)?;
         }
         Ok(())
-    }
-
-    /// Opens the session anew; the keys of entries keep the place.
-    fn reload(&mut self) {
-        let Some(target) = self.opened.as_ref().map(|opened| opened.target.clone()) else { return };
-        match ingest::open(&target) {
-            Ok(session) => {
-                let is_picked = self.state.is_picked;
-                let kept = Kept::of(&mut self.state);
-                self.show(session, target, kept);
-                self.state.is_picked = is_picked;
-                self.state.say("read anew");
-            }
-            Err(error) => self.state.say(error.to_string()),
-        }
     }
 
     fn stop(&mut self) {

@@ -51,6 +51,7 @@ impl Opened {
         clear(state, config);
         kept.give_back(state);
         update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
+        state.address = address_of(&target);
         state.last_write = written(&session.opened.path);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&state.pictures);
@@ -61,6 +62,16 @@ impl Opened {
         let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
         Self { target, feed, workers, answers, _say: say, pictures, stop, thread }
     }
+}
+
+/// What opens a session on the command line; nothing opens what came from a pipe.
+fn address_of(target: &Target) -> Option<String> {
+    if target.is_stdin() {
+        return None;
+    }
+    let path = std::path::absolute(&target.path).unwrap_or_else(|_| target.path.clone());
+    let session = target.session.as_ref().map(|session| format!("#{session}")).unwrap_or_default();
+    Some(format!("{}{session}", path.display()))
 }
 
 /// What a session that is read anew keeps of the reader's doing.

@@ -31,7 +31,7 @@ enum Work {
     Page(Vec<EntryId>, Vec<Origin>),
     Show(Vec<Origin>),
     Inspect(Vec<Origin>),
-    Bytes(Vec<Origin>, Sender<Option<String>>),
+    Texts(Vec<Origin>, Sender<Option<Vec<String>>>),
     View(Image),
 }
 
@@ -90,11 +90,11 @@ impl Workers {
         let _ = self.work.send(Work::View(image));
     }
 
-    /// The text of records. Waits for it, but not for long.
-    pub fn bytes(&self, origins: &[Origin]) -> Option<String> {
+    /// The texts of records. Waits for them, but not for long.
+    pub fn texts(&self, origins: &[Origin]) -> Option<Vec<String>> {
         let (answer, answered) = unbounded();
-        self.work.send(Work::Bytes(origins.to_vec(), answer)).ok()?;
-        answered.recv_timeout(Duration::from_secs(1)).ok().flatten()
+        self.work.send(Work::Texts(origins.to_vec(), answer)).ok()?;
+        answered.recv_timeout(Duration::from_secs(2)).ok().flatten()
     }
 
     /// Starts a search; an earlier one stops.
@@ -158,10 +158,10 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                 Ok(()) => Event::Say("opened outside".to_owned()),
                 Err(why) => Event::Say(why),
             },
-            Work::Bytes(origins, answer) => {
+            Work::Texts(origins, answer) => {
                 let parts: Option<Vec<String>> =
                     origins.iter().map(|origin| text_of(&mut pager, *origin)).collect();
-                let _ = answer.send(parts.map(|parts| parts.join("\n")));
+                let _ = answer.send(parts);
                 continue;
             }
         };

@@ -9,8 +9,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::app::action::{Action, Kind, Way};
 use crate::app::arrange::percent;
 use crate::app::filter::parse::{Mistake, parse};
+use crate::app::mode::Mode;
 use crate::app::panes::{self, Pane};
-use crate::app::state::{Mode, State};
+use crate::app::state::State;
 use crate::model::figures;
 
 /// Characters of a filter in the status line.
@@ -59,6 +60,10 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
             ))
         }
         Mode::Palette(palette) => Some((":", &palette.input, String::new())),
+        Mode::Pipe { input, origins } => {
+            let records = figures::count(origins.len() as u64, "record");
+            Some(("|", input, format!("  {records} ")))
+        }
         Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
         Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
     }
@@ -224,6 +229,9 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or", ""),
             ("ctrl-u", "clear"),
         ]),
+        Mode::Pipe { .. } => {
+            fixed(&[("enter", "run"), ("esc", "give up"), ("up/down", "earlier ones"), ("ctrl-u", "clear")])
+        }
         Mode::Palette(_) => {
             fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
         }
@@ -239,7 +247,13 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
-        Mode::Raw { .. } => fixed(&[("j/k", "scroll"), ("space/b", "page"), ("q", "close")]),
+        Mode::Raw(_) => fixed(&[
+            ("j/k", "move"),
+            ("space/b", "page"),
+            ("yy", "copy the record"),
+            ("yq", "copy the jq path"),
+            ("q", "close"),
+        ]),
         Mode::Normal if panes::focused(state) == Pane::Inspector => fixed(&[
             ("j/k", "row"),
             ("1-6", "tab"),
@@ -248,6 +262,13 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("tab", "next pane"),
             ("esc", "back to the text"),
             ("?", "all keys"),
+        ]),
+        Mode::Normal if state.view.selection.is_some() => fixed(&[
+            ("j/k { } G", "extend"),
+            ("y", "copy"),
+            ("|", "pipe"),
+            ("o", "other end"),
+            ("esc", "leave"),
         ]),
         Mode::Normal => {
             let actions = if state.search.is_some() { SEARCHING } else { READING };

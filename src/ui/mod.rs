@@ -27,8 +27,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
+use crate::app::mode::Mode;
 use crate::app::panes::divide;
-use crate::app::state::{Mode, State};
+use crate::app::state::State;
 
 /// Paints the whole screen.
 pub fn view(state: &State, frame: &mut Frame<'_>) {
@@ -65,7 +66,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             let above = Rect { height: parts.status.y.max(1).min(screen.height), ..screen };
             panel::paint_choices(state, palette, above, buffer);
         }
-        Mode::Search { .. } | Mode::Filter { .. } | Mode::Picker => {}
+        Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
     }
     if !parts.status.is_empty()

@@ -6,7 +6,8 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::help::{self, HelpLine};
-use crate::app::state::{Mode, State};
+use crate::app::mode::Mode;
+use crate::app::state::State;
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
 pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
@@ -21,10 +22,15 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
             };
             (title, help(state, typed), *top)
         }
-        Mode::Raw { title, rows, top } => {
-            (format!(" {title}"), rows.iter().map(|row| row.line.clone()).collect(), *top)
+        Mode::Raw(view) => {
+            (format!(" {}", view.title), view.rows.iter().map(|row| row.line.clone()).collect(), view.top)
         }
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Palette(_) | Mode::Picker => return,
+        Mode::Normal
+        | Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Palette(_)
+        | Mode::Pipe { .. }
+        | Mode::Picker => return,
     };
     for y in area.y..area.bottom() {
         for x in area.x..area.right() {
@@ -44,6 +50,13 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), state.theme.bar);
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {
         buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(2));
+    }
+    if let Mode::Raw(view) = &state.mode
+        && let Some(line) = view.at.checked_sub(top).filter(|line| *line < height)
+    {
+        let y = area.y + 1 + u16::try_from(line).unwrap_or(0);
+        let mark = if state.theme.ascii { ">" } else { "▶" };
+        buffer.set_stringn(area.x, y, mark, 1, state.theme.focus);
     }
 }
 

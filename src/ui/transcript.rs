@@ -25,7 +25,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         return paint_empty(state, area, buffer);
     }
     let pattern = state.search.as_ref().map(|search| &search.pattern);
-    for (shown, y) in state.view.lines.iter().zip(area.y..area.bottom()) {
+    for ((at, shown), y) in state.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
         paint_margin(state, shown, row, line, buffer);
@@ -33,6 +33,9 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
         paint_row(state, row, is_worked_on, text, pattern, buffer);
+        if state.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
+            buffer.set_style(line, state.theme.selected());
+        }
     }
 }
 

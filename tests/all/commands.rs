@@ -2,9 +2,10 @@
 
 use tv::app::action::Action;
 use tv::app::bindings::BINDINGS;
+use tv::app::effect::Effect;
 use tv::app::keymap::{Keymap, Preset};
 use tv::app::keys::parse_keys;
-use tv::app::state::{Effect, Mode};
+use tv::app::mode::Mode;
 use tv::model::entry::EntryId;
 use tv::render::row::Level;
 use tv::render::theme::Theme;

@@ -7,7 +7,7 @@ use tv::model::edit::Severity;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
-use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
+use tv::model::tool::{ToolCall, ToolResult, ToolState};
 use tv::model::totals::Spent;
 use tv::model::transcript::Transcript;
 use tv::model::usage::{Scope, Usage};
@@ -119,7 +119,7 @@ fn block(kind: &BlockKind) -> String {
 }
 
 fn call(call: &ToolCall) -> String {
-    let mut out = format!("  call {} {} {:?}", kind(call.kind), call.name, short(&call.headline));
+    let mut out = format!("  call {} {} {:?}", call.kind.word(), call.name, short(&call.headline));
     write!(out, " {}", state(&call.state)).unwrap();
     if let (Some(start), Some(end)) = (call.started, call.state.result().and_then(|result| result.at)) {
         write!(out, " after {} ms", end.since(start)).unwrap();
@@ -217,20 +217,6 @@ fn short(text: &str) -> String {
         short.push('…');
     }
     short
-}
-
-fn kind(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Run => "run",
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Write => "write",
-        ToolKind::Search => "search",
-        ToolKind::Fetch => "fetch",
-        ToolKind::Delegate => "delegate",
-        ToolKind::Plan => "plan",
-        ToolKind::Other => "other",
-    }
 }
 
 fn state(state: &ToolState) -> &'static str {

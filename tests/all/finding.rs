@@ -4,134 +4,23 @@ use std::collections::HashSet;
 
 use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
 use proptest::sample::select;
-use tv::app::state::{Effect, Mode as KeyMode};
+use tv::app::effect::Effect;
+use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::app::viewport::Line;
-use tv::model::body::Tree;
-use tv::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage as Stretch};
-use tv::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
-use tv::model::moment::Moment;
+use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
+use tv::model::entry::Role;
 use tv::model::text::Text;
-use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
-use tv::model::usage::Usage;
+use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
 
 use crate::fixtures;
+use crate::made::{calls, harbour, result_at, says};
 use crate::stage::{Stage, demo};
-
-// === a session made by hand ===
-
-const START: i64 = 1_700_000_000_000;
-
-fn entry(key: &str, seconds: i64, role: Role, kinds: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
-    let mut batch = Batch::default();
-    let kinds = kinds(&mut batch);
-    let at = Some(Moment(START + seconds * 1_000));
-    let mut entry: Entry = batch.new_entry(Text::from(key), role, at);
-    entry.marks.prompt = role == Role::User;
-    let blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Block { piece: Piece(piece), kind });
-    entry.blocks = blocks.collect();
-    Edit::Entry(Box::new(entry))
-}
-
-fn says(key: &str, seconds: i64, role: Role, text: &str) -> Edit {
-    entry(key, seconds, role, |batch| vec![BlockKind::Text(batch.prose(text))])
-}
-
-fn with(edit: Edit, change: impl FnOnce(&mut Entry)) -> Edit {
-    let Edit::Entry(mut entry) = edit else { return edit };
-    change(&mut entry);
-    Edit::Entry(entry)
-}
-
-fn call_of(batch: &mut Batch, key: &str, name: &str, kind: ToolKind, headline: &str) -> BlockKind {
-    let headline = Text::from(headline);
-    let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(headline.clone()))]);
-    BlockKind::Call(Box::new(ToolCall {
-        key: Text::from(key),
-        name: Text::from(name),
-        kind,
-        input: batch.tree(&headline, headline.len(), || tree),
-        headline,
-        state: ToolState::Pending,
-        started: None,
-        lane: None,
-    }))
-}
-
-fn calls(key: &str, seconds: i64, name: &str, kind: ToolKind, headline: &str) -> Edit {
-    entry(key, seconds, Role::Assistant, |batch| vec![call_of(batch, key, name, kind, headline)])
-}
-
-fn result(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
-    let mut batch = Batch::default();
-    let result = ToolResult {
-        key: Text::from(format!("result of {call}").as_str()),
-        body: batch.output(text),
-        patch: None,
-        images: Vec::new(),
-        verdict,
-        facts: Text::from(""),
-        duration_ms: None,
-        at: Some(Moment(START + seconds * 1_000)),
-    };
-    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
-}
-
-fn crates() -> String {
-    (1..=60)
-        .map(|n| if n % 20 == 0 { format!("crate {n} of herring\n") } else { format!("crate {n}\n") })
-        .collect()
-}
-
-/// Two turns on a boat; one answer says something, thinks and calls two tools.
-fn edits() -> Vec<Edit> {
-    vec![
-        says("p1", 0, Role::User, "count the boats in src/harbour.rs"),
-        with(says("a1", 2, Role::Assistant, "There are three boats."), |entry| {
-            entry.model = Some(Text::from("claude-opus-4-6"));
-            entry.usage = Some(Box::new(Usage { input: Some(900), cost: Some(0.05), ..Usage::default() }));
-        }),
-        with(says("p2", 60, Role::User, "and what do they carry?"), |_| {}),
-        with(
-            entry("a2", 62, Role::Assistant, |batch| {
-                vec![
-                    BlockKind::Thinking(batch.prose("Maybe herring.")),
-                    BlockKind::Text(batch.prose("I look into the hold.")),
-                    call_of(batch, "c1", "bash", ToolKind::Run, "ls hold"),
-                    call_of(batch, "c2", "Read", ToolKind::Read, "src/harbour.rs"),
-                ]
-            }),
-            |entry| {
-                entry.model = Some(Text::from("gpt-5"));
-                entry.usage =
-                    Some(Box::new(Usage { input: Some(9_000), cost: Some(0.5), ..Usage::default() }));
-            },
-        ),
-        result("c1", 80, &crates(), Verdict::Done),
-        result("c2", 63, "fn harbour() {}", Verdict::Done),
-        calls("c3", 81, "bash", ToolKind::Run, "ls lantern"),
-        result("c3", 82, "ls: no such lantern", Verdict::Failed),
-        calls("c4", 83, "task", ToolKind::Delegate, "ask the mate"),
-        Edit::Meta(MetaEdit::Lane { name: Text::from("mate"), label: None, call: Some(Text::from("c4")) }),
-        with(says("m1", 84, Role::User, "what is in the hold?"), |entry| {
-            entry.lane = Some(Text::from("mate"));
-        }),
-        with(calls("m2", 85, "bash", ToolKind::Run, "cat hold"), |entry| {
-            entry.lane = Some(Text::from("mate"));
-        }),
-        result("m2", 86, "permission denied", Verdict::Failed),
-        result("c4", 90, "the mate does not know", Verdict::Done),
-        entry("w1", 91, Role::Harness, |_| {
-            vec![BlockKind::Break(Break::Error(Text::from("the tide is late")))]
-        }),
-        says("a3", 92, Role::Assistant, "Herring, sixty crates."),
-    ]
-}
 
 fn session() -> Stage {
     let mut stage = Stage::made((100, 40));
-    stage.add(edits());
+    stage.add(harbour());
     stage.press("g");
     stage
 }
@@ -303,7 +192,7 @@ fn what_comes_is_judged_as_it_comes() {
     stage.add([calls("c9", 101, "bash", ToolKind::Run, "sink")]);
     assert_eq!(hidden(&stage), before + 2);
     assert!(!stage.picture().contains("sink"));
-    stage.add([result("c9", 102, "glug", Verdict::Failed)]);
+    stage.add([result_at("c9", 102, "glug", Verdict::Failed)]);
     assert!(stage.picture().contains("sink"), "a late failure appears: {}", stage.picture());
     assert_eq!(hidden(&stage), before + 1);
     stage.add([says("a5", 103, Role::Assistant, "herring again")]);
@@ -338,9 +227,9 @@ fn texts_are_read_before_anything_moves() {
 #[test]
 fn a_filter_outlives_a_new_telling() {
     let mut stage = Stage::made((100, 40));
-    stage.add_as(Mode::Append, Stretch::Preview, edits().into_iter().skip(6));
+    stage.add_as(Mode::Append, Stretch::Preview, harbour().into_iter().skip(6));
     filter(&mut stage, "tool:bash or herring");
-    stage.add_as(Mode::Append, Stretch::Whole, edits());
+    stage.add_as(Mode::Append, Stretch::Whole, harbour());
     let before = stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
     stage.tell(Feed::CaughtUp);
     stage.arrange();
@@ -495,7 +384,7 @@ fn marks_are_kept_by_key() {
     assert!(stage.picture().contains("a bash ls hold"), "the panel lists the marks: {}", stage.picture());
     stage.press("q");
     assert!(stage.status().contains("nothing is marked q"), "{}", stage.status());
-    stage.add_as(Mode::Replace, Stretch::Whole, edits());
+    stage.add_as(Mode::Replace, Stretch::Whole, harbour());
     stage.press("g ' a");
     assert_eq!(focused_key(&stage), "a2", "told again, the mark stays");
     stage.add([Edit::Retire(Text::from("a2"))]);
@@ -614,7 +503,7 @@ fn take(stage: &mut Stage, step: &str, number: usize) -> bool {
         }
         (_, "+late") => {
             let call = call(number.saturating_sub(1));
-            stage.add([result(&call, seconds, "glug", Verdict::Failed)]);
+            stage.add([result_at(&call, seconds, "glug", Verdict::Failed)]);
         }
         _ => {
             stage.press(step);

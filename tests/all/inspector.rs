@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tv::app::action::{Action, What};
+use tv::app::effect::Effect;
 use tv::app::inspector::Tab;
 use tv::app::panes::{self, Pane, divide};
-use tv::app::state::Effect;
 use tv::app::update::act;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;

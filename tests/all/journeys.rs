@@ -3,122 +3,25 @@
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::bindings::BINDINGS;
+use tv::app::effect::Effect;
 use tv::app::keys::Press;
-use tv::app::state::{Effect, Mode as KeyMode};
+use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::model::body::Tree;
-use tv::model::edit::{Batch, Edit, Feed, LinkState, MetaEdit, Mode, Stage as Stretch};
-use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
+use tv::model::edit::{Edit, Feed, LinkState, Mode, Stage as Stretch};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
-use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use tv::model::tool::Verdict;
 use tv::render::theme::Theme;
 
+use crate::made::{answer, boats, call, lines, prompt, result, talk};
 use crate::stage::{Stage, demo};
-
-// === sessions made by hand ===
-
-fn entry(key: &str, role: Role, kind: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
-    let mut batch = Batch::default();
-    let kinds = kind(&mut batch);
-    let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Moment(1_700_000_000_000)));
-    entry.marks.prompt = role == Role::User;
-    entry.blocks = kinds.into_iter().map(|kind| Block { piece: Piece(0), kind }).collect();
-    Edit::Entry(Box::new(entry))
-}
-
-fn prompt(key: &str, text: &str) -> Edit {
-    entry(key, Role::User, |batch| vec![BlockKind::Text(batch.prose(text))])
-}
-
-fn answer(key: &str, text: &str) -> Edit {
-    entry(key, Role::Assistant, |batch| vec![BlockKind::Text(batch.prose(text))])
-}
-
-fn thought(key: &str, text: &str) -> Edit {
-    entry(key, Role::Assistant, |batch| vec![BlockKind::Thinking(batch.prose(text))])
-}
-
-fn call(key: &str, command: &str) -> Edit {
-    entry(key, Role::Assistant, |batch| {
-        let headline = Text::from(command);
-        let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(headline.clone()))]);
-        let input = batch.tree(&headline, command.len(), || tree);
-        vec![BlockKind::Call(Box::new(ToolCall {
-            key: Text::from(key),
-            name: Text::from("bash"),
-            kind: ToolKind::Run,
-            headline,
-            input,
-            state: ToolState::Pending,
-            started: None,
-            lane: None,
-        }))]
-    })
-}
-
-fn result(call: &str, text: &str, verdict: Verdict) -> Edit {
-    let mut batch = Batch::default();
-    let result = ToolResult {
-        key: Text::from(format!("result of {call}").as_str()),
-        body: batch.output(text),
-        patch: None,
-        images: Vec::new(),
-        verdict,
-        facts: Text::from(""),
-        duration_ms: None,
-        at: None,
-    };
-    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
-}
-
-fn in_lane(edit: Edit, lane: &str) -> Edit {
-    let Edit::Entry(mut entry) = edit else { return edit };
-    entry.lane = Some(Text::from(lane));
-    Edit::Entry(entry)
-}
-
-fn lane(name: &str, call: &str) -> Edit {
-    Edit::Meta(MetaEdit::Lane { name: Text::from(name), label: None, call: Some(Text::from(call)) })
-}
-
-fn lines(count: usize, with: impl Fn(usize) -> String) -> String {
-    (1..=count).map(with).collect::<Vec<_>>().join("\n")
-}
-
-/// Three turns; the second one with a failed call, thinking and a sub-agent that lists words.
-fn session() -> Stage {
-    let mut stage = Stage::made((80, 24));
-    stage.add([
-        prompt("p1", "count the boats"),
-        answer("a1", "There are three boats."),
-        prompt("p2", "and what do they carry?"),
-        thought("t2", "Maybe *herring*, maybe nothing.\n\nI have to look into the hold."),
-        call("c1", "ls hold"),
-        result("c1", &lines(90, |n| format!("crate {n} of herring")), Verdict::Done),
-        call("c2", "ls lantern"),
-        result("c2", "ls: no such lantern", Verdict::Failed),
-        call("c3", "ask the mate"),
-        lane("mate", "c3"),
-        in_lane(prompt("m1", "what is in the hold?"), "mate"),
-        in_lane(answer("m2", "Only the barnacle knows."), "mate"),
-        result("c3", "the mate does not know", Verdict::Done),
-        answer("a2", "Herring, ninety crates."),
-        prompt("p3", "thank you"),
-        answer("a3", "You are welcome."),
-    ]);
-    stage
-}
-
-fn talk(stage: &mut Stage, from: usize, count: usize) {
-    stage.add((from..from + count).map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))));
-}
 
 // === following ===
 
 #[test]
 fn a_paused_window_stays_and_the_pill_counts() {
-    let mut stage = session();
+    let mut stage = boats();
     assert!(stage.state.view.follows(), "a session opens at its end and follows");
     talk(&mut stage, 0, 30);
     stage.press("k k k");
@@ -132,7 +35,7 @@ fn a_paused_window_stays_and_the_pill_counts() {
 
 #[test]
 fn the_pill_goes_when_what_is_new_is_seen() {
-    let mut stage = session();
+    let mut stage = boats();
     talk(&mut stage, 0, 30);
     stage.press("b");
     talk(&mut stage, 30, 500);
@@ -157,7 +60,7 @@ fn the_pill_goes_when_what_is_new_is_seen() {
 
 #[test]
 fn from_landmark_to_landmark() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g");
     let mut goes = |keys: &str, to: &str| {
         stage.press(keys);
@@ -189,7 +92,7 @@ fn from_landmark_to_landmark() {
 
 #[test]
 fn a_chord_can_be_given_up() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g");
     let before = stage.window();
     stage.press("]");
@@ -202,10 +105,10 @@ fn a_chord_can_be_given_up() {
 
 #[test]
 fn counts_repeat() {
-    let mut stage = session();
+    let mut stage = boats();
     talk(&mut stage, 0, 20);
     stage.press("g");
-    let mut other = session();
+    let mut other = boats();
     talk(&mut other, 0, 20);
     other.press("g");
     stage.press("5 j");
@@ -218,7 +121,7 @@ fn counts_repeat() {
 
 #[test]
 fn pairs_and_strays() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g ] t %");
     assert!(stage.status().contains("part of this item"), "all of it is in sight: {}", stage.status());
     stage.press("l %");
@@ -259,7 +162,7 @@ impl Again for Edit {
 
 #[test]
 fn folds_keep_the_focused_item_on_its_line() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g ] t");
     let line = stage.line_of_focus();
     for keys in ["z a", "z a", "z a", "l", "l", "h", "h", "enter"] {
@@ -271,7 +174,7 @@ fn folds_keep_the_focused_item_on_its_line() {
 
 #[test]
 fn a_sub_agent_opens_and_closes_in_place() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g ] s");
     let line = stage.line_of_focus();
     let shows_inside = |stage: &Stage| stage.window().iter().any(|row| row.2.contains("what is in the hold"));
@@ -288,7 +191,7 @@ fn a_sub_agent_opens_and_closes_in_place() {
 
 #[test]
 fn levels_keep_the_focused_item_in_sight() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g ] t");
     for keys in ["+", "+", "-", "-", "-", "z 5", "z 4", "z 2", "z 3"] {
         stage.press(keys);
@@ -315,7 +218,7 @@ fn levels_keep_the_focused_item_in_sight() {
 
 #[test]
 fn hidden_thinking_loses_the_focus_to_its_neighbour() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g ] k");
     let line = stage.line_of_focus().unwrap();
     stage.press("t");
@@ -340,7 +243,7 @@ fn type_search(stage: &mut Stage, text: &str) {
 
 #[test]
 fn search_counts_and_goes_around() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g");
     type_search(&mut stage, "boats");
     stage.press("enter");
@@ -360,7 +263,7 @@ fn a_hit_comes_into_sight_whatever_hides_it() {
     let in_sight = |stage: &Stage, words: &str| {
         assert!(stage.window().iter().any(|row| row.2.contains(words)), "{words}: {}", stage.picture());
     };
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g");
     type_search(&mut stage, "crate 57");
     in_sight(&stage, "crate 57 ");
@@ -381,7 +284,7 @@ fn a_hit_comes_into_sight_whatever_hides_it() {
 
 #[test]
 fn giving_a_search_up_restores_the_place() {
-    let mut stage = session();
+    let mut stage = boats();
     talk(&mut stage, 0, 40);
     stage.press("g 9 j ctrl-e");
     let before = (stage.window(), stage.state.view.focus);
@@ -401,7 +304,7 @@ fn giving_a_search_up_restores_the_place() {
 
 #[test]
 fn a_paste_is_searched_for() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g /");
     stage.happen(Event::Paste("ninety\ncrates".to_owned()));
     stage.arrange();
@@ -411,7 +314,7 @@ fn a_paste_is_searched_for() {
 
 #[test]
 fn hits_of_new_entries_are_counted() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g");
     type_search(&mut stage, "sentence");
     stage.press("enter");
@@ -443,7 +346,7 @@ fn the_help_lists_every_binding() {
 
 #[test]
 fn raw_records_pop_up() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.press("g r");
     assert!(matches!(stage.asked[..], [Effect::ShowRecords(_)]));
     let tree = Tree::Map(vec![(Text::from("text"), Tree::Text(Text::from("count the boats")))]);
@@ -456,7 +359,7 @@ fn raw_records_pop_up() {
 
 #[test]
 fn copies() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.state.files = vec!["/home/mira/boats.jsonl".into()];
     stage.press("g ] t ] t");
     let mut copied = |keys: &str| {
@@ -481,7 +384,7 @@ fn copies() {
 
 #[test]
 fn another_size_keeps_the_place() {
-    let mut stage = session();
+    let mut stage = boats();
     talk(&mut stage, 0, 40);
     for _ in 0..12 {
         stage.press("b");
@@ -496,7 +399,7 @@ fn another_size_keeps_the_place() {
 
 #[test]
 fn a_late_result_does_not_move_what_is_read() {
-    let mut stage = session();
+    let mut stage = boats();
     stage.add([call("c8", "tide")]);
     talk(&mut stage, 0, 6);
     stage.press("k k");

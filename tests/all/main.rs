@@ -27,10 +27,12 @@ mod inspector;
 mod invariants;
 mod journeys;
 mod layout;
+mod made;
 mod markdown;
 mod openclaw;
 mod paging;
 mod picker;
+mod prices;
 mod pty;
 mod reports;
 #[cfg(feature = "sqlite")]

@@ -7,7 +7,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, propte
 use ratatui::text::Line;
 use tv::render::code::Colours;
 use tv::render::markdown::{Manner, rows};
-use tv::render::row::{Level, Look};
+use tv::render::row::Look;
 use tv::render::theme::Theme;
 
 use crate::corpus::say;
@@ -20,15 +20,7 @@ fn ink(text: &str, manner: Manner, width: usize) -> String {
 
 fn lines(text: &str, manner: Manner, width: usize) -> Vec<Line<'static>> {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    let look = Look {
-        width: 80,
-        level: Level::Full,
-        thinking: true,
-        times: true,
-        theme: &theme,
-        colours: &colours,
-        pictures: None,
-    };
+    let look = Look::full(80, &theme, &colours);
     let rows = rows(text, manner, width, 100_000, &look);
     rows.into_iter().map(|row| row.line).collect()
 }

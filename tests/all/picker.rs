@@ -1,7 +1,7 @@
 //! The picker: what a reader does in it, key by key, with sessions that are told by hand.
 
 use proptest::prelude::{ProptestConfig, any, proptest};
-use tv::app::state::Effect;
+use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
 use tv::model::found::{Found, Place, Preview, Sighting};
@@ -253,7 +253,7 @@ fn nothing_found_names_the_places_and_the_demo() {
 fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
     let mut stage = picker((80, 24));
     see_all(&mut stage, [found("a", "anchors", 0), found("b", "boats", 1)]);
-    stage.state.mode = tv::app::state::Mode::Normal;
+    stage.state.mode = tv::app::mode::Mode::Normal;
     stage.press("s");
     assert_eq!(rows(&stage).concat(), "ab");
     see_all(&mut stage, [found("b", "boats", 1)]);

@@ -234,23 +234,12 @@ pub fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'a Block
 
 /// Whether a call is of this tool: by its whole name, or by what it does.
 fn is_tool(call: &ToolCall, wanted: &str) -> bool {
-    let kind = match call.kind {
-        ToolKind::Run => "run",
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Write => "write",
-        ToolKind::Search => "search",
-        ToolKind::Fetch => "fetch",
-        ToolKind::Delegate => "delegate",
-        ToolKind::Plan => "plan",
-        ToolKind::Other => "other",
-    };
     let matches = |name: &str| match wanted.contains('*') {
         true => is_like(name, wanted),
         false if wanted.chars().any(char::is_uppercase) => name == wanted,
         false => name.to_lowercase() == wanted,
     };
-    matches(kind) || matches(&call.name)
+    matches(call.kind.word()) || matches(&call.name)
 }
 
 /// Whether a name has this in it; with `*`, whether all of it is so. Case matters only with capitals.

@@ -187,6 +187,6 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {
         page.fact("shown as", words);
     }
-    let records = crate::app::taking::origins_of(subject.state, subject.focus).unwrap_or_default();
+    let records = crate::app::taking::origins_of(subject.state, &[subject.focus]);
     page.fact("records", records.len().to_string());
 }

@@ -95,7 +95,7 @@ mod tests {
             key: None,
             agent: None,
             title: Some(Text::from("Fix the watcher")),
-            cwd: Some(Text::from("~/work/tv")),
+            cwd: Some(Text::from("~/src/harbour")),
             model: Some(Text::from("claude-opus-4-6")),
             started: None,
             modified: None,
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn each_word_fits_one_fact() {
-        for typed in ["", "watcher", "fxwtch", "opus fix", "work/tv", "5d0c", "7F4E", "claude !codex"] {
+        for typed in ["", "watcher", "fxwtch", "opus fix", "src/harb", "5d0c", "7F4E", "claude !codex"] {
             assert!(score(typed).is_some(), "{typed}");
         }
         for typed in ["boat", "fix boat", "FIX", "tvopus", "5c5", "!watch", "!5d0c fix"] {

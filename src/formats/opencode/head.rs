@@ -205,11 +205,11 @@ pub(super) fn sum<'u>(terms: impl Iterator<Item = &'u Usage>) -> Usage {
         output: add(sum.output, term.output),
         cache_read: add(sum.cache_read, term.cache_read),
         cache_write: add(sum.cache_write, term.cache_write),
-        cache_write_1h: None,
         reasoning: add(sum.reasoning, term.reasoning),
         cost: match (sum.cost, term.cost) {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),
         },
+        ..Usage::default()
     })
 }

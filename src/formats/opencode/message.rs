@@ -27,9 +27,9 @@ pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
         output: output.map_or(beside, |n| Some(n.saturating_add(beside.unwrap_or(0)))),
         cache_read,
         cache_write,
-        cache_write_1h: None,
         reasoning,
         cost: info.get("cost").number().filter(|usd| *usd > 0.0),
+        ..Usage::default()
     })
 }
 

@@ -26,5 +26,6 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
         cache_write_1h: usage.get("cacheWrite1h").count(),
         reasoning: usage.get("reasoning").count().or_else(|| usage.get("reasoningTokens").count()),
         cost,
+        ..Usage::default()
     })
 }

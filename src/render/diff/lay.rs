@@ -7,10 +7,12 @@ use ratatui::text::Span;
 
 use super::{DiffLine, Sign};
 use crate::model::figures;
+use crate::model::text::Text;
 use crate::render::code;
 use crate::render::excerpt::Extent;
 use crate::render::row::{Look, Row};
 use crate::render::sheet::mark_hidden;
+use crate::render::source::{self, Of, Source};
 use crate::render::wrap::{self, Frame, Piece};
 
 /// From this width on there is room for two columns.
@@ -26,6 +28,8 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
     let shown = if lines.len().saturating_sub(skipped) <= most + 1 { lines.len() } else { most };
     let hidden = lines.len().saturating_sub(skipped + shown);
     let lines: Vec<&DiffLine> = lines.iter().skip(skipped).take(shown).collect();
+    let source = Of::Own(text_of_lines(&lines));
+    let mut at = 0;
     let sheet = Sheet { width, limit: extent.rows_per_line, column: column(&lines), look };
     let has = |sign| lines.iter().any(|line| line.sign == sign);
     let is_wide = width >= SIDE_BY_SIDE && has(Sign::Added) && has(Sign::Removed);
@@ -37,14 +41,30 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
             let name = name.strip_suffix(" (new)").or(name.strip_suffix(" (deleted)")).unwrap_or(&name);
             code::language_of_path(name).clone_into(&mut language);
         }
-        let painted = paint(part, &language, look);
+        let painted = paint(part, at, &language, look);
+        at += part.len();
         if is_wide { sheet.side_by_side(&painted, &mut rows) } else { sheet.unified(&painted, &mut rows) }
     }
+    source::tell(&mut rows, &source);
     if hidden > 0 {
         let what = format!("+{}", figures::count(u64::try_from(hidden).unwrap_or(0), "line"));
         mark_hidden(&mut rows, &what, hidden, width, look);
     }
     rows
+}
+
+/// Lines of a change as a patch has them, with their signs.
+pub fn text_of_lines(lines: &[&DiffLine]) -> Text {
+    let signed = |line: &&DiffLine| {
+        let sign = match line.sign {
+            Sign::Same => " ",
+            Sign::Added => "+",
+            Sign::Removed => "-",
+            Sign::File | Sign::Note => "",
+        };
+        format!("{sign}{}", text_of(line))
+    };
+    Text::output(&lines.iter().map(signed).collect::<Vec<_>>().join("\n"))
 }
 
 /// Columns of the widest number.
@@ -60,11 +80,13 @@ fn text_of(line: &DiffLine) -> String {
 /// A line with its text in the colours of its language and of what happened to it.
 struct Painted<'a> {
     line: &'a DiffLine,
+    /// Its place among the shown lines.
+    at: usize,
     spans: Vec<Piece>,
 }
 
 /// Each side of a hunk is highlighted as one text.
-fn paint<'a>(part: &[&'a DiffLine], language: &str, look: &Look<'_>) -> Vec<Painted<'a>> {
+fn paint<'a>(part: &[&'a DiffLine], first: usize, language: &str, look: &Look<'_>) -> Vec<Painted<'a>> {
     let theme = look.theme;
     let side = |gone: Sign| {
         let lines = part
@@ -75,14 +97,15 @@ fn paint<'a>(part: &[&'a DiffLine], language: &str, look: &Look<'_>) -> Vec<Pain
     };
     let (mut old, mut new) = (side(Sign::Added), side(Sign::Removed));
     part.iter()
-        .map(|line| {
+        .enumerate()
+        .map(|(index, line)| {
             let code = match line.sign {
                 Sign::Same => new.next().and(old.next()),
                 Sign::Added => new.next(),
                 Sign::Removed => old.next(),
                 Sign::File | Sign::Note => None,
             };
-            Painted { line, spans: spans(line, code.unwrap_or_default(), look) }
+            Painted { line, at: first + index, spans: spans(line, code.unwrap_or_default(), look) }
         })
         .collect()
 }
@@ -160,7 +183,10 @@ impl Sheet<'_> {
             let line = painted.line;
             let number = if line.sign == Sign::Removed { line.old } else { line.new };
             let wrapped = self.wrap(painted, number, self.width);
-            rows.extend(wrapped.into_iter().map(|spans| Row { line: spans.into(), ..Row::default() }));
+            let source = Source::line(painted.at);
+            let row =
+                |spans: Vec<Piece>| Row { line: spans.into(), source: source.clone(), ..Row::default() };
+            rows.extend(wrapped.into_iter().map(row));
         }
     }
 
@@ -193,6 +219,9 @@ impl Sheet<'_> {
         rows: &mut Vec<Row>,
     ) {
         let bar = Span::styled(format!(" {} ", self.look.theme.glyphs().bar), self.look.theme.dim);
+        let shown = left.or(right).map_or(0, |one| one.at);
+        let beside = right.map(|one| source::number(one.at));
+        let source = Source { beside, ..Source::line(shown) };
         let left = left.map(|one| self.wrap(one, one.line.old, half)).unwrap_or_default();
         let right = right.map(|one| self.wrap(one, one.line.new, half)).unwrap_or_default();
         for index in 0..left.len().max(right.len()) {
@@ -203,7 +232,7 @@ impl Sheet<'_> {
             }
             spans.push(bar.clone());
             spans.extend(right.get(index).cloned().unwrap_or_default());
-            rows.push(Row { line: spans.into(), ..Row::default() });
+            rows.push(Row { line: spans.into(), source: source.clone(), ..Row::default() });
         }
     }
 
@@ -238,20 +267,12 @@ mod tests {
     use crate::render::colour::Depth;
     use crate::render::diff::{compare, of_patch};
     use crate::render::excerpt::Detail;
-    use crate::render::row::{Level, Look, Row};
+    use crate::render::row::{Look, Row};
     use crate::render::theme::Theme;
 
     fn laid_out(patch: &str, width: usize, theme: &Theme) -> Vec<Row> {
         let colours = Colours::now();
-        let look = Look {
-            width: 200,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme,
-            colours: &colours,
-            pictures: None,
-        };
+        let look = Look::full(200, theme, &colours);
         rows(&of_patch(patch), "", Detail::Full.extent(0, 0), width, &look)
     }
 
@@ -287,15 +308,7 @@ mod tests {
     fn what_differs_within_a_line_stands_out() {
         let theme = Theme::dark().with_depth(Depth::True);
         let colours = Colours::never();
-        let look = Look {
-            width: 80,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme: &theme,
-            colours: &colours,
-            pictures: None,
-        };
+        let look = Look::full(80, &theme, &colours);
         let lines = compare("the old word here\n", "the new word here\n");
         let rows = rows(&lines, "", Detail::Full.extent(0, 0), 80, &look);
         let strong = theme.tints().unwrap().added.1;

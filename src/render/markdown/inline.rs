@@ -6,7 +6,7 @@ use pulldown_cmark::{HeadingLevel, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::{Manner, heading_modifier};
+use super::Manner;
 use crate::model::text::Text;
 use crate::render::link::{self, Links};
 use crate::render::row::Look;
@@ -22,6 +22,7 @@ pub struct Inline<'a> {
     styles: Vec<Style>,
     open: Vec<Link>,
     links: Links,
+    ink: usize,
 }
 
 /// A link that is open: its address, its title, and its text so far.
@@ -44,13 +45,20 @@ impl<'a> Inline<'a> {
             styles: Vec::new(),
             open: Vec::new(),
             links: Links::default(),
+            ink: 0,
         }
     }
 
     /// The lines so far.
     pub fn take(&mut self) -> Vec<Vec<Piece>> {
+        self.ink = 0;
         self.new_line();
         std::mem::take(&mut self.lines)
+    }
+
+    /// Characters so far that leave ink: wrapping keeps all of them, in their order.
+    pub fn ink(&self) -> usize {
+        self.ink
     }
 
     /// Ends the line, if there is something on it.
@@ -218,9 +226,15 @@ impl<'a> Inline<'a> {
 
     fn push(&mut self, text: String, style: Style) {
         if !text.is_empty() {
+            self.ink += ink(&text);
             self.line.push(Span::styled(text, style));
         }
     }
+}
+
+/// Characters of a text that leave ink.
+pub fn ink(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
 /// Text as it may be shown. Entities such as `&#27;` are decoded after the text was cleaned, so it is
@@ -235,4 +249,20 @@ pub fn safe(text: &str) -> Cow<'_, str> {
 fn is_web(address: &str) -> bool {
     let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();
     ["http://", "https://", "mailto:"].iter().any(|scheme| lower.starts_with(scheme))
+}
+
+/// HTML that says nothing but "new line".
+pub fn is_line_break(tag: &str) -> bool {
+    let name = tag.trim_start_matches('<').trim_end_matches(['>', '/', ' ']);
+    name.eq_ignore_ascii_case("br")
+}
+
+/// The look of a heading: its level stays visible without its marks.
+fn heading_modifier(level: HeadingLevel) -> Modifier {
+    match level {
+        HeadingLevel::H1 => Modifier::BOLD | Modifier::UNDERLINED,
+        HeadingLevel::H2 => Modifier::BOLD,
+        HeadingLevel::H3 => Modifier::BOLD | Modifier::ITALIC,
+        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
+    }
 }

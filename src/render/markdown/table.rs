@@ -59,8 +59,8 @@ impl Table {
         }
     }
 
-    /// The lines of the table.
-    pub fn lines(&self, width: usize, look: &Look<'_>) -> Vec<Vec<Piece>> {
+    /// The lines of the table, each with the line of the source that it shows a part of.
+    pub fn lines(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, look),
             None => self.records(width, look),
@@ -93,7 +93,7 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], look: &Look<'_>) -> Vec<Vec<Piece>> {
+    fn grid(&self, widths: &[usize], look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         let glyphs = look.theme.glyphs();
         let mut lines = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
@@ -107,11 +107,13 @@ impl Table {
                 })
                 .collect();
             let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
-            lines.extend((0..height).map(|at| self.grid_line(&cells, at, widths, look)));
+            // The rule is the second line of the source.
+            let source = if index == 0 { 0 } else { index + 1 };
+            lines.extend((0..height).map(|at| (source, self.grid_line(&cells, at, widths, look))));
             if index == 0 {
                 let rules: Vec<String> = widths.iter().map(|width| glyphs.rule.repeat(*width)).collect();
                 let joint = format!("{0}{1}{0}", glyphs.rule, glyphs.cross);
-                lines.push(vec![Span::styled(rules.join(&joint), look.theme.dim)]);
+                lines.push((1, vec![Span::styled(rules.join(&joint), look.theme.dim)]));
             }
         }
         lines
@@ -156,27 +158,31 @@ impl Table {
     }
 
     /// Too many columns for the width: each cell on a row of its own, behind its column's name.
-    fn records(&self, width: usize, look: &Look<'_>) -> Vec<Vec<Piece>> {
+    fn records(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         let mut lines = Vec::new();
+        let of = |index| move |line| (index, line);
         let Some((head, rows)) = self.rows.split_first() else { return lines };
         if rows.is_empty() {
             lines.extend(
-                head.iter().flatten().flat_map(|name| wrapped(&bold(name), &Frame::hanging(width, 2))),
+                head.iter()
+                    .flatten()
+                    .flat_map(|name| wrapped(&bold(name), &Frame::hanging(width, 2)))
+                    .map(of(0)),
             );
         }
         for (index, row) in rows.iter().enumerate() {
             if index > 0 {
-                lines.push(Vec::new());
+                lines.push((index + 1, Vec::new()));
             }
             for (name, cell) in head.iter().zip(row) {
                 let mut spans = bold(&name.concat());
                 spans.push(Span::styled(": ", look.theme.dim));
                 if cell.is_empty() {
-                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)));
+                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)).into_iter().map(of(index + 2)));
                 }
                 for line in cell {
                     spans.extend(line.iter().cloned());
-                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)));
+                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)).into_iter().map(of(index + 2)));
                     spans = vec![Span::raw("  ")];
                 }
             }

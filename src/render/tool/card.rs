@@ -14,6 +14,7 @@ use crate::render::markdown::Manner;
 use crate::render::output::{self, Source};
 use crate::render::row::{Look, Row};
 use crate::render::sheet::{Sheet, hidden_row};
+use crate::render::source::{Of, told};
 use crate::render::wrap::{self, Piece};
 use crate::render::{code, diff, tree};
 
@@ -27,6 +28,9 @@ const LIVE: (usize, usize) = (0, 5);
 const FILE: (usize, usize) = (3, 0);
 /// A change is worth more rows.
 const CHANGE: (usize, usize) = (12, 0);
+
+/// The result, or what a running call has put out so far, stands behind the input.
+const RESULT: Of = Of::Body(1);
 
 /// A call that is being laid out.
 pub struct Card<'a> {
@@ -78,14 +82,14 @@ impl<'a> Card<'a> {
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
-            ToolState::Streaming(body) => rows.extend(self.live(body)),
+            ToolState::Streaming(body) => rows.extend(told(self.live(body), &RESULT)),
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) => {
-                rows.extend(self.output(result, FAILURE));
+                rows.extend(told(self.output(result, FAILURE), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
             ToolState::Done(result) => {
-                rows.extend(self.result(result));
+                rows.extend(told(self.result(result), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
         }
@@ -143,7 +147,8 @@ impl<'a> Card<'a> {
                 let language = code::language_of_path(&self.call.headline);
                 let source = Source { text, lines: text.lines().count() };
                 let extent = self.detail.extent(FILE.0 * 2, FILE.1);
-                output::source_code(source, language, extent, self.width, self.look)
+                let rows = output::source_code(source, language, extent, self.width, self.look);
+                told(rows, &Of::Own(text.clone()))
             }
             None => self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default(),
         }
@@ -159,7 +164,10 @@ impl<'a> Card<'a> {
         if let Some(text) = command {
             let source = Source { text, lines: text.lines().count() };
             let extent = self.detail.extent(FILE.0, FILE.1);
-            rows = output::source_code(source, "bash", extent, self.width, self.look);
+            rows = told(
+                output::source_code(source, "bash", extent, self.width, self.look),
+                &Of::Own(text.clone()),
+            );
             rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
         }
         rows
@@ -171,13 +179,15 @@ impl<'a> Card<'a> {
         let Some(text) = names.iter().find_map(|name| input.get(name).and_then(Tree::as_text)) else {
             return self.arguments(input);
         };
-        prose(text, Manner::Typed, self.preview_rows(2), self.width, self.look)
+        let rows = prose(text, Manner::Typed, self.preview_rows(2), self.width, self.look);
+        told(rows, &Of::Own(text.clone()))
     }
 
     /// A plan that is written as prose.
     fn plan(&self, input: &Tree) -> Option<Vec<Row>> {
         let text = input.get("plan").and_then(Tree::as_text)?;
-        Some(prose(text, Manner::Prose, self.preview_rows(12), self.width, self.look))
+        let rows = prose(text, Manner::Prose, self.preview_rows(12), self.width, self.look);
+        Some(told(rows, &Of::Own(text.clone())))
     }
 
     fn arguments(&self, input: &Tree) -> Vec<Row> {
@@ -273,7 +283,7 @@ impl<'a> Card<'a> {
             if index > 0 {
                 rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
             }
-            rows.extend(raw_rows(body, self.width, self.look));
+            rows.extend(told(raw_rows(body, self.width, self.look), &Of::Body(index)));
         }
         rows
     }
@@ -309,6 +319,22 @@ fn rest_of(body: &Body) -> String {
     match body.lines {
         0 | 1 => format!("+{}", figures::bytes(u64::from(body.bytes))),
         lines => format!("+{}", figures::count(u64::from(lines - 1), "line")),
+    }
+}
+
+/// The change that a call made or asks for, as a patch; else the file that it writes.
+pub fn change_text(call: &ToolCall) -> Option<Text> {
+    match call.kind {
+        ToolKind::Edit | ToolKind::Write => {
+            change_of(call).map(|lines| diff::text(&lines)).or_else(|| written(call).cloned())
+        }
+        ToolKind::Run
+        | ToolKind::Read
+        | ToolKind::Search
+        | ToolKind::Fetch
+        | ToolKind::Delegate
+        | ToolKind::Plan
+        | ToolKind::Other => None,
     }
 }
 

@@ -28,7 +28,7 @@ fn written(options: &Options) -> String {
 #[test]
 fn rows_fit_the_page_whatever_stands_in_them() {
     let folder = tempfile::tempdir().unwrap();
-    let project = folder.path().join(".claude/projects/-work");
+    let project = folder.path().join(".claude/projects/-home-mira");
     fs::create_dir_all(&project).unwrap();
     let line = |cwd: &str, prompt: &str| {
         format!(
@@ -36,7 +36,7 @@ fn rows_fit_the_page_whatever_stands_in_them() {
         )
     };
     let wide = line(
-        "/work/山の上の家の中の猫の本",
+        "/home/mira/山の上の家の中の猫の本",
         "山の上の家の中の猫の本を読む\\nand more\\u001b[2J of it 山の上の家",
     );
     fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), wide).unwrap();

@@ -1,0 +1,71 @@
+//! What the viewer wants from the world outside.
+//!
+//! Invariant: effects are orders, not deeds; only the runtime carries them out.
+
+use super::filter::FilterJob;
+use super::search::Job;
+use crate::model::body::Image;
+use crate::model::entry::EntryId;
+use crate::model::found::{Found, Place};
+use crate::model::record::Origin;
+
+/// What the runtime is to do; the state itself touches nothing outside.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Read bodies again.
+    Page {
+        /// Entries that wait for them.
+        entries: Vec<EntryId>,
+        /// Their records.
+        origins: Vec<Origin>,
+    },
+    /// Search on a thread.
+    Search(Job),
+    /// Stop searching.
+    CancelSearch,
+    /// Read texts for a filter on a thread.
+    Filter(FilterJob),
+    /// Stop reading them.
+    CancelFilter,
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Put the JSON of records on the clipboard.
+    CopyRecords(Vec<Origin>),
+    /// Show records raw.
+    ShowRecords(Vec<Origin>),
+    /// Read records for the inspector.
+    Inspect(Vec<Origin>),
+    /// Give the JSON of records to a shell command, one a line.
+    Pipe {
+        /// The command.
+        command: String,
+        /// The records.
+        origins: Vec<Origin>,
+    },
+    /// Open a file in the editor.
+    Edit(Origin),
+    /// Open an image with the program that the system has for it.
+    View(Image),
+    /// Use the colours with this name.
+    Theme(String),
+    /// Look for sessions, and go on looking.
+    Seek,
+    /// Stop looking.
+    EndSeeking,
+    /// Read what a session is about.
+    Preview(Box<Found>),
+    /// Open a session in place of this one.
+    Open(Place),
+    /// Leave the session for the picker.
+    Leave,
+    /// Read the session anew.
+    Reload,
+    /// Draw everything anew.
+    Redraw,
+    /// Ask the terminal to tell of the mouse, or no longer to.
+    Mouse(bool),
+    /// Stop until `fg`.
+    Suspend,
+    /// End the program.
+    Quit,
+}

@@ -1,0 +1,93 @@
+//! Records as they were written, in a pop-up with a cursor: what is shown can be copied, and where the value
+//! under the cursor stands.
+
+use std::sync::Arc;
+
+use ratatui::text::Line;
+
+use super::action::What;
+use super::effect::Effect;
+use super::excerpt;
+use super::mode::Mode;
+use super::state::State;
+use crate::model::body::Tree;
+use crate::render::row::{Level, Look, Row};
+use crate::render::tree;
+
+/// Rows of a pop-up; what is beyond them is in the file, one key (`v`) away.
+const MOST_ROWS: usize = 20_000;
+
+/// Records in a pop-up.
+#[derive(Clone, Debug, Default)]
+pub struct RawView {
+    /// What they are.
+    pub title: String,
+    /// Their rows.
+    pub rows: Vec<Row>,
+    /// First row shown.
+    pub top: usize,
+    /// The row of the cursor.
+    pub at: usize,
+    /// Where the value of each row stands in its record, as jq names it; nothing for titles.
+    paths: Vec<Option<Arc<str>>>,
+    /// The records, as JSON.
+    texts: Vec<String>,
+}
+
+/// Shows records, each under its title.
+pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
+    let look = Look {
+        width: state.size.0.saturating_sub(2).max(1),
+        level: Level::Raw,
+        thinking: true,
+        times: false,
+        theme: &state.theme,
+        colours: &state.colours,
+        pictures: None,
+    };
+    let mut view = RawView { title, ..RawView::default() };
+    for (name, tree) in trees {
+        view.push(Row { line: Line::styled(name.clone(), state.theme.heading), ..Row::default() }, None);
+        for (row, path) in tree::rows_with_paths(tree, usize::from(look.width), MOST_ROWS, &look) {
+            view.push(row, Some(path));
+        }
+        view.push(Row::default(), None);
+        view.texts.push(excerpt::json(tree));
+    }
+    // The first title says nothing that could be copied.
+    view.at = usize::from(view.rows.len() > 1);
+    state.mode = Mode::Raw(view);
+}
+
+impl RawView {
+    fn push(&mut self, row: Row, path: Option<Arc<str>>) {
+        self.rows.push(row);
+        self.paths.push(path);
+    }
+
+    /// Moves the cursor, and the window of so many rows with it; by pages both move.
+    pub fn scroll(&mut self, by: isize, height: usize) {
+        let last = self.rows.len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(by).min(last);
+        if by.unsigned_abs() > 1 {
+            self.top = self.top.saturating_add_signed(by);
+        }
+        let most = self.rows.len().saturating_sub(height);
+        self.top = self.top.min(self.at).max((self.at + 1).saturating_sub(height)).min(most);
+    }
+}
+
+/// Copies the records that are shown, or the path of the row under the cursor.
+pub fn copy(state: &mut State, what: What) -> Vec<Effect> {
+    let Mode::Raw(view) = &state.mode else { return Vec::new() };
+    if what != What::Query {
+        return vec![Effect::Copy(view.texts.join("\n"))];
+    }
+    match view.paths.get(view.at).cloned().flatten() {
+        Some(path) => vec![Effect::Copy(path.to_string())],
+        None => {
+            state.say("no value stands in this row");
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Selected rows: what keys do with them. Their text is that of the session, not that of the screen.
+
+use super::action::{Action, What};
+use super::effect::Effect;
+use super::piping;
+use super::state::State;
+use super::taking::{self, Form, Piece, items_between};
+use super::viewport::{Focus, Mark, Motion};
+
+/// Carries out what concerns a selection. `None` leaves the action to the transcript, where motions extend
+/// it.
+pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
+    let Some(selection) = state.view.selection else {
+        if action == Action::Select {
+            state.view.ask(Motion::Pause);
+            state.view.ask(Motion::Select);
+            return Some(Vec::new());
+        }
+        return None;
+    };
+    match action {
+        Action::Select | Action::Cancel | Action::Quit => {
+            leave(state);
+            Some(Vec::new())
+        }
+        Action::SameId(_) => {
+            state.view.selection = Some(selection.swapped());
+            state.view.ask(Motion::Select);
+            Some(Vec::new())
+        }
+        Action::Copy(What::Json) => {
+            let items: Vec<Focus> = pieces(state).iter().map(|piece| piece.focus).collect();
+            leave(state);
+            Some(vec![Effect::CopyRecords(taking::origins_of(state, &items))])
+        }
+        Action::Copy(_) => {
+            let pieces = pieces(state);
+            leave(state);
+            Some(taking::begin(state, pieces, Form::Selected))
+        }
+        Action::Pipe => {
+            let items: Vec<Focus> = pieces(state).iter().map(|piece| piece.focus).collect();
+            leave(state);
+            piping::open(state, &items);
+            Some(Vec::new())
+        }
+        _ => None,
+    }
+}
+
+fn leave(state: &mut State) {
+    state.view.selection = None;
+    state.view.selected = None;
+}
+
+/// The selected items from the first to the last; of those at the ends, if they are not selected as a
+/// whole, their rows.
+pub fn pieces(state: &mut State) -> Vec<Piece> {
+    let Some(selection) = state.view.selection else { return Vec::new() };
+    let place = |mark: Mark| (state.sequence.place_of(mark.entry), mark.block, mark.row);
+    let (first, last) = if place(selection.anchor) <= place(selection.cursor) {
+        (selection.anchor, selection.cursor)
+    } else {
+        (selection.cursor, selection.anchor)
+    };
+    let (from, to) = (focus(first), focus(last));
+    let items = items_between(state, from, to);
+    items.into_iter().map(|item| piece(state, item, (from, first.row), (to, last.row))).collect()
+}
+
+fn piece(state: &mut State, item: Focus, first: (Focus, usize), last: (Focus, usize)) -> Piece {
+    if item != first.0 && item != last.0 {
+        return Piece { focus: item, rows: None };
+    }
+    let count = taking::rows_of(state, item).len();
+    let from = if item == first.0 { first.1 } else { 0 };
+    let to = if item == last.0 { last.1 } else { usize::MAX };
+    let is_whole = from == 0 && to.saturating_add(1) >= count;
+    Piece { focus: item, rows: (!is_whole).then_some((from, to)) }
+}
+
+fn focus(mark: Mark) -> Focus {
+    Focus { entry: mark.entry, block: mark.block }
+}

@@ -1,0 +1,176 @@
+//! Selecting rows: from where it began to a cursor that motions move. Both ends are rows of blocks, so
+//! that appends and folds elsewhere leave them alone.
+
+use super::walk::{Rows, Spot, spot_of, walk_down, walk_up, within_block};
+use super::{Focus, Line, Motion, Viewport, focus_of};
+use crate::model::entry::EntryId;
+use crate::render::row::RowKind;
+
+/// A row of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The entry.
+    pub entry: EntryId,
+    /// Place of the block in it.
+    pub block: usize,
+    /// Row within the block.
+    pub row: usize,
+}
+
+/// Selected rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Where it began.
+    pub anchor: Mark,
+    /// What motions move.
+    pub cursor: Mark,
+}
+
+impl Selection {
+    /// One row.
+    pub fn at(mark: Mark) -> Self {
+        Self { anchor: mark, cursor: mark }
+    }
+
+    /// The other end moves from now on.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Self { anchor: self.cursor, cursor: self.anchor }
+    }
+}
+
+fn spot(rows: &mut dyn Rows, mark: Mark) -> Option<Spot> {
+    spot_of(rows, mark.entry, mark.block, mark.row)
+}
+
+fn mark(rows: &mut dyn Rows, spot: Spot) -> Option<Mark> {
+    let entry = rows.id(spot.place)?;
+    let (block, row) = within_block(&rows.rows(spot.place), spot.row);
+    Some(Mark { entry, block, row })
+}
+
+/// The row that a line of the window shows.
+pub fn mark_of(line: &Line) -> Option<Mark> {
+    let (block, row) = within_block(&line.rows, line.row);
+    line.row().map(|_| Mark { entry: line.entry, block, row })
+}
+
+impl Viewport {
+    /// Begins a selection with the focused item's first row in sight.
+    pub(super) fn begin_selection(&mut self, rows: &mut dyn Rows, height: usize) {
+        let is_of_focus = |line: &&Line| self.focus.is_some() && focus_of(line) == self.focus;
+        let first = self.lines.iter().find(is_of_focus).or(self.lines.first());
+        self.selection = first.and_then(mark_of).map(Selection::at);
+        self.anchor_to_window(rows);
+        self.to_cursor(rows, height);
+    }
+
+    /// A motion while rows are selected.
+    pub(super) fn extend(&mut self, motion: Motion, rows: &mut dyn Rows, height: usize) {
+        let Some(from) = self.selection.and_then(|selection| spot(rows, selection.cursor)) else { return };
+        let half = isize::try_from(height / 2).unwrap_or(1).max(1);
+        let whole = isize::try_from(height.saturating_sub(2)).unwrap_or(1).max(1);
+        let to = match motion {
+            Motion::Items(by) => step(rows, from, by),
+            Motion::HalfPages(by) => step(rows, from, if by % 2 == 0 { by / 2 * whole } else { by * half }),
+            Motion::Top => Some(Spot { place: 0, row: 0 }),
+            Motion::Tail => {
+                let end = Spot { place: rows.len(), row: 0 };
+                walk_up(rows, end, 1)
+            }
+            Motion::Show(focus) => of_item(rows, focus, 0),
+            Motion::ShowRow(focus, row) => of_item(rows, focus, row),
+            Motion::Lines(by) => return self.scroll(by, rows, height),
+            Motion::Select => {
+                // Both ends may have been put elsewhere.
+                return self.to_cursor(rows, height);
+            }
+            Motion::Pause => return self.anchor_to_window(rows),
+        };
+        let to = to.map(|to| beside_gap(rows, to, from)).and_then(|to| mark(rows, to));
+        if let (Some(selection), Some(to)) = (&mut self.selection, to) {
+            selection.cursor = to;
+        }
+        self.to_cursor(rows, height);
+    }
+
+    /// Brings the cursor into sight; its item has the focus.
+    fn to_cursor(&mut self, rows: &mut dyn Rows, height: usize) {
+        let Some(cursor) = self.selection.map(|selection| selection.cursor) else { return };
+        let Some(at) = spot(rows, cursor) else { return };
+        self.focus = Some(Focus { entry: cursor.entry, block: cursor.block });
+        let place =
+            |line: &Line, rows: &mut dyn Rows| Some(Spot { place: rows.place(line.entry)?, row: line.row });
+        let top = self.lines.first().and_then(|line| place(line, rows));
+        let bottom = self.lines.last().and_then(|line| place(line, rows));
+        if top.is_some_and(|top| at < top) {
+            self.anchor_at(rows, at, 0);
+        } else if bottom.is_some_and(|bottom| at > bottom) {
+            self.anchor_at(rows, at, height.saturating_sub(1));
+        } else {
+            return self.hold(rows, at);
+        }
+        self.fill(rows, height);
+        self.hold(rows, at);
+    }
+
+    /// The cursor's row holds the window.
+    fn hold(&mut self, rows: &mut dyn Rows, at: Spot) {
+        let entry = rows.id(at.place);
+        let line = self.lines.iter().position(|line| Some(line.entry) == entry && line.row == at.row);
+        if let Some(line) = line {
+            self.anchor_at(rows, at, line);
+        }
+    }
+
+    /// Says which lines of the window are selected; a selection whose ends are gone is gone.
+    pub(super) fn settle_selection(&mut self, rows: &mut dyn Rows) {
+        self.selected = None;
+        let Some(selection) = self.selection else { return };
+        let (Some(one), Some(other)) = (spot(rows, selection.anchor), spot(rows, selection.cursor)) else {
+            self.selection = None;
+            return;
+        };
+        let range = one.min(other)..=one.max(other);
+        let place = |line: &Line| Some(Spot { place: rows.place(line.entry)?, row: line.row });
+        let inside: Vec<usize> = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| place(line).is_some_and(|spot| range.contains(&spot)))
+            .map(|(at, _)| at)
+            .collect();
+        self.selected = inside.first().copied().zip(inside.last().copied());
+    }
+}
+
+fn step(rows: &mut dyn Rows, from: Spot, by: isize) -> Option<Spot> {
+    if by < 0 {
+        walk_up(rows, from, by.unsigned_abs())
+    } else {
+        Some(walk_down(rows, from, by.unsigned_abs()))
+    }
+}
+
+fn of_item(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<Spot> {
+    spot_of(rows, focus.entry, focus.block, row)
+}
+
+/// Air between entries is passed over, in the direction of the motion.
+fn beside_gap(rows: &mut dyn Rows, to: Spot, from: Spot) -> Spot {
+    let mut at = to;
+    for _ in 0..8 {
+        let is_gap = rows.rows(at.place).get(at.row).is_some_and(|row| row.kind == RowKind::Gap);
+        let next = match (is_gap, to < from) {
+            (false, _) => return at,
+            (true, true) => walk_up(rows, at, 1).unwrap_or(at),
+            (true, false) => walk_down(rows, at, 1),
+        };
+        if next == at {
+            break;
+        }
+        at = next;
+    }
+    // Nothing but air up to the end.
+    if to < from { from } else { walk_up(rows, to, 1).unwrap_or(from) }
+}

@@ -1,0 +1,109 @@
+//! Which lines of the source the rows of Markdown show.
+//!
+//! Wrapping joins lines and drops blanks at its breaks, but keeps every character that leaves ink, in its
+//! order: so rows are told apart by counting those.
+
+use std::ops::Range;
+
+use pulldown_cmark::Event;
+
+use super::inline::ink;
+use crate::render::source::{Source, number};
+use crate::render::wrap::Piece;
+
+/// Where in the source one is.
+pub struct Places {
+    /// Where its lines begin, but for the first.
+    breaks: Vec<usize>,
+    /// Lines that text was gathered from, each with the ink before it.
+    marks: Vec<(usize, usize)>,
+    /// The line that one is on.
+    line: usize,
+    /// The first line of the element that one is in.
+    block: usize,
+}
+
+impl Places {
+    /// At the beginning of a text.
+    pub fn of(text: &str) -> Self {
+        let breaks = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        Self { breaks, marks: Vec::new(), line: 0, block: 0 }
+    }
+
+    fn line_at(&self, byte: usize) -> usize {
+        self.breaks.partition_point(|start| *start <= byte)
+    }
+
+    fn stand(&mut self, line: usize, ink: usize) {
+        self.line = line;
+        if self.marks.last().is_none_or(|(_, marked)| *marked != line) {
+            self.marks.push((ink, line));
+        }
+    }
+
+    /// At an element; `ink` has been gathered before it.
+    pub fn enter(&mut self, event: &Event<'_>, range: &Range<usize>, ink: usize) {
+        self.block = self.line_at(range.start);
+        let byte = if matches!(event, Event::End(_)) { range.end.saturating_sub(1) } else { range.start };
+        self.stand(self.line_at(byte.max(range.start)), ink);
+    }
+
+    /// Behind an element; what follows may begin on another line.
+    pub fn leave(&mut self, end: usize, ink: usize) {
+        let line = self.line_at(end.saturating_sub(1));
+        if line > self.line {
+            self.stand(line, ink);
+        }
+    }
+
+    /// At the line so many below the one of this byte.
+    pub fn go_to(&mut self, byte: usize, below: usize, ink: usize) {
+        self.stand(self.line_at(byte) + below, ink);
+    }
+
+    /// On the next line.
+    pub fn next_line(&mut self, ink: usize) {
+        self.stand(self.line + 1, ink);
+    }
+
+    /// The line that one is on.
+    pub fn line(&self) -> Source {
+        Source::line(self.line)
+    }
+
+    /// A line of the element that one is in, counted from its first.
+    pub fn block_line(&self, below: usize) -> Source {
+        Source::line(self.block + below)
+    }
+
+    /// Begins to tell of rows what was gathered from where.
+    pub fn take(&mut self) -> Reading {
+        let marks = std::mem::replace(&mut self.marks, vec![(0, self.line)]);
+        Reading { marks, seen: 0 }
+    }
+}
+
+/// Gathered text on its way into rows.
+pub struct Reading {
+    marks: Vec<(usize, usize)>,
+    seen: usize,
+}
+
+impl Reading {
+    fn line_at(&self, ink: usize) -> usize {
+        let at = self.marks.partition_point(|(before, _)| *before <= ink);
+        at.checked_sub(1).and_then(|at| self.marks.get(at)).map_or(0, |(_, line)| *line)
+    }
+
+    /// The lines of the next row.
+    pub fn row(&mut self, spans: &[Piece]) -> Source {
+        let count: usize = spans.iter().map(|span| ink(&span.content)).sum();
+        let (first, last) = (self.seen, self.seen + count.saturating_sub(1));
+        self.seen += count;
+        if count == 0 {
+            return Source::default();
+        }
+        let (first, last) = (self.line_at(first), self.line_at(last));
+        Source::lines(number(first.min(last))..number(first.max(last) + 1))
+    }
+}

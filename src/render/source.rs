@@ -1,0 +1,73 @@
+//! Which lines of which text a row shows, so that copying rows gives what was written and not how it was
+//! wrapped.
+//!
+//! Invariant: a row keeps no text of a body alive; bodies come and go, and are asked for by their place.
+
+use std::ops::Range;
+
+use super::row::Row;
+use crate::model::text::Text;
+
+/// What a row shows a part of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Of {
+    /// Nothing that anybody wrote: a notice, a frame, air.
+    #[default]
+    Nothing,
+    /// The body of the block with this place among [`crate::model::entry::BlockKind::bodies`].
+    Body(usize),
+    /// A text of its own: an argument of a call, the lines of a change.
+    Own(Text),
+}
+
+/// The lines that a row shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The text.
+    pub of: Of,
+    /// Its lines from 0 on; ends beyond the text mean its last line. Empty if nothing of it is shown.
+    pub lines: Range<u32>,
+    /// Another line that stands beside them.
+    pub beside: Option<u32>,
+}
+
+impl Source {
+    /// One line of a text that is told later.
+    pub fn line(at: usize) -> Self {
+        let at = number(at);
+        Self { lines: at..at.saturating_add(1), ..Self::default() }
+    }
+
+    /// These lines of a text that is told later.
+    pub fn lines(lines: Range<u32>) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
+    /// All of a text that is told later.
+    pub fn all() -> Self {
+        Self::lines(0..u32::MAX)
+    }
+
+    /// All of a text.
+    pub fn own(text: Text) -> Self {
+        Self { of: Of::Own(text), ..Self::all() }
+    }
+}
+
+/// Tells rows which text their lines are of, unless they know.
+pub fn tell(rows: &mut [Row], of: &Of) {
+    for row in rows.iter_mut().filter(|row| row.source.of == Of::Nothing && !row.source.lines.is_empty()) {
+        row.source.of = of.clone();
+    }
+}
+
+/// Rows that have been told; see [`tell`].
+pub fn told(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
+    tell(&mut rows, of);
+    rows
+}
+
+/// A line's number.
+pub fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

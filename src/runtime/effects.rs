@@ -1,0 +1,129 @@
+//! Carrying out what the state asks for.
+//!
+//! Invariant: nothing here waits for a thread; what takes time is handed to one, and its answer comes
+//! back as an event.
+
+use std::process::ExitCode;
+
+use super::look;
+use super::opened::{self, Kept};
+use super::seeking::{self, Seeking};
+use super::workers::Workers;
+use super::{Next, Viewer, input};
+use crate::app::effect::Effect;
+use crate::app::mode::Mode;
+use crate::app::update::Event;
+use crate::ingest::{self, Target};
+use crate::model::text::Text;
+use crate::terminal;
+
+impl Viewer {
+    /// Does what the state asks for, and says whether the program goes on.
+    pub(super) fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
+        match effect {
+            Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
+            Effect::Search(job) => self.work(|workers| workers.search(job)),
+            Effect::CancelSearch => self.work(Workers::cancel_search),
+            Effect::Filter(job) => self.work(|workers| workers.filter(job)),
+            Effect::CancelFilter => self.work(Workers::cancel_filter),
+            Effect::Copy(text) => self.copy(&text)?,
+            Effect::CopyRecords(origins) => match self.lines_of(&origins) {
+                Some(text) => self.copy(&text)?,
+                None => self.state.say("the record cannot be read any more"),
+            },
+            Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
+            Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
+            Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
+            Effect::EndSeeking => self.seeking = None,
+            Effect::Preview(found) => {
+                if let Some(seeking) = &self.seeking {
+                    seeking.preview(*found);
+                }
+            }
+            Effect::Open(place) => self.open(Target::of(place)),
+            Effect::Leave => self.leave()?,
+            Effect::Pipe { command, origins } => self.pipe(&command, &origins)?,
+            Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
+            Effect::Edit(origin) => self.edit(origin)?,
+            Effect::View(image) => self.work(|workers| workers.view(image)),
+            Effect::Theme(name) => self.set_theme(&name),
+            Effect::Reload => self.reload(),
+            Effect::Redraw => self.screen.forget()?,
+            Effect::Suspend => self.suspend()?,
+            Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
+        }
+        Ok(Next::Go)
+    }
+
+    fn set_theme(&mut self, name: &str) {
+        match look::named(name, &self.config) {
+            Ok(theme) => {
+                self.state.theme = theme;
+                self.state.look_changed();
+            }
+            Err(why) => self.state.say(why),
+        }
+    }
+
+    /// Gives the terminal away while something else has it.
+    pub(super) fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
+        self.input.pause();
+        terminal::give_back();
+        let outcome = while_away();
+        terminal::take()?;
+        self.input.resume();
+        self.screen.forget()?;
+        let (columns, lines) = self.screen.size();
+        self.update(Event::Resize(columns, lines));
+        Ok(outcome)
+    }
+
+    pub(super) fn suspend(&mut self) -> anyhow::Result<()> {
+        self.away(input::stop_process)
+    }
+
+    fn work(&self, order: impl FnOnce(&Workers)) {
+        if let Some(opened) = &self.opened {
+            order(&opened.workers);
+        }
+    }
+
+    /// Opens a session that was chosen.
+    fn open(&mut self, target: Target) {
+        if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
+            self.state.mode = Mode::Normal;
+            self.seeking = None;
+            return;
+        }
+        match ingest::open(&target) {
+            Ok(session) => {
+                self.seeking = None;
+                self.show(session, target, Kept::default());
+                self.state.is_picked = true;
+            }
+            Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
+        }
+    }
+
+    /// Leaves the session for the picker.
+    fn leave(&mut self) -> anyhow::Result<()> {
+        self.opened = None;
+        opened::clear(&mut self.state, &self.config);
+        self.choose()
+    }
+
+    /// Opens the session anew; the keys of entries keep the place.
+    fn reload(&mut self) {
+        let Some(target) = self.opened.as_ref().map(|opened| opened.target.clone()) else { return };
+        match ingest::open(&target) {
+            Ok(session) => {
+                let is_picked = self.state.is_picked;
+                let kept = Kept::of(&mut self.state);
+                self.show(session, target, kept);
+                self.state.is_picked = is_picked;
+                self.state.say("read anew");
+            }
+            Err(error) => self.state.say(error.to_string()),
+        }
+    }
+}

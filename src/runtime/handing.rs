@@ -1,0 +1,75 @@
+//! Handing things out: to the clipboard, to an editor, to a shell command.
+
+use super::{Viewer, editor, pipe};
+use crate::app::excerpt;
+use crate::formats::json;
+use crate::ingest;
+use crate::model::record::Origin;
+
+impl Viewer {
+    /// Puts a text on the clipboard and says so.
+    pub(super) fn copy(&mut self, text: &str) -> anyhow::Result<()> {
+        let copied = self.config.clipboard.copy(text);
+        self.screen.tell(&copied.sequence)?;
+        self.state.say(copied.words);
+        Ok(())
+    }
+
+    /// Records as they were written, one a line.
+    pub(super) fn lines_of(&self, origins: &[Origin]) -> Option<String> {
+        let records = self.opened.as_ref()?.workers.texts(origins)?;
+        Some(records.iter().map(|record| on_one_line(record)).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Opens a record's file in the editor.
+    pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<()> {
+        let path = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned();
+        let Some(path) = path.filter(|path| path.is_file()) else {
+            self.state.say("there is no file to open");
+            return Ok(());
+        };
+        if ingest::is_database(&path) {
+            self.state.say("the session is in a database; r shows the record");
+            return Ok(());
+        }
+        let Some(editor) = self.config.editor.clone() else {
+            self.state.say("neither $VISUAL nor $EDITOR is set");
+            return Ok(());
+        };
+        let outcome = self.away(|| editor::run(&editor, &path, origin.line))?;
+        if let Err(why) = outcome {
+            self.state.say(why);
+        }
+        Ok(())
+    }
+
+    /// Gives records to a shell command.
+    pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<()> {
+        let Some(text) = self.lines_of(origins) else {
+            self.state.say("the record cannot be read any more");
+            return Ok(());
+        };
+        let ended = self.away(|| pipe::run(command, text))?;
+        self.state.say(format!("| {command}: {ended}"));
+        Ok(())
+    }
+}
+
+/// Records of documents may be written over several lines; what is no JSON stays as it is.
+fn on_one_line(record: &str) -> String {
+    if !record.contains('\n') {
+        return record.to_owned();
+    }
+    json::parse(record).map_or_else(|_| record.to_owned(), |value| excerpt::json(&value.to_tree()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::on_one_line;
+
+    #[test]
+    fn records_become_lines() {
+        assert_eq!(on_one_line("{\n  \"a\": [1.50, \"x\\ny\"]\n}"), r#"{"a":[1.50,"x\ny"]}"#);
+        assert_eq!(on_one_line("broken\nline"), "broken\nline");
+    }
+}
