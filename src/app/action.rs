@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::inspector::Tab;
+
 /// One thing a reader can do. Each has a name for configuration, palette and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -100,6 +102,8 @@ pub enum Action {
     ToggleGutter,
     /// List what is wrong with calls and results.
     Checks,
+    /// A tab of the inspector.
+    Inspect(Tab),
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -316,6 +320,12 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
     ("checks", Action::Checks),
+    ("inspect-item", Action::Inspect(Tab::Item)),
+    ("inspect-raw", Action::Inspect(Tab::Raw)),
+    ("inspect-diff", Action::Inspect(Tab::Diff)),
+    ("inspect-context", Action::Inspect(Tab::Context)),
+    ("inspect-timing", Action::Inspect(Tab::Timing)),
+    ("inspect-why", Action::Inspect(Tab::Why)),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

@@ -19,6 +19,7 @@ use super::seek;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
 use super::state::State;
+use super::strip;
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::{activity, context, cost, phrases};
@@ -58,8 +59,10 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         }
     }
     arrange_sides(state, frame);
-    inspector::arrange(state, &frame);
-    page(state, &shown)
+    let mut effects = page(state, &shown);
+    effects.extend(inspector::arrange(state, &frame));
+    strip::arrange(state, &frame);
+    effects
 }
 
 /// Fills the window; what is new and in sight is no longer unseen.

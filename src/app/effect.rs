@@ -34,6 +34,8 @@ pub enum Effect {
     CopyRecords(Vec<Origin>),
     /// Show records raw.
     ShowRecords(Vec<Origin>),
+    /// Read records for the inspector.
+    Inspect(Vec<Origin>),
     /// Give the JSON of records to a shell command, one a line.
     Pipe {
         /// The command.

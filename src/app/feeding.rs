@@ -70,7 +70,7 @@ fn tell(state: &mut State, feed: Feed) -> Vec<Effect> {
         }
         Feed::CaughtUp => return caught_up(state),
         Feed::Bodies(contents) => {
-            let entries: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+            let entries: Vec<EntryId> = in_sight(state).collect();
             fill(state, &entries, &contents);
         }
         Feed::File { id, path } => note_file(state, id, path),
@@ -108,6 +108,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     state.stale.facts = true;
     state.findings.note(&touched);
     state.searchable = None;
+    state.evidence.note(&state.transcript, &touched);
     note_rows(state, &touched);
     let effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
@@ -118,7 +119,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
         searching::search_new(state, &ids);
     }
-    let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+    let shown: Vec<EntryId> = in_sight(state).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
     effects
 }
@@ -251,6 +252,9 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.cache.clear();
     state.outline.clear();
     state.findings.reset();
+    state.inspector.clear();
+    state.strip.clear();
+    state.evidence.clear();
     state.asked.clear();
     state.stale.sequence = true;
     state.stale.facts = true;
@@ -265,6 +269,12 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     effects
 }
 
+/// Entries of the window and of the inspector.
+fn in_sight(state: &State) -> impl Iterator<Item = EntryId> {
+    let inspected = state.inspector.shown().map(|focus| focus.entry);
+    state.view.lines.iter().map(|line| line.entry).chain(inspected)
+}
+
 /// Puts bodies back that were read again.
 pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
     for id in state.transcript.fill(entries, contents) {
@@ -274,7 +284,7 @@ pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Hel
     for id in entries {
         state.cache.forget(*id);
     }
-    let shown: Vec<EntryId> =
-        state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();
+    state.evidence.learn(&state.transcript, entries);
+    let shown: Vec<EntryId> = in_sight(state).chain(entries.iter().copied()).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
 }

@@ -177,7 +177,8 @@ impl Outline {
         left.into_iter().skip(first).take(most).map(row).collect()
     }
 
-    fn row(&mut self, transcript: &Transcript, turn: usize) -> Option<TurnRow> {
+    /// The row of a turn, counted from 0.
+    pub fn row(&mut self, transcript: &Transcript, turn: usize) -> Option<TurnRow> {
         let prompt = transcript.turns().get(turn)?.prompt;
         if let Some(row) = self.cache.get(&prompt) {
             return Some(row.clone());

@@ -2,10 +2,12 @@
 
 use tui_input::InputRequest;
 
-use super::action::{Action, What};
+use super::action::{Action, Way, What};
+use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
 use super::mode::Mode;
+use super::panes::{self, Pane};
 use super::picker;
 use super::state::State;
 
@@ -53,6 +55,9 @@ pub fn route(state: &mut State, press: Press) -> Request {
 }
 
 fn normal(state: &mut State, press: Press) -> Request {
+    if let Some(tab) = tab_of(state, press) {
+        return Request::Act(Action::Inspect(tab), 1);
+    }
     if let Some(digit) = digit_of_count(state, press) {
         state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
@@ -81,6 +86,23 @@ fn normal(state: &mut State, press: Press) -> Request {
             state.count = None;
             Request::Wait
         }
+    }
+}
+
+/// While the inspector has the keys, digits choose its tabs, and what folds and unfolds elsewhere chooses
+/// the one beside; `enter` goes to what a row names.
+fn tab_of(state: &State, press: Press) -> Option<Tab> {
+    if !state.pressed.is_empty() || panes::focused(state) != Pane::Inspector {
+        return None;
+    }
+    if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
+        return Tab::of(usize::try_from(digit).ok()?);
+    }
+    let here = state.inspector.tab;
+    match state.keymap.look_up(&[press]) {
+        Match::Action(Action::Expand) if press.code != Code::Enter => here.beside(Way::Next).or(Some(here)),
+        Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
+        _ => None,
     }
 }
 

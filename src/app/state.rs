@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::columns::Columns;
+use super::evidence::Evidence;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::heights::Heights;
@@ -23,6 +24,7 @@ use super::picker::Picker;
 use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
+use super::strip::Strip;
 use super::taking::Taking;
 use super::texts::Searchable;
 use super::viewport::{Focus, Viewport};
@@ -90,6 +92,10 @@ pub struct State {
     pub outline: Outline,
     /// All about the focused item.
     pub inspector: Inspector,
+    /// The turn's time on one line.
+    pub strip: Strip,
+    /// What is known of calls and of time.
+    pub evidence: Evidence,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -236,6 +242,8 @@ impl State {
             cache: RowCache::default(),
             outline: Outline::default(),
             inspector: Inspector::default(),
+            strip: Strip::default(),
+            evidence: Evidence::default(),
             spine: Spine::default(),
             size: (80, 24),
             keymap: Keymap::default(),
@@ -295,7 +303,15 @@ impl State {
 
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
-        matches!(self.mode, Mode::Picker) && self.picker.is_at_work()
+        match self.mode {
+            Mode::Picker => self.picker.is_at_work(),
+            _ => self.evidence.is_behind(),
+        }
+    }
+
+    /// In how many ms the next frame would show more, because the cursor rests.
+    pub fn rests_for(&self) -> Option<u64> {
+        self.inspector.rests_for(self.now)
     }
 
     /// Remembers where a jump starts.
@@ -317,6 +333,7 @@ impl State {
     /// Forgets all rows, because the look changed.
     pub fn look_changed(&mut self) {
         self.cache.clear();
+        self.inspector.forget_rows();
         self.stale.spine = true;
     }
 
@@ -335,7 +352,8 @@ impl State {
         self.is_at_work() && turn_of(&self.transcript, id) == last
     }
 
-    fn is_at_work(&self) -> bool {
+    /// Whether the agent works, or waits for somebody who may come.
+    pub fn is_at_work(&self) -> bool {
         match self.activity {
             Activity::Tool { .. } | Activity::Model { .. } => true,
             Activity::Waiting { since, .. } => since.is_some_and(|since| self.now.since(since) < HOUR_MS),

@@ -12,6 +12,7 @@ use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
+use super::inspector::{self, Records};
 use super::keys::Press;
 use super::marks;
 use super::mode::Mode;
@@ -90,6 +91,8 @@ pub enum Event {
         /// A title and the value of each.
         trees: Vec<(String, Tree)>,
     },
+    /// Records that the inspector asked for.
+    Inspected(Records),
     /// Sessions that were looked for.
     Seen(Sighting),
     /// What a session is about.
@@ -136,6 +139,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::Seen(sighting) => state.picker.see(sighting),
         Event::Previewed(place, preview) => picker::take(state, &place, preview),
+        Event::Inspected(records) => inspector::take(state, records),
         Event::Records { title, trees } => raw::show(state, title, &trees),
         Event::Background(is_light) if is_light != state.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
@@ -283,6 +287,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
+        Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
         Action::ToggleWrap => columns::wrap(state, state.columns.sideways.is_some()),
         Action::Sideways(way) => columns::sideways(state, way, times),

@@ -45,6 +45,11 @@ impl Moment {
         self.local("%H:%M:%S")
     }
 
+    /// `10:41:07.081` in the reader's time zone.
+    pub fn precise(self) -> String {
+        self.local("%H:%M:%S%.3f")
+    }
+
     /// `10:41` in the reader's time zone.
     pub fn minute(self) -> String {
         self.local("%H:%M")

@@ -32,6 +32,7 @@ impl Viewer {
                 None => self.state.say("the record cannot be read any more"),
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
+            Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
             Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
             Effect::EndSeeking => self.seeking = None,
             Effect::Preview(found) => {

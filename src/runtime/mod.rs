@@ -167,6 +167,8 @@ impl Viewer {
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
+            } else if let Some(ms) = self.state.rests_for() {
+                Duration::from_millis(ms)
             } else if self.state.ticks() {
                 TICK
             } else {
@@ -236,9 +238,9 @@ impl Viewer {
 
     /// A second has passed, or nothing at all.
     fn tick(&mut self) -> bool {
-        let ticks = self.state.ticks();
+        let changes = self.state.ticks() || self.state.rests_for().is_some();
         self.update(Event::Tick { now: now() });
-        ticks
+        changes
     }
 
     /// Takes one message of the session. What is read behind a preview changes nothing on the screen.

@@ -10,6 +10,7 @@ use crate::app::action::{Action, Kind, Way};
 use crate::app::arrange::percent;
 use crate::app::filter::parse::{Mistake, parse};
 use crate::app::mode::Mode;
+use crate::app::panes::{self, Pane};
 use crate::app::state::State;
 use crate::model::figures;
 
@@ -259,6 +260,15 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("yy", "copy the record"),
             ("yq", "copy the jq path"),
             ("q", "close"),
+        ]),
+        Mode::Normal if panes::focused(state) == Pane::Inspector => fixed(&[
+            ("j/k", "row"),
+            ("1-6", "tab"),
+            ("enter", "go to what the row names"),
+            ("yy", "copy"),
+            ("tab", "next pane"),
+            ("esc", "back to the text"),
+            ("?", "all keys"),
         ]),
         Mode::Normal if state.view.selection.is_some() => fixed(&[
             ("j/k { } G", "extend"),

@@ -25,6 +25,7 @@ mod follow;
 mod golden;
 #[cfg(feature = "images")]
 mod graphics;
+mod inspector;
 mod invariants;
 mod journeys;
 mod layout;

@@ -8,6 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::{Frame, Terminal};
 use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
+use tv::app::inspector::Records;
 use tv::app::keys::{Code, Press, parse_keys};
 use tv::app::panes::divide;
 use tv::app::search::hits_of;
@@ -147,8 +148,27 @@ impl Stage {
                 let generation = job.generation;
                 self.happen(Event::Filtered { generation, percent: 100, matched: Some(matched) });
             }
+            Effect::Inspect(origins) => {
+                let Some(pager) = &mut self.pager else { return };
+                let read = |origin: &Origin| {
+                    let bytes = pager.bytes(*origin).expect("the record is there");
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    let tree = tv::formats::json::parse(&text).expect("the record is JSON").to_tree();
+                    (format!("line {}", origin.line), tree)
+                };
+                let trees = origins.iter().map(read).collect();
+                self.happen(Event::Inspected(Records { origins, trees }));
+            }
             other => self.asked.push(other),
         }
+    }
+
+    /// Lets the cursor rest, so that the inspector follows it.
+    pub fn rest(&mut self) -> &mut Self {
+        let now = Moment(self.state.now.0 + 50);
+        self.happen(Event::Tick { now });
+        self.arrange();
+        self
     }
 
     /// Presses keys one after the other, as the bindings name them: `j j / e r r o r enter`.
