@@ -9,7 +9,8 @@ use super::branches;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
-use super::panes::{Frame, divide};
+use super::outline;
+use super::panes::{self, Frame, Pane, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
@@ -176,8 +177,15 @@ fn arrange_sides(state: &mut State, frame: Frame) {
     if frame.outline.width > 0 {
         let current = state.focused_turn();
         let focused = state.view.focus.map(|focus| focus.entry);
-        let height = usize::from(frame.outline.height.saturating_sub(1));
-        state.outline.arrange(&state.transcript, focused, current, height);
+        let has_keys = panes::focused(state) == Pane::Outline;
+        state.outline.arrange(&outline::Wanted {
+            transcript: &state.transcript,
+            focused,
+            turn: current,
+            height: usize::from(frame.outline.height),
+            has_keys,
+            glyphs: state.theme.glyphs(),
+        });
     }
     if state.stale.spine {
         state.stale.spine = false;

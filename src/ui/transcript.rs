@@ -8,7 +8,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
-use crate::app::panes::LEFT;
+use crate::app::panes::{LEFT, Pane, focused};
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
@@ -25,10 +25,11 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         return paint_empty(state, area, buffer);
     }
     let pattern = state.search.as_ref().map(|search| &search.pattern);
+    let has_keys = focused(state) == Pane::Transcript;
     for (shown, y) in state.view.lines.iter().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
-        paint_margin(state, shown, row, line, buffer);
+        paint_margin(state, shown, row, has_keys, line, buffer);
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
@@ -60,8 +61,8 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// Focus mark in the first column, the lane of a call in the second.
-fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mut Buffer) {
+/// Focus mark in the first column, dim while another pane has the keys; the lane of a call in the second.
+fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
     let glyphs = state.theme.glyphs();
     let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
     let is_head =
@@ -72,7 +73,8 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
         let mark = if is_head || is_first_in_sight { "▶" } else { "▎" };
         let mark = if state.theme.ascii { ">" } else { mark };
         if is_head || is_first_in_sight || row.kind != crate::render::row::RowKind::Gap {
-            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
+            let style = if has_keys { state.theme.focus } else { state.theme.dim };
+            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
     let lane = match row.gutter {
