@@ -323,8 +323,8 @@ fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usiz
 }
 
 /// Divides the lines among sections with so many rows; each has a heading, and a blank line above it. Turns
-/// have half of them if they need so many; the rest goes around. What finds no room for two rows is left out,
-/// the last first.
+/// have half of them if they need so many, the others share the rest. What finds no room for two rows is left
+/// out, the last first.
 fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
     let mut totals = totals;
     loop {
@@ -347,12 +347,12 @@ fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
 fn dealt(mut left: usize, totals: [usize; 5]) -> [usize; 5] {
     let mut given = [0; 5];
     if let (Some(turns), Some(total)) = (given.first_mut(), totals.first()) {
-        *turns = (left / 2).min(*total);
+        *turns = left.div_ceil(2).min(*total);
         left -= *turns;
     }
     while left > 0 {
         let before = left;
-        for (lines, total) in given.iter_mut().zip(totals) {
+        for (lines, total) in given.iter_mut().zip(totals).skip(1) {
             if left > 0 && *lines < total {
                 *lines += 1;
                 left -= 1;
@@ -361,6 +361,9 @@ fn dealt(mut left: usize, totals: [usize; 5]) -> [usize; 5] {
         if left == before {
             break;
         }
+    }
+    if let (Some(turns), Some(total)) = (given.first_mut(), totals.first()) {
+        *turns = (*turns + left).min(*total);
     }
     given
 }

@@ -7,15 +7,11 @@ use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::outline::Section;
-use crate::app::outline::row::{Part, Row, Sign};
+use crate::app::outline::row::{Row, Sign};
 use crate::app::panes::{Pane, focused};
 use crate::app::state::State;
 use crate::render::wrap;
 
-/// Columns of a figure with the blanks before it.
-const FIGURE: usize = 7;
-/// Of how often a file was used.
-const USES: usize = 4;
 /// A title that is shorter says too little: figures give way.
 const TITLE: usize = 12;
 
@@ -25,11 +21,12 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut y = inner.y;
     for section in &state.outline.sections {
         let Some(heading) = line_at(inner, y) else { return };
-        paint_heading(state, section, heading, buffer);
+        let columns = columns(section, usize::from(inner.width));
+        paint_heading(state, section, &columns, heading, buffer);
         y += 1;
         for (place, row) in section.rows.iter().enumerate() {
             let Some(line) = line_at(inner, y) else { return };
-            paint_row(state, row, section.part, line, buffer);
+            paint_row(state, row, &columns, line, buffer);
             if section.cursor == Some(place) {
                 buffer.set_style(line, state.theme.bar);
             }
@@ -43,7 +40,7 @@ fn line_at(area: Rect, y: u16) -> Option<Rect> {
     (y < area.bottom()).then_some(Rect { y, height: 1, ..area })
 }
 
-fn paint_heading(state: &State, section: &Section, line: Rect, buffer: &mut Buffer) {
+fn paint_heading(state: &State, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
     let style = if focused(state) == Pane::Outline { state.theme.focus } else { state.theme.dim };
     let (title, names) = section.part.heading();
     let cut = if section.rows.len() < section.total {
@@ -52,17 +49,32 @@ fn paint_heading(state: &State, section: &Section, line: Rect, buffer: &mut Buff
         String::new()
     };
     buffer.set_stringn(line.x, line.y, format!(" {title}{cut}"), usize::from(line.width), style);
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let figures = figures(&names, section.part, usize::from(line.width));
+    let figures = figures(columns, names.iter().copied());
     paint_figures(state, &figures, line, buffer);
 }
 
-/// Figures as far as they leave room for a title.
-fn figures(figures: &[String], part: Part, width: usize) -> String {
-    let each = if part == Part::Files { USES } else { FIGURE };
-    let fitting = width.saturating_sub(TITLE) / each;
-    let skipped = figures.len().saturating_sub(fitting);
-    figures.iter().skip(skipped).map(|figure| format!("{figure:>each$}")).collect()
+/// Columns of each figure of a section, with the blank before it; the first ones give way to titles.
+fn columns(section: &Section, width: usize) -> Vec<usize> {
+    let (_, names) = section.part.heading();
+    let widest = |place: usize, name: &str| {
+        let figures = section.rows.iter().filter_map(|row| row.figures.get(place));
+        figures.map(|figure| figure.width()).max().unwrap_or(0).max(name.width()) + 1
+    };
+    let mut columns: Vec<usize> = names.iter().enumerate().map(|(place, name)| widest(place, name)).collect();
+    for place in 0..columns.len() {
+        if columns.iter().sum::<usize>() + TITLE > width
+            && let Some(column) = columns.get_mut(place)
+        {
+            *column = 0;
+        }
+    }
+    columns
+}
+
+/// Figures in their columns.
+fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> String {
+    let shown = columns.iter().zip(figures).filter(|(width, _)| **width > 0);
+    shown.map(|(width, figure)| format!("{figure:>width$}", width = *width)).collect()
 }
 
 fn paint_figures(state: &State, figures: &str, line: Rect, buffer: &mut Buffer) {
@@ -70,9 +82,9 @@ fn paint_figures(state: &State, figures: &str, line: Rect, buffer: &mut Buffer) 
     buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), state.theme.dim);
 }
 
-fn paint_row(state: &State, row: &Row, part: Part, line: Rect, buffer: &mut Buffer) {
+fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
-    let figures = figures(&row.figures, part, usize::from(line.width));
+    let figures = figures(columns, row.figures.iter().map(String::as_str));
     let mark = match (row.is_current, theme.ascii) {
         (false, _) => " ",
         (true, true) => ">",

@@ -29,6 +29,7 @@ mod layout;
 mod markdown;
 mod openclaw;
 mod paging;
+mod panes;
 mod picker;
 mod pty;
 mod reports;

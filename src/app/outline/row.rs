@@ -239,12 +239,22 @@ fn facts_of(transcript: &Transcript, lane: &LaneFacts) -> TurnFacts {
     TurnFacts::of(lane.entries.iter().filter_map(|id| transcript.get(*id)))
 }
 
+/// A cost in cents, without what the heading says: `.21`, `~12.05`, `<.01`.
 fn cost_of(facts: &TurnFacts) -> String {
-    phrases::cost(&cost::of(&facts.totals)).unwrap_or_default().replace('$', "")
+    let cost = cost::of(&facts.totals);
+    let Some(usd) = cost.usd else { return String::new() };
+    let is_estimate = phrases::cost(&cost).is_some_and(|words| words.starts_with('~'));
+    let amount = match usd {
+        usd if usd > 0.0 && usd < 0.005 => "<.01".to_owned(),
+        usd => format!("{usd:.2}"),
+    };
+    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
+    format!("{}{}{more}", if is_estimate { "~" } else { "" }, amount.strip_prefix('0').unwrap_or(&amount))
 }
 
+/// A duration as clocks show it: `0:21`, `57:41`, `2h05m`.
 fn duration_of(facts: &TurnFacts) -> String {
-    facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration).unwrap_or_default()
+    facts.duration_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default()
 }
 
 fn has_text(entry: &Entry) -> bool {
