@@ -54,9 +54,13 @@ fn left(state: &State, width: u16, room: usize) -> String {
     let arrow = if state.theme.ascii { " > " } else { " › " };
     let head = format!(" tv  {format}{agent}");
     let item = item(state).filter(|_| width >= WIDE);
-    let behind: String = turn.into_iter().chain(item).map(|crumb| format!("{arrow}{crumb}")).collect();
-    let taken = wrap::width(&head) + wrap::width(arrow) + wrap::width(&behind);
-    let left = room.saturating_sub(taken).max(TITLE).min(TITLE_MOST);
+    let crumb = |crumb: Option<String>| crumb.map(|crumb| format!("{arrow}{crumb}")).unwrap_or_default();
+    let (turn, item) = (crumb(turn), crumb(item));
+    let taken = wrap::width(&head) + wrap::width(arrow);
+    let ways = [format!("{turn}{item}"), turn, String::new()];
+    let leaves_a_title = |behind: &&String| taken + wrap::width(behind) + TITLE <= room;
+    let behind = ways.iter().find(leaves_a_title).map_or("", String::as_str);
+    let left = room.saturating_sub(taken + wrap::width(behind)).min(TITLE_MOST);
     let name = wrap::fit(&[name.into()], left, state.theme.glyphs().cut);
     let name: String = name.iter().map(|span| span.content.as_ref()).collect();
     if name.is_empty() { format!("{head}{behind}") } else { format!("{head}{arrow}{name}{behind}") }
