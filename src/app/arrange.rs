@@ -13,7 +13,8 @@ use super::items::Layouts;
 use super::marks;
 use super::mode::Mode;
 use super::news;
-use super::panes::{Frame, divide};
+use super::outline;
+use super::panes::{self, Frame, Pane, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
@@ -107,11 +108,24 @@ pub fn with_layouts<T>(
 fn refresh_facts(state: &mut State) {
     if state.stale.facts {
         state.stale.facts = false;
+        state.turn_cost = None;
         state.context = context::of(&state.transcript);
         state.cost = phrases::cost(&cost::of(state.transcript.totals()))
             .unwrap_or_else(|| unknown_price(&state.transcript));
     }
     state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+}
+
+/// The cost of the focused turn, found anew if that is another one or has changed.
+fn refresh_turn(state: &mut State, turn: Option<usize>) {
+    let known = state.turn_cost.as_ref().map(|(turn, _)| *turn);
+    if known == turn {
+        return;
+    }
+    state.turn_cost = turn.map(|turn| {
+        let facts = state.transcript.turn_facts(turn);
+        (turn, phrases::cost(&cost::of(&facts.totals)).unwrap_or_default())
+    });
 }
 
 /// Tokens were spent, and no price is known.
@@ -184,11 +198,19 @@ pub fn estimate(entry: &Entry, level: Level) -> u32 {
 }
 
 fn arrange_sides(state: &mut State, frame: Frame) {
+    let current = state.focused_turn();
+    refresh_turn(state, current);
     if frame.outline.width > 0 {
-        let current = state.focused_turn();
         let focused = state.view.focus.map(|focus| focus.entry);
-        let height = usize::from(frame.outline.height.saturating_sub(1));
-        state.outline.arrange(&state.transcript, focused, current, height);
+        let has_keys = panes::focused(state) == Pane::Outline;
+        state.outline.arrange(&outline::Wanted {
+            transcript: &state.transcript,
+            focused,
+            turn: current,
+            height: usize::from(frame.outline.height),
+            has_keys,
+            glyphs: state.theme.glyphs(),
+        });
     }
     if state.stale.spine {
         state.stale.spine = false;

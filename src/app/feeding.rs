@@ -139,6 +139,7 @@ fn note_rows(state: &mut State, touched: &Touched) {
     for id in touched.added.iter().chain(&touched.changed) {
         state.cache.forget(*id);
         state.asked.remove(id);
+        state.outline.note(&state.transcript, *id);
     }
     if touched.lanes {
         state.outline.clear();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::action::Action;
 use super::effect::Effect;
 use super::moving::{go, jump};
-use super::outline::title_of;
+use super::outline::row::title_of;
 use super::state::State;
 use super::viewport::Focus;
 use crate::model::body::Key;

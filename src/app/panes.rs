@@ -6,11 +6,12 @@
 
 use ratatui::layout::Rect;
 
-use super::action::{Action, Change, Way};
+use super::action::{Action, Change, Kind, Way};
 use super::columns::width_of_numbers;
 use super::effect::Effect;
 use super::inspector;
 use super::mode::Mode;
+use super::moving::jump;
 use super::state::State;
 use super::update;
 
@@ -230,7 +231,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     let own = match focused(state) {
         _ if !matches!(state.mode, Mode::Normal) => None,
         Pane::Transcript => None,
-        Pane::Outline => leave(state, action),
+        Pane::Outline => within_outline(state, action, times),
         Pane::Inspector => inspector::act(state, action, times).or_else(|| leave(state, action)),
     };
     own.unwrap_or_else(|| update::act(state, action, times))
@@ -248,6 +249,32 @@ pub fn change(state: &mut State, change: Change, times: usize) {
         Change::DividerLeft => move_divider(state, -step(times)),
         Change::DividerRight => move_divider(state, step(times)),
     }
+}
+
+/// What the outline does with an action.
+fn within_outline(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
+    let times = isize::try_from(times).unwrap_or(isize::MAX);
+    let page = isize::try_from(state.outline.height()).unwrap_or(1).max(1);
+    match action {
+        Action::Next | Action::LineDown => state.outline.step(times),
+        Action::Previous | Action::LineUp => state.outline.step(-times),
+        Action::PageDown => state.outline.step(page.saturating_mul(times)),
+        Action::PageUp => state.outline.step(page.saturating_mul(-times)),
+        Action::HalfDown => state.outline.step((page / 2).max(1).saturating_mul(times)),
+        Action::HalfUp => state.outline.step((page / 2).max(1).saturating_mul(-times)),
+        Action::Top => state.outline.step(isize::MIN / 2),
+        Action::Bottom => state.outline.step(isize::MAX / 2),
+        Action::Seek(Kind::Prompt, way) => state.outline.step_section(way == Way::Next),
+        Action::Expand => match state.outline.target(&state.transcript) {
+            Some(focus) => {
+                state.panes.focus = Pane::Transcript;
+                jump(state, focus);
+            }
+            None => state.say("this leads nowhere"),
+        },
+        action => return leave(state, action),
+    }
+    Some(Vec::new())
 }
 
 /// Back to the transcript.

@@ -170,6 +170,8 @@ pub struct State {
     pub context: Option<ContextUse>,
     /// The session's cost, ready to print.
     pub cost: String,
+    /// The focused turn with its cost; `None` until it is known.
+    pub turn_cost: Option<(usize, String)>,
     /// The time, as told by the runtime.
     pub now: Moment,
     /// When the file last changed.
@@ -280,6 +282,7 @@ impl State {
             activity: Activity::Unknown,
             context: None,
             cost: String::new(),
+            turn_cost: None,
             now,
             last_write: None,
             stale: Stale { sequence: true, spine: true, facts: true },

@@ -30,7 +30,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
 use crate::app::mode::Mode;
-use crate::app::panes::divide;
+use crate::app::panes::{Pane, divide, focused};
 use crate::app::state::State;
 
 /// Paints the whole screen.
@@ -44,10 +44,10 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
     let painters: [(Rect, Painter); 10] = [
         (parts.header, header::paint),
         (parts.outline, outline::paint),
-        (parts.outline_divider, paint_divider),
+        (parts.outline_divider, paint_outline_divider),
         (parts.transcript, transcript::paint),
         (parts.spine, spine::paint),
-        (parts.inspector_divider, paint_divider),
+        (parts.inspector_divider, paint_inspector_divider),
         (parts.pill, chrome::paint_pill),
         (parts.strip, strip::paint),
         (parts.status, chrome::paint_status),
@@ -81,8 +81,18 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
 
 type Painter = fn(&State, Rect, &mut Buffer);
 
-fn paint_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+fn paint_outline_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+    paint_divider(state, Pane::Outline, area, buffer);
+}
+
+fn paint_inspector_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+    paint_divider(state, Pane::Inspector, area, buffer);
+}
+
+/// The edge of the pane that has the keys stands out.
+fn paint_divider(state: &State, of: Pane, area: Rect, buffer: &mut Buffer) {
+    let style = if focused(state) == of { state.theme.focus } else { state.theme.dim };
     for y in area.y..area.bottom() {
-        buffer.set_stringn(area.x, y, state.theme.glyphs().bar, 1, state.theme.dim);
+        buffer.set_stringn(area.x, y, state.theme.glyphs().bar, 1, style);
     }
 }

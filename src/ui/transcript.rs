@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::pictures;
 use crate::app::columns::number_of;
-use crate::app::panes::{LEFT, divide};
+use crate::app::panes::{LEFT, Pane, divide, focused};
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
@@ -27,6 +27,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         return paint_empty(state, area, buffer);
     }
     let numbers = divide(state).numbers;
+    let has_keys = focused(state) == Pane::Transcript;
     let searched = state.search.as_ref().map(|search| &search.pattern);
     let drawings = pictures::in_sight(state);
     for ((at, shown), y) in state.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
@@ -35,7 +36,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         paint_number(state, shown, row, (line, numbers), buffer);
         let taken = numbers.min(line.width);
         let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
-        paint_margin(state, shown, row, line, buffer);
+        paint_margin(state, shown, row, has_keys, line, buffer);
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
@@ -88,8 +89,8 @@ fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect,
     buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.theme.dim);
 }
 
-/// Focus mark in the first column, the lane of a call in the second.
-fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mut Buffer) {
+/// Focus mark in the first column, dim while another pane has the keys; the lane of a call in the second.
+fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
     let glyphs = state.theme.glyphs();
     let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
     let is_head =
@@ -109,7 +110,8 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
             (false, _) => mark,
         };
         if is_head || is_first_in_sight || !row.kind.is_between() {
-            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
+            let style = if has_keys { state.theme.focus } else { state.theme.dim };
+            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
     let lane = match row.gutter {

@@ -35,6 +35,7 @@ mod markdown;
 mod nodes;
 mod openclaw;
 mod paging;
+mod panes;
 mod picker;
 mod prices;
 mod pty;
