@@ -44,6 +44,7 @@ fn fold_of(state: &State, focus: Focus) -> Fold {
 /// The next state of the focused item's fold.
 pub fn toggle_fold(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    state.view.hold();
     if branch_folds::unfold(state, focus) {
         return;
     }
@@ -59,6 +60,7 @@ pub fn toggle_fold(state: &mut State) {
 /// First the sub-agent of a call, then its fold, then to what holds the item.
 pub fn collapse(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    state.view.hold();
     if let Some(lane) = lane_under(state, focus).filter(|lane| state.open_lanes.contains(lane)) {
         state.open_lanes.remove(&lane);
         state.stale.sequence = true;
@@ -79,6 +81,7 @@ pub fn collapse(state: &mut State) {
 /// Opens the fold of the focused item, or the sub-agent under it.
 pub fn expand(state: &mut State) -> Vec<Effect> {
     let Some(focus) = state.view.focus else { return Vec::new() };
+    state.view.hold();
     if branch_folds::unfold(state, focus) {
         return Vec::new();
     }

@@ -54,8 +54,8 @@ pub(crate) fn thought(key: &str, text: &str) -> Edit {
 }
 
 /// A line across.
-pub(crate) fn rule(key: &str, what: Break) -> Edit {
-    entry(key, 0, Role::Harness, |_| vec![BlockKind::Break(what)])
+pub(crate) fn rule(key: &str, seconds: i64, what: Break) -> Edit {
+    entry(key, seconds, Role::Harness, |_| vec![BlockKind::Break(what)])
 }
 
 /// A call as a block of an entry.
