@@ -88,10 +88,12 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     }
     let mut frame = divide(state);
     uncover(state, frame);
+    let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);
     if divide(state) != frame {
-        // What is new below came into sight, and the pill's line is free.
+        // What is new came into sight, and the pill's line is free: nothing gives way to it.
         frame = divide(state);
+        state.view.anchor = held.unwrap_or(state.view.anchor);
         fill(state, frame);
     }
     let shown: HashSet<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();

@@ -105,6 +105,11 @@ impl Viewport {
         self.motions.push(motion);
     }
 
+    /// Whether a motion waits for the next arrangement.
+    pub fn is_moving(&self) -> bool {
+        !self.motions.is_empty()
+    }
+
     /// Holds what is read in its place, although the window follows: a fold of the reader's is to open
     /// below its head. Following goes on if the end stays in sight.
     pub fn hold(&mut self) {

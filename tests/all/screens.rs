@@ -144,8 +144,8 @@ fn roles(buffer: &Buffer) -> String {
 
 /// Whether tools of a session wrote colours of their own, which no theme changes.
 fn is_coloured(session: &Path) -> bool {
-    let text = std::fs::read_to_string(session).unwrap();
-    text.contains("\\u001b[") || text.contains("\\u001B[")
+    let text = std::fs::read_to_string(session).unwrap().to_lowercase();
+    ["\\u001b[", "\\u009b", "\u{9b}", "\u{1b}["].iter().any(|start| text.contains(start))
 }
 
 /// Each cell has the colours of its role, and no cell has any other.

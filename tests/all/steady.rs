@@ -7,8 +7,8 @@
 //! 1. The held row stays on its line. It gives way only to the edges: it moves down if there are too few
 //!    rows below it to fill the window, up if there are too few above it or if the window became lower.
 //! 2. An item that is no longer shown hands the focus and its line to the call that started its
-//!    sub-agent, or else to the entry above it that is nearest; if only its block is gone, to the nearest
-//!    block of the same entry, in sight.
+//!    sub-agent, or else to the entry above it that is nearest; if only its block is gone, to the next
+//!    block of the same entry, or else the last; in sight.
 //! 3. A window that follows has the end of the session at its foot, and goes on following. Folds of the
 //!    reader's hold the row as in rule 1, and following goes on if the end is still in sight.
 //! 4. A resize is no exception. Rows of another width are other rows: the n-th row of the item stays.
@@ -54,7 +54,7 @@ enum Told {
     Rule(usize),
     /// Bookkeeping that only the full level shows.
     Trace(usize),
-    /// An entry is told again with another text.
+    /// A text is told again, longer or shorter.
     Again(usize, usize),
     Retired(usize),
 }
@@ -79,6 +79,7 @@ fn text(number: usize) -> String {
 struct Teller {
     edits: Vec<Edit>,
     entries: Vec<String>,
+    texts: Vec<String>,
     calls: Vec<String>,
     lanes: Vec<String>,
 }
@@ -156,7 +157,7 @@ impl Teller {
             Told::Trace(n) => vec![with(says(&key, seconds, Role::Harness, &text(n)), |entry| {
                 entry.marks.trace = true;
             })],
-            Told::Again(of, n) => pick(&self.entries, of)
+            Told::Again(of, n) => pick(&self.texts, of)
                 .map(|of| says(&of, seconds, Role::Assistant, &text(n)))
                 .into_iter()
                 .collect(),
@@ -168,6 +169,9 @@ impl Teller {
             Edit::Entry(entry) => Some(entry.key.to_string()),
             _ => None,
         }));
+        if matches!(told, Told::Prompt(_) | Told::Answer(_)) {
+            self.texts.push(key);
+        }
         self.edits.extend(edits.iter().cloned());
         edits
     }
@@ -479,7 +483,8 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let place = || {
             let before: Vec<&str> = window.iter().map(|row| row.2.as_str()).collect();
             let before = before.join("\n");
-            format!("after step {number}, {step:?}; before:\n{before}\nafter:\n{}", told.picture())
+            let focus = (told.state.view.focus, told.focused_key());
+            format!("after step {number}, {step:?}; before:\n{before}\nafter:\n{}\n{focus:?}", told.picture())
         };
         check_window(told, &all, height, &place);
         let stage = &journey.stage;
