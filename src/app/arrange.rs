@@ -46,10 +46,12 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     }
     let mut frame = divide(state);
     uncover(state, frame);
+    let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);
     if divide(state) != frame {
-        // What is new below came into sight, and the pill's line is free.
+        // What is new came into sight, and the pill's line is free: nothing gives way to it.
         frame = divide(state);
+        state.view.anchor = held.unwrap_or(state.view.anchor);
         fill(state, frame);
     }
     let shown: HashSet<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
@@ -69,6 +71,9 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
 /// Fills the window; what is new and in sight is no longer unseen.
 fn fill(state: &mut State, frame: Frame) {
     with_layouts(state, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines())));
+    if state.view.is_at_end {
+        state.unseen = 0;
+    }
     let last = state.view.lines.last().and_then(|line| state.sequence.place_of(line.entry));
     if let Some(last) = last {
         state.unseen = state.unseen.min(state.sequence.len().saturating_sub(last + 1));
@@ -240,8 +245,7 @@ pub fn percent(state: &State) -> u64 {
     let Some(last) = state.view.lines.last() else { return 100 };
     let Some(place) = state.sequence.place_of(last.entry) else { return 100 };
     let row = state.heights.before(place) + last.row as u64 + 1;
-    let at_end = place + 1 == state.sequence.len() && last.row + 1 >= last.rows.len();
-    if at_end { 100 } else { (row * 100 / state.heights.total().max(1)).min(99) }
+    if state.view.is_at_end { 100 } else { (row * 100 / state.heights.total().max(1)).min(99) }
 }
 
 /// Asks for the bodies of the entries in the window that are on disk.

@@ -101,6 +101,7 @@ pub fn toggle_fold(state: &mut State) {
     if toggle_node(state, focus) {
         return;
     }
+    state.view.hold();
     if branch_folds::unfold(state, focus) {
         return;
     }
@@ -119,6 +120,7 @@ pub fn collapse(state: &mut State) {
     if collapse_node(state, focus) {
         return;
     }
+    state.view.hold();
     if let Some(lane) = lane_under(state, focus).filter(|lane| state.open_lanes.contains(lane)) {
         state.open_lanes.remove(&lane);
         state.stale.sequence = true;
@@ -139,7 +141,11 @@ pub fn collapse(state: &mut State) {
 /// Opens the fold of the focused item, or the sub-agent under it.
 pub fn expand(state: &mut State) -> Vec<Effect> {
     let Some(focus) = state.view.focus else { return Vec::new() };
-    if expand_node(state, focus) || branch_folds::unfold(state, focus) {
+    if expand_node(state, focus) {
+        return Vec::new();
+    }
+    state.view.hold();
+    if branch_folds::unfold(state, focus) {
         return Vec::new();
     }
     let fold = fold_of(state, focus);

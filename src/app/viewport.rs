@@ -103,7 +103,11 @@ pub struct Viewport {
     pub selection: Option<Selection>,
     /// First and last selected line of the window; set by [`Viewport::arrange`].
     pub selected: Option<(usize, usize)>,
+    /// Whether nothing is below them; set likewise. Entries without rows are nothing.
+    pub is_at_end: bool,
     motions: Vec<Motion>,
+    /// Whether following goes on if the end is still in sight after the next arrangement.
+    would_follow: bool,
 }
 
 impl Viewport {
@@ -117,12 +121,32 @@ impl Viewport {
         self.motions.push(motion);
     }
 
+    /// Whether a motion waits for the next arrangement.
+    pub fn is_moving(&self) -> bool {
+        !self.motions.is_empty()
+    }
+
+    /// Holds what is read in its place, although the window follows: a fold of the reader's is to open
+    /// below its head. Following goes on if the end stays in sight.
+    pub fn hold(&mut self) {
+        let head = self.lines.iter().position(|line| focus_of(line) == self.focus);
+        if let Some((line, shown)) = head.and_then(|line| Some((line, self.lines.get(line)?)))
+            && self.follows()
+        {
+            let (block, row) = within_block(&shown.rows, shown.row);
+            let node = nodes::first_row_of(&shown.rows, shown.row);
+            self.anchor = Anchor::Row { entry: shown.entry, block, row, node, line };
+            self.would_follow = true;
+        }
+    }
+
     /// Fills the window: carries out the motions that were asked for, then collects `height` lines.
     pub fn arrange(&mut self, rows: &mut dyn Rows, height: usize) {
         self.fill(rows, height);
         for motion in std::mem::take(&mut self.motions) {
             self.carry_out(motion, rows, height);
         }
+        self.is_at_end = self.ends_with(rows);
         self.settle(rows);
         self.settle_selection(rows);
     }
@@ -316,6 +340,12 @@ impl Viewport {
 
     // === anchors ===
 
+    fn ends_with(&self, rows: &mut dyn Rows) -> bool {
+        let Some(last) = self.lines.last() else { return true };
+        let Some(place) = rows.place(last.entry) else { return true };
+        last.row + 1 == last.rows.len() && (place + 1..rows.len()).all(|below| rows.rows(below).is_empty())
+    }
+
     fn top_spot(&self, rows: &mut dyn Rows) -> Option<Spot> {
         let line = self.lines.first()?;
         Some(Spot { place: rows.place(line.entry)?, row: line.row })
@@ -358,6 +388,9 @@ impl Viewport {
 
     /// After all motions: a following window focuses its last item, any other one keeps its place.
     fn settle(&mut self, rows: &mut dyn Rows) {
+        if std::mem::take(&mut self.would_follow) && self.is_at_end {
+            self.anchor = Anchor::Tail;
+        }
         if self.follows() {
             self.focus = self
                 .lines

@@ -158,8 +158,9 @@ impl Transcript {
 
     fn add_entry(&mut self, mut new: Entry, pieces: &[Piece], touched: &mut Touched) {
         let Ok(number) = u32::try_from(self.entries.len()) else { return };
-        let id = EntryId(number);
-        new.revision = 1;
+        let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
+        let id = retired.unwrap_or(EntryId(number));
+        new.revision = self.get(id).map_or(1, |before| before.revision + 1);
         self.adopt_strays(&mut new, touched);
         self.pairs.add_calls(id, &new);
         if let Some(usage) = &new.usage {
@@ -170,7 +171,10 @@ impl Transcript {
         self.index.insert(new.key.clone(), id);
         let in_lane = new.lane.clone();
         self.branches_are_stale |= new.marks.undone;
-        self.entries.push(new);
+        match self.entries.get_mut(id.index()) {
+            Some(place) => *place = new,
+            None => self.entries.push(new),
+        }
         if self.retelling.is_some() {
             self.retell(id, pieces);
         } else {
@@ -236,7 +240,7 @@ impl Transcript {
         let Some(id) = self.index.remove(key) else { return };
         self.order.retain(|other| *other != id);
         if let Some(told) = &mut self.retelling {
-            told.forget(id);
+            told.retire(key, id);
         }
         self.forget(id);
         touched.reordered = true;

@@ -187,7 +187,7 @@ impl Theme {
                 string: of(28),
                 constant: of(130),
                 function: of(25),
-                kind: of(30),
+                kind: of(23),
             },
             focus: of(25).add_modifier(Modifier::BOLD),
             is_light: true,

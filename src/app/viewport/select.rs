@@ -109,14 +109,14 @@ impl Viewport {
         } else if bottom.is_some_and(|bottom| at > bottom) {
             self.anchor_at(rows, at, height.saturating_sub(1));
         } else {
-            return self.hold(rows, at);
+            return self.hold_cursor(rows, at);
         }
         self.fill(rows, height);
-        self.hold(rows, at);
+        self.hold_cursor(rows, at);
     }
 
     /// The cursor's row holds the window.
-    fn hold(&mut self, rows: &mut dyn Rows, at: Spot) {
+    fn hold_cursor(&mut self, rows: &mut dyn Rows, at: Spot) {
         let entry = rows.id(at.place);
         let line = self.lines.iter().position(|line| Some(line.entry) == entry && line.row == at.row);
         if let Some(line) = line {

@@ -39,12 +39,18 @@ pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
     (block, row.saturating_sub(first))
 }
 
-/// A row of a block; the nearest one if the block has become shorter or is gone.
+/// A row of a block; the nearest one if the block has become shorter. If it is gone, the beginning of the
+/// block that [`beside`] finds in its place.
 pub(super) fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: usize) -> Option<Spot> {
     let place = rows.place(entry)?;
     let laid = rows.rows(place);
     let count = laid.iter().filter(|row| row.block == block).count();
-    let first = laid.iter().position(|row| row.block >= block).unwrap_or(laid.len().saturating_sub(1));
+    let own = laid.iter().position(|row| row.block == block);
+    let next = || laid.iter().position(|row| row.block > block && !row.kind.is_between());
+    let last =
+        laid.iter().rposition(|row| !row.kind.is_between()).and_then(|at| laid.get(at)).map(|row| row.block);
+    let head_of_last = || laid.iter().position(|row| Some(row.block) == last && !row.kind.is_between());
+    let first = own.or_else(next).or_else(head_of_last).unwrap_or(0);
     Some(Spot { place, row: first + row.min(count.saturating_sub(1)) })
 }
 
@@ -124,10 +130,10 @@ pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
     }
 }
 
-/// The item nearest to one that has no rows, in the same entry.
+/// What takes the place of an item that has no rows: the next one of the same entry, or else the last.
 pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
     let place = rows.place(focus.entry)?;
     let blocks = items(&rows.rows(place));
-    let block = *blocks.iter().min_by_key(|block| block.abs_diff(focus.block))?;
+    let block = *blocks.iter().find(|block| **block >= focus.block).or(blocks.last())?;
     Some(Focus { block, ..focus })
 }
