@@ -80,7 +80,11 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
     Form { name: "set", argument: "[no]outline", doc: "the outline of turns" },
-    Form { name: "set", argument: "images=auto|kitty|iterm2|sixel|blocks|off", doc: "how images are shown" },
+    Form {
+        name: "set",
+        argument: "images=HOW",
+        doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
+    },
 ];
 
 impl FromStr for Command {
