@@ -102,7 +102,11 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
     Form { name: "set", argument: "[no]strip", doc: "the time strip" },
-    Form { name: "set", argument: "images=auto|kitty|iterm2|sixel|blocks|off", doc: "how images are shown" },
+    Form {
+        name: "set",
+        argument: "images=HOW",
+        doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
+    },
 ];
 
 impl FromStr for Command {
