@@ -2,7 +2,7 @@
 //!
 //! Invariant: whatever changes here, the line that is read stays where it is.
 
-use super::action::Way;
+use super::action::{Action, Way};
 use super::arrange::with_layouts;
 use super::panes::divide;
 use super::state::State;
@@ -61,6 +61,15 @@ impl Numbers {
     }
 }
 
+/// Carries out an action of this room.
+pub fn act(state: &mut State, action: Action, times: usize) {
+    match action {
+        Action::ToggleWrap => wrap(state, state.columns.sideways.is_some()),
+        Action::Sideways(way) => sideways(state, way, times),
+        _ => number(state, state.columns.numbers.next()),
+    }
+}
+
 /// Wraps long lines, or cuts them.
 pub fn wrap(state: &mut State, wraps: bool) {
     if wraps != state.columns.sideways.is_none() {
@@ -70,7 +79,7 @@ pub fn wrap(state: &mut State, wraps: bool) {
 }
 
 /// Scrolls long lines sideways.
-pub fn sideways(state: &mut State, way: Way, times: usize) {
+fn sideways(state: &mut State, way: Way, times: usize) {
     let Some(from) = state.columns.sideways else {
         return state.say("long lines are wrapped; w cuts them");
     };
@@ -82,11 +91,6 @@ pub fn sideways(state: &mut State, way: Way, times: usize) {
     state.columns.sideways = Some(to);
     state.look_changed();
     state.say(format!("from column {} on", to + 1));
-}
-
-/// Shows the next kind of numbers.
-pub fn toggle_gutter(state: &mut State) {
-    number(state, state.columns.numbers.next());
 }
 
 /// Shows this kind of numbers.

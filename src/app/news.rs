@@ -60,7 +60,9 @@ pub fn place(state: &mut State) {
     let news = find(state);
     if news != state.news {
         let both = [&state.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
-        both.into_iter().for_each(|id| state.cache.forget(id));
+        for id in both {
+            state.cache.forget(id);
+        }
         state.news = news;
     }
 }

@@ -219,6 +219,11 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
     }
 }
 
+fn open_help(state: &mut State) {
+    let is_over_picker = matches!(state.mode, Mode::Picker);
+    state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+}
+
 /// Carries out an action so many times, whichever pane has the keys.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     if matches!(state.mode, Mode::Normal)
@@ -289,16 +294,11 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
-        Action::ToggleWrap => columns::wrap(state, state.columns.sideways.is_some()),
-        Action::Sideways(way) => columns::sideways(state, way, times),
-        Action::ToggleGutter => columns::toggle_gutter(state),
+        Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => columns::act(state, action, times),
         Action::Checks => checks::open(state),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
-        Action::Help => {
-            let is_over_picker = matches!(state.mode, Mode::Picker);
-            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
-        }
+        Action::Help => open_help(state),
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],

@@ -15,13 +15,13 @@ pub fn manual(mut command: Command, of: Option<&str>) -> Result<Vec<u8>, clap::E
     command.build();
     let wanted = match of {
         None => command,
-        Some(name) => match command.find_subcommand(name) {
-            Some(found) => found.clone(),
-            None => {
+        Some(name) => {
+            let Some(found) = command.find_subcommand(name).cloned() else {
                 let what = format!("there is no command {name}");
                 return Err(command.error(ErrorKind::InvalidSubcommand, what));
-            }
-        },
+            };
+            found
+        }
     };
     let mut page = Vec::new();
     clap_mangen::Man::new(wanted).render(&mut page)?;

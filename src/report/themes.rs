@@ -51,7 +51,7 @@ fn list(options: &Options, out: &mut dyn Write) -> io::Result<()> {
             Ok(theme) => {
                 writeln!(out, "{:<NAME$} {from}", listed.name)?;
                 if options.paper.colour {
-                    sample(theme.clone().with_depth(options.depth), &options.paper, out)?;
+                    sample(theme.clone().with_depth(options.depth), options.paper, out)?;
                 }
             }
             Err(why) => writeln!(out, "{:<NAME$} {from}: {}", listed.name, Text::clean(why))?,
@@ -61,7 +61,7 @@ fn list(options: &Options, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The names of the roles, each in its own style.
-fn sample(mut theme: Theme, paper: &Paper, out: &mut dyn Write) -> io::Result<()> {
+fn sample(mut theme: Theme, paper: Paper, out: &mut dyn Write) -> io::Result<()> {
     let mut spans: Vec<Piece> = Vec::new();
     for role in ROLES {
         let style = theme.role_mut(role).map(|style| *style).unwrap_or_default();

@@ -287,13 +287,13 @@ mod tests {
     use crate::model::text::Text;
     use crate::settings::memory::{Memory, Subject, Widths};
 
-    fn subject(name: &str) -> Option<Subject> {
-        Some(Subject { path: format!("/sessions/{name}.jsonl"), session: String::new() })
+    fn subject(name: &str) -> Subject {
+        Subject { path: format!("/sessions/{name}.jsonl"), session: String::new() }
     }
 
     fn keeper(folder: &Path, name: &str) -> (Keeper, Memory) {
         let mut keeper = Keeper::new(Some(folder.join("tv")));
-        let memory = keeper.recall(subject(name)).unwrap();
+        let memory = keeper.recall(Some(subject(name))).unwrap();
         (keeper, memory)
     }
 
@@ -302,7 +302,7 @@ mod tests {
     }
 
     fn file_of(folder: &Path, name: &str) -> std::path::PathBuf {
-        folder.join("tv/sessions").join(subject(name).unwrap().file_name())
+        folder.join("tv/sessions").join(subject(name).file_name())
     }
 
     #[test]
@@ -355,7 +355,7 @@ mod tests {
         for strange in ["{\"schema\": \"tv.state/9\"}", "half a fi", ""] {
             fs::write(&path, strange).unwrap();
             let mut keeper = Keeper::new(Some(dir.path().join("tv")));
-            let why = keeper.recall(subject("s")).unwrap_err();
+            let why = keeper.recall(Some(subject("s"))).unwrap_err();
             assert!(why.contains("left as it is"), "{why}");
             assert!(keeper.keep(memory.clone()).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), strange);
@@ -371,10 +371,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("tv"), "a file in its place").unwrap();
         let mut keeper = Keeper::new(Some(dir.path().join("tv")));
-        let _ = keeper.recall(subject("s"));
+        let _ = keeper.recall(Some(subject("s")));
         assert!(keeper.keep(Memory::default()).is_err());
         let mut nowhere = Keeper::new(None);
-        assert_eq!(nowhere.recall(subject("s")), Ok(Memory::default()));
+        assert_eq!(nowhere.recall(Some(subject("s"))), Ok(Memory::default()));
         assert!(nowhere.keep(Memory::default()).is_ok() && nowhere.habits().is_ok());
     }
 

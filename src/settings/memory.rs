@@ -53,6 +53,7 @@ pub struct Memory {
 
 impl Memory {
     /// What another program kept meanwhile, with what this one changed since it read `before`.
+    #[must_use]
     pub fn onto(self, before: &Marks, theirs: Self) -> Self {
         let mut marks = theirs.marks;
         marks.extend(self.marks.into_iter().filter(|(letter, mark)| before.get(letter) != Some(mark)));
@@ -91,11 +92,14 @@ impl Widths {
 
 impl Habits {
     /// With the lines that were typed since, and the panes whose widths changed.
+    #[must_use]
     pub fn and(self, (searches, filters): (&History, &History), before: Widths, now: Widths) -> Self {
         let later = |theirs, before: Option<u16>, now| if now == before { theirs } else { now };
         let joined = |before: Vec<String>, fresh: &[String]| {
             let mut history = History::of(before);
-            fresh.iter().for_each(|line| history.keep(line));
+            for line in fresh {
+                history.keep(line);
+            }
             history.lines().to_vec()
         };
         Self {
@@ -249,7 +253,8 @@ mod tests {
         assert_eq!(session_of(&text, &other), Err("is of another session".to_owned()));
         let newer = text.replace("tv.state/1", "tv.state/2");
         assert_eq!(session_of(&newer, &subject()), Err("is tv.state/2, not tv.state/1".to_owned()));
-        for broken in ["", "{", "[]", "{\"schema\": 1}", &text[..text.len() / 2]] {
+        let half: String = text.chars().take(text.len() / 2).collect();
+        for broken in ["", "{", "[]", "{\"schema\": 1}", half.as_str()] {
             assert_eq!(session_of(broken, &subject()), Err("is no file of tv".to_owned()), "{broken}");
             assert!(habits_of(broken).is_err());
         }

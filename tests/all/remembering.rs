@@ -1,6 +1,8 @@
 //! What a reader finds again: the line above what is new, marks, and the place when lines are wrapped
 //! otherwise.
 
+use std::path::Path;
+
 use tv::app::action::Action;
 use tv::app::bindings::BINDINGS;
 use tv::app::columns::Numbers;
@@ -28,7 +30,7 @@ fn said(key: &str, role: Role, text: &str, at: i64) -> Edit {
 }
 
 fn answers(from: usize, to: usize) -> Vec<Edit> {
-    (from..to).map(|n| said(&format!("a{n}"), Role::Assistant, &format!("sentence {n}"), n as i64)).collect()
+    (from..to).map(|n| said(&format!("a{n}"), Role::Assistant, &format!("sentence {n}"), 7)).collect()
 }
 
 /// A session of `old` entries when it was last looked at, and `new` more by now.
@@ -169,13 +171,13 @@ fn the_end_is_noted_only_when_it_is_known() {
 
 /// The lines of a call's output that are longer than the window is wide.
 fn long_lines() -> Stage {
-    let code: String =
-        (0..60).map(|n| format!("line {n} {}end{n}\n", "of words and more words ".repeat(8))).collect();
+    let words = "of words and more words ".repeat(8);
+    let code = (0..60).map(|n| format!("line {n} {words}end{n}")).collect::<Vec<_>>().join("\n");
     let mut stage = Stage::made((80, 24));
     let prose = "prose that is long enough to be wrapped ".repeat(6);
     stage.add([
         said("p", Role::User, "show it", 1),
-        said("a", Role::Assistant, &format!("{prose}\n\n```\n{code}```\n"), 2),
+        said("a", Role::Assistant, &format!("{prose}\n\n```\n{code}\n```\n"), 2),
         said("z", Role::Assistant, "done", 3),
     ]);
     stage.press("z 4");
@@ -269,18 +271,22 @@ fn no_row_is_wider_than_its_window_when_lines_are_cut() {
         files.sort();
         for file in files.iter().take(6) {
             for width in [1, 7, 30, 81, 170] {
-                let mut stage = Stage::open(file, (width, 20), Theme::dark());
-                stage.press("z 4 w ctrl-n z l g");
-                for _ in 0..4 {
-                    stage.press("space");
-                    let room = usize::from(tv::app::panes::divide(&stage.state).text());
-                    for line in &stage.state.view.lines {
-                        let row = line.row().unwrap();
-                        let used = tv::render::wrap::width_of(&row.line.spans);
-                        assert!(used <= room, "{}: {used} of {room}: {}", file.display(), row.line);
-                    }
-                }
+                page_with_cut_lines(file, width);
             }
+        }
+    }
+}
+
+fn page_with_cut_lines(file: &Path, width: u16) {
+    let mut stage = Stage::open(file, (width, 20), Theme::dark());
+    stage.press("z 4 w ctrl-n z l g");
+    for _ in 0..4 {
+        stage.press("space");
+        let room = usize::from(tv::app::panes::divide(&stage.state).text());
+        for line in &stage.state.view.lines {
+            let row = line.row().unwrap();
+            let used = tv::render::wrap::width_of(&row.line.spans);
+            assert!(used <= room, "{}: {used} of {room}: {}", file.display(), row.line);
         }
     }
 }
