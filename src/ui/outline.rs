@@ -74,7 +74,8 @@ fn columns(section: &Section, width: usize) -> Vec<usize> {
 /// Figures in their columns.
 fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> String {
     let shown = columns.iter().zip(figures).filter(|(width, _)| **width > 0);
-    shown.map(|(width, figure)| format!("{figure:>width$}", width = *width)).collect()
+    let padded = |(width, figure): (&usize, &str)| format!("{figure:>width$}", width = *width);
+    shown.map(padded).collect::<Vec<_>>().concat()
 }
 
 fn paint_figures(state: &State, figures: &str, line: Rect, buffer: &mut Buffer) {

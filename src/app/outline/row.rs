@@ -207,24 +207,22 @@ pub fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
 pub fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
     let is_call = |block: &crate::model::entry::Block| matches!(&block.kind, BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref());
     let first = lane.entries.iter().copied().find(|id| transcript.get(*id).is_some_and(|e| !e.marks.trace));
-    match first {
-        Some(entry) => Some(Focus { entry, block: 0 }),
-        None => {
-            let entry = transcript.caller(lane)?;
-            Some(Focus { entry, block: block_of(transcript.get(entry)?, is_call) })
-        }
+    if let Some(entry) = first {
+        return Some(Focus { entry, block: 0 });
     }
+    let entry = transcript.caller(lane)?;
+    Some(Focus { entry, block: block_of(transcript.get(entry)?, is_call) })
 }
 
 /// How a sub-agent fares, by the call that started it.
 fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
     let Some(caller) = transcript.caller(lane) else { return Sign::None };
     let calls = transcript.get(caller).into_iter().flat_map(|entry| &entry.blocks);
-    let state = calls.filter_map(|block| match &block.kind {
+    let mut states = calls.filter_map(|block| match &block.kind {
         BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref() => Some(&call.state),
         _ => None,
     });
-    match state.last() {
+    match states.next_back() {
         Some(ToolState::Done(_)) => Sign::Good,
         Some(ToolState::Failed(_)) => Sign::Bad,
         Some(ToolState::Refused(_)) => Sign::Refused,
