@@ -20,6 +20,7 @@ pub fn notice(state: &mut State) {
 /// Folds the branch of the focused item, or unfolds it.
 pub fn toggle(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    state.view.hold();
     let Some(branch) = state.transcript.branches().of(focus.entry) else {
         return state.say("not on a branch that the session left");
     };

@@ -210,7 +210,7 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
     let earlier = state.evidence.calls.earlier(&state.transcript, place, EARLIER);
     let turn = turn_of(&state.transcript, made.focus.entry);
-    let turn = turn.and_then(|turn| state.outline.row(&state.transcript, turn));
+    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, turn));
     let mut effects = ask(state, made, &earlier.unread);
     let state_now = &*state;
     let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };
@@ -222,6 +222,7 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
         times: false,
         theme: &state_now.theme,
         colours: &state_now.colours,
+        sideways: None,
         pictures: None,
     };
     let mut page = Page::new(look, made.limit);

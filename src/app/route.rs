@@ -48,6 +48,7 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Raw(_) => raw(state, press),
+        Mode::Checks(_) => checking(state.size.1, press),
         Mode::Help { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
@@ -161,6 +162,7 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::PageDown, _) => Request::ScrollPopUp(page),
         (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
         (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
+        (Code::F(1), _) => Request::Act(Action::Help, 1),
         (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
@@ -180,6 +182,15 @@ fn raw(state: &mut State, press: Press) -> Request {
         (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
         (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
         (true, _) => Request::Wait,
+    }
+}
+
+/// What is chosen can be gone to.
+fn checking(height: u16, press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Enter | Code::Right, _) | (Code::Char('l'), false) => Request::Accept,
+        (Code::Left, _) | (Code::Char('!' | 'h'), false) => Request::Act(Action::Cancel, 1),
+        _ => pop_up(height, press),
     }
 }
 

@@ -4,6 +4,8 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
+use super::checks;
+use super::columns;
 use super::command::Command;
 use super::effect::Effect;
 use super::feeding;
@@ -156,6 +158,7 @@ pub fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
+        Mode::Checks(_) => return checks::select(state, by),
         Mode::Picker => return picker::select(state, by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
     };
@@ -175,6 +178,10 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
             Vec::new()
         }
         Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
+        Request::Accept if matches!(state.mode, Mode::Checks(_)) => {
+            checks::accept(state);
+            Vec::new()
+        }
         Request::Accept => match typing::accept(state) {
             Finished::Command(command) => run(state, command),
             Finished::Effects(effects) => effects,
@@ -202,6 +209,12 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Filter(expr) => {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
+        }
+        Command::Forget => {
+            state.marks.clear();
+            (state.seen, state.news) = (None, None);
+            state.look_changed();
+            vec![Effect::Forget]
         }
     }
 }
@@ -256,7 +269,9 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
         Action::Filter | Action::Quick(_) => return filtering::act(state, action),
-        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => marks::act(state, action, times),
+        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => {
+            return marks::act(state, action, times);
+        }
         Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
         Action::Copy(what) => return taking::copy(state, what, times),
         Action::Pipe => piping::begin(state, times),
@@ -274,9 +289,16 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
+        Action::ToggleWrap => columns::wrap(state, state.columns.sideways.is_some()),
+        Action::Sideways(way) => columns::sideways(state, way, times),
+        Action::ToggleGutter => columns::toggle_gutter(state),
+        Action::Checks => checks::open(state),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
-        Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
+        Action::Help => {
+            let is_over_picker = matches!(state.mode, Mode::Picker);
+            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+        }
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use crate::model::entry::EntryId;
+use crate::render::nodes::NodeId;
 use crate::render::row::{Row, RowKind};
 
+mod nodes;
 mod select;
 mod walk;
 
@@ -27,6 +29,8 @@ pub enum Anchor {
         block: usize,
         /// Row within the block.
         row: usize,
+        /// The node of a tree that the row shows; it is found by that wherever it has gone.
+        node: Option<NodeId>,
         /// Line of the window.
         line: usize,
     },
@@ -62,6 +66,8 @@ pub enum Motion {
     ShowRow(Focus, usize),
     /// Begin to select rows, or show where the selection's cursor was put.
     Select,
+    /// To a node of the focused item's tree.
+    ToNode(NodeId),
 }
 
 /// A row of the window.
@@ -89,13 +95,19 @@ pub struct Viewport {
     pub anchor: Anchor,
     /// The focused item.
     pub focus: Option<Focus>,
+    /// The node of a tree at which the reader is within an item.
+    at_node: Option<(Focus, NodeId)>,
     /// Its rows, from the top; set by [`Viewport::arrange`].
     pub lines: Vec<Line>,
     /// Selected rows.
     pub selection: Option<Selection>,
     /// First and last selected line of the window; set by [`Viewport::arrange`].
     pub selected: Option<(usize, usize)>,
+    /// Whether nothing is below them; set likewise. Entries without rows are nothing.
+    pub is_at_end: bool,
     motions: Vec<Motion>,
+    /// Whether following goes on if the end is still in sight after the next arrangement.
+    would_follow: bool,
 }
 
 impl Viewport {
@@ -109,12 +121,32 @@ impl Viewport {
         self.motions.push(motion);
     }
 
+    /// Whether a motion waits for the next arrangement.
+    pub fn is_moving(&self) -> bool {
+        !self.motions.is_empty()
+    }
+
+    /// Holds what is read in its place, although the window follows: a fold of the reader's is to open
+    /// below its head. Following goes on if the end stays in sight.
+    pub fn hold(&mut self) {
+        let head = self.lines.iter().position(|line| focus_of(line) == self.focus);
+        if let Some((line, shown)) = head.and_then(|line| Some((line, self.lines.get(line)?)))
+            && self.follows()
+        {
+            let (block, row) = within_block(&shown.rows, shown.row);
+            let node = nodes::first_row_of(&shown.rows, shown.row);
+            self.anchor = Anchor::Row { entry: shown.entry, block, row, node, line };
+            self.would_follow = true;
+        }
+    }
+
     /// Fills the window: carries out the motions that were asked for, then collects `height` lines.
     pub fn arrange(&mut self, rows: &mut dyn Rows, height: usize) {
         self.fill(rows, height);
         for motion in std::mem::take(&mut self.motions) {
             self.carry_out(motion, rows, height);
         }
+        self.is_at_end = self.ends_with(rows);
         self.settle(rows);
         self.settle_selection(rows);
     }
@@ -128,9 +160,10 @@ impl Viewport {
         }
         let wanted = match self.anchor {
             Anchor::Tail => None,
-            Anchor::Row { entry, block, row, line } => {
+            Anchor::Row { entry, block, row, node, line } => {
                 // A window that has become lower keeps its anchor in sight.
-                spot_of(rows, entry, block, row).map(|spot| (spot, line.min(height - 1)))
+                let spot = nodes::spot_of(rows, Focus { entry, block }, node);
+                spot.or_else(|| spot_of(rows, entry, block, row)).map(|spot| (spot, line.min(height - 1)))
             }
         };
         let top = match wanted {
@@ -205,6 +238,7 @@ impl Viewport {
             Motion::Pause => self.anchor_to_window(rows),
             Motion::Show(focus) => self.show(focus, None, rows, height),
             Motion::ShowRow(focus, row) => self.show(focus, Some(row), rows, height),
+            Motion::ToNode(node) => self.go_to_node(node, rows, height),
         }
     }
 
@@ -232,6 +266,9 @@ impl Viewport {
         else {
             return;
         };
+        if self.step_in_tree(focus, forward, rows, height) {
+            return;
+        }
         let Some((start, end)) = extent(rows, focus) else { return };
         let top = rows.place(first.0).map(|place| Spot { place, row: first.1 });
         let bottom = rows.place(last.0).map(|place| Spot { place, row: last.1 });
@@ -303,6 +340,12 @@ impl Viewport {
 
     // === anchors ===
 
+    fn ends_with(&self, rows: &mut dyn Rows) -> bool {
+        let Some(last) = self.lines.last() else { return true };
+        let Some(place) = rows.place(last.entry) else { return true };
+        last.row + 1 == last.rows.len() && (place + 1..rows.len()).all(|below| rows.rows(below).is_empty())
+    }
+
     fn top_spot(&self, rows: &mut dyn Rows) -> Option<Spot> {
         let line = self.lines.first()?;
         Some(Spot { place: rows.place(line.entry)?, row: line.row })
@@ -312,13 +355,14 @@ impl Viewport {
         let Some(entry) = rows.id(spot.place) else { return };
         let laid = rows.rows(spot.place);
         let (block, row) = within_block(&laid, spot.row);
-        self.anchor = Anchor::Row { entry, block, row, line };
+        let node = nodes::first_row_of(&laid, spot.row);
+        self.anchor = Anchor::Row { entry, block, row, node, line };
     }
 
     /// Anchors to what is being read: the focused item if its head is in sight, else the top line.
     fn anchor_to_window(&mut self, rows: &mut dyn Rows) {
         let head = self.lines.iter().position(|line| focus_of(line) == self.focus && self.focus.is_some());
-        let line = head.unwrap_or(0);
+        let line = self.line_of_node().or(head).unwrap_or(0);
         let Some(shown) = self.lines.get(line) else { return };
         let (Some(place), row) = (rows.place(shown.entry), shown.row) else { return };
         self.anchor_at(rows, Spot { place, row }, line);
@@ -335,7 +379,7 @@ impl Viewport {
     fn focus_in_window(&mut self, near: usize) {
         let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
         if !is_in_sight {
-            let is_head = |row: &Row| row.kind != RowKind::Body && row.kind != RowKind::Gap;
+            let is_head = |row: &Row| row.kind != RowKind::Body && !row.kind.is_between();
             let heads = self.lines.iter().enumerate().filter(|(_, line)| line.row().is_some_and(is_head));
             let nearest = heads.min_by_key(|(place, _)| place.abs_diff(near)).map(|(_, line)| line);
             self.focus = nearest.or(self.lines.first()).and_then(focus_of);
@@ -344,12 +388,15 @@ impl Viewport {
 
     /// After all motions: a following window focuses its last item, any other one keeps its place.
     fn settle(&mut self, rows: &mut dyn Rows) {
+        if std::mem::take(&mut self.would_follow) && self.is_at_end {
+            self.anchor = Anchor::Tail;
+        }
         if self.follows() {
             self.focus = self
                 .lines
                 .iter()
                 .rev()
-                .find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap))
+                .find(|line| line.row().is_some_and(|row| !row.kind.is_between()))
                 .and_then(focus_of);
         } else {
             // What is hidden, such as thinking, cannot keep the focus.

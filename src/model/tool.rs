@@ -181,6 +181,8 @@ pub enum Verdict {
 pub struct ToolResult {
     /// Identity of the result record: the same key is the same result, told again.
     pub key: Key,
+    /// The tool that gave it, where the record of the result names one.
+    pub tool: Option<Name>,
     /// How it ended.
     pub verdict: Verdict,
     /// The output as text; SGR colours kept.

@@ -71,6 +71,8 @@ pub struct Transcript {
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
+    /// The first record that a compaction kept, by the entry of the compaction.
+    kept: HashMap<Key, Key>,
     held_bytes: u64,
     /// Entries of the order whose turns are known.
     turns_known: usize,
@@ -156,8 +158,9 @@ impl Transcript {
 
     fn add_entry(&mut self, mut new: Entry, pieces: &[Piece], touched: &mut Touched) {
         let Ok(number) = u32::try_from(self.entries.len()) else { return };
-        let id = EntryId(number);
-        new.revision = 1;
+        let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
+        let id = retired.unwrap_or(EntryId(number));
+        new.revision = self.get(id).map_or(1, |before| before.revision + 1);
         self.adopt_strays(&mut new, touched);
         self.pairs.add_calls(id, &new);
         if let Some(usage) = &new.usage {
@@ -168,7 +171,10 @@ impl Transcript {
         self.index.insert(new.key.clone(), id);
         let in_lane = new.lane.clone();
         self.branches_are_stale |= new.marks.undone;
-        self.entries.push(new);
+        match self.entries.get_mut(id.index()) {
+            Some(place) => *place = new,
+            None => self.entries.push(new),
+        }
         if self.retelling.is_some() {
             self.retell(id, pieces);
         } else {
@@ -234,7 +240,7 @@ impl Transcript {
         let Some(id) = self.index.remove(key) else { return };
         self.order.retain(|other| *other != id);
         if let Some(told) = &mut self.retelling {
-            told.forget(id);
+            told.retire(key, id);
         }
         self.forget(id);
         touched.reordered = true;
@@ -295,9 +301,19 @@ impl Transcript {
         self.order.iter().filter_map(|id| self.get(*id))
     }
 
+    /// The place of an entry in the order.
+    pub fn place_of(&self, id: EntryId) -> Option<usize> {
+        self.order.binary_search(&id).ok().or_else(|| self.order.iter().rposition(|other| *other == id))
+    }
+
     /// Entries with calls of this id.
     pub fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)
+    }
+
+    /// Id of the first record that the model still sees after a compaction, as recorded.
+    pub fn kept_by(&self, compaction: &Key) -> Option<&Key> {
+        self.kept.get(compaction)
     }
 
     /// Facts about the session.

@@ -1,17 +1,11 @@
 //! Branches on the screen: the line above each, folds, jumps, the outline.
 
-use tv::model::entry::EntryId;
 use tv::render::theme::Theme;
 
 use crate::stage::{Stage, fixture};
 
 fn stage(size: (u16, u16)) -> Stage {
     Stage::open(&fixture("pi/branches.jsonl"), size, Theme::dark())
-}
-
-fn focused(stage: &Stage) -> String {
-    let id: EntryId = stage.state.view.focus.unwrap().entry;
-    stage.state.transcript.get(id).unwrap().key.to_string()
 }
 
 #[test]
@@ -28,15 +22,15 @@ fn each_branch_has_a_line_and_the_outline_lists_them() {
 fn jumps_go_from_branch_to_branch() {
     let mut stage = stage((80, 24));
     stage.press("g ] b");
-    assert_eq!(focused(&stage), "c0000009", "branch 1 is left first, so it has the first number");
+    assert_eq!(stage.focused_key(), "c0000009", "branch 1 is left first, so it has the first number");
     stage.press("] b");
-    assert_eq!(focused(&stage), "c000000d");
+    assert_eq!(stage.focused_key(), "c000000d");
     stage.press("[ b");
-    assert_eq!(focused(&stage), "c0000009");
+    assert_eq!(stage.focused_key(), "c0000009");
     stage.press("3 ] B");
-    assert_eq!(focused(&stage), "c000000d");
+    assert_eq!(stage.focused_key(), "c000000d");
     stage.press("] B");
-    assert_eq!(focused(&stage), "c0000009");
+    assert_eq!(stage.focused_key(), "c0000009");
     stage.press("9 ] B");
     assert!(stage.picture().contains("no branch 9"));
 }
@@ -45,11 +39,11 @@ fn jumps_go_from_branch_to_branch() {
 fn a_branch_folds_into_one_row_and_opens_again() {
     let mut stage = stage((80, 24));
     stage.press("g ] B j");
-    assert_eq!(focused(&stage), "c000000a");
+    assert_eq!(stage.focused_key(), "c000000a");
     let before = stage.state.sequence.len();
     stage.press("z c");
     assert_eq!(stage.state.sequence.len(), before - 1);
-    assert_eq!(focused(&stage), "c0000009", "the row that stands for it");
+    assert_eq!(stage.focused_key(), "c0000009", "the row that stands for it");
     assert!(stage.picture().contains("▸ branch 1: 2 entries, 1 turn, $0.01"), "{}", stage.picture());
     assert!(!stage.picture().contains("I would rather not"), "{}", stage.picture());
     stage.press("enter");
@@ -61,11 +55,11 @@ fn a_branch_folds_into_one_row_and_opens_again() {
 fn what_leads_into_a_folded_branch_opens_it() {
     let mut stage = stage((80, 24));
     stage.press("g ] B z c / r a t h e r enter");
-    assert_eq!(focused(&stage), "c000000a");
+    assert_eq!(stage.focused_key(), "c000000a");
     assert!(stage.picture().contains("I would rather not"), "{}", stage.picture());
     stage.press("esc z c g z R");
     stage.press("] B j");
-    assert_eq!(focused(&stage), "c000000a", "all folds are open");
+    assert_eq!(stage.focused_key(), "c000000a", "all folds are open");
     stage.press("g z c");
     assert!(stage.picture().contains("not on a branch"), "{}", stage.picture());
 }

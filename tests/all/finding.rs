@@ -48,11 +48,6 @@ fn shown(stage: &Stage) -> Vec<String> {
         .collect()
 }
 
-fn focused_key(stage: &Stage) -> String {
-    let focus = stage.state.view.focus.expect("something is focused");
-    stage.state.transcript.get(focus.entry).unwrap().key.to_string()
-}
-
 // === filters ===
 
 #[test]
@@ -173,9 +168,9 @@ fn motions_and_searches_stay_within_the_filter() {
     stage.press("' a");
     assert!(stage.status().contains("the filter hides it"), "{}", stage.status());
     stage.press(":").type_in("goto #1").press("enter");
-    assert_eq!(focused_key(&stage), "a2", "the first one that is shown");
+    assert_eq!(stage.focused_key(), "a2", "the first one that is shown");
     stage.press("e");
-    assert_eq!(focused_key(&stage), "c3");
+    assert_eq!(stage.focused_key(), "c3");
     stage.press("f u /").type_in("lantern").press("enter n");
     assert!(stage.status().contains("no hits"), "{}", stage.status());
 }
@@ -282,7 +277,7 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
     stage.press("2 N esc /").type_in("herring").press("enter g n");
     let first = stage.state.view.focus;
     stage.press("4 n");
-    assert_eq!(focused_key(&stage), "a3", "{}", stage.status());
+    assert_eq!(stage.focused_key(), "a3", "{}", stage.status());
     stage.press("4 N");
     assert_eq!(stage.state.view.focus, first, "four on and four back");
 }
@@ -331,11 +326,11 @@ fn mentions_of_a_path() {
     assert_eq!(stage.state.view.focus.unwrap().block, 3, "{}", stage.picture());
     assert!(stage.status().contains("/src/harbour.rs 2 of 2"), "{}", stage.status());
     stage.press("*");
-    assert_eq!(focused_key(&stage), "p1", "around the end");
+    assert_eq!(stage.focused_key(), "p1", "around the end");
     stage.press("#");
-    assert_eq!(focused_key(&stage), "a2");
+    assert_eq!(stage.focused_key(), "a2");
     stage.press("esc ] t");
-    assert_eq!(focused_key(&stage), "c3");
+    assert_eq!(stage.focused_key(), "c3");
     stage.press("#");
     let search = stage.state.search.as_ref().unwrap();
     assert_eq!((search.typed.as_str(), search.is_literal), ("ls", true), "the command of a call");
@@ -345,11 +340,11 @@ fn mentions_of_a_path() {
 fn the_same_id() {
     let mut stage = session();
     stage.press("] s o");
-    assert_eq!(focused_key(&stage), "m1", "into the sub-agent: {}", stage.picture());
+    assert_eq!(stage.focused_key(), "m1", "into the sub-agent: {}", stage.picture());
     stage.press("o");
-    assert_eq!(focused_key(&stage), "m2");
+    assert_eq!(stage.focused_key(), "m2");
     stage.press("O O");
-    assert_eq!(focused_key(&stage), "c4");
+    assert_eq!(stage.focused_key(), "c4");
     stage.press("O");
     assert!(stage.status().contains("nothing else has this id"), "{}", stage.status());
 }
@@ -358,17 +353,17 @@ fn the_same_id() {
 fn expensive_turns_and_pauses() {
     let mut stage = session();
     stage.press("] $");
-    assert_eq!(focused_key(&stage), "p2", "the second turn cost ten times the first");
+    assert_eq!(stage.focused_key(), "p2", "the second turn cost ten times the first");
     stage.press("] $");
     assert!(stage.status().contains("no expensive turn after this"), "{}", stage.status());
     stage.press("g ] g");
-    assert_eq!(focused_key(&stage), "p2", "a minute passed before the second prompt");
+    assert_eq!(stage.focused_key(), "p2", "a minute passed before the second prompt");
     stage.press("] g");
     assert!(stage.status().contains("no pause after this"), "a running call is no pause: {}", stage.status());
     stage.press("G [ g");
-    assert_eq!(focused_key(&stage), "p2");
+    assert_eq!(stage.focused_key(), "p2");
     stage.press("G [ $");
-    assert_eq!(focused_key(&stage), "p2");
+    assert_eq!(stage.focused_key(), "p2");
 }
 
 // === marks and jumps ===
@@ -379,14 +374,14 @@ fn marks_are_kept_by_key() {
     stage.press("] t m a } m z");
     assert!(stage.status().contains("marked z"), "{}", stage.status());
     stage.press("g ' a");
-    assert_eq!((focused_key(&stage), stage.state.view.focus.unwrap().block), ("a2".to_owned(), 2));
+    assert_eq!((stage.focused_key(), stage.state.view.focus.unwrap().block), ("a2".to_owned(), 2));
     stage.press("'");
     assert!(stage.picture().contains("a bash ls hold"), "the panel lists the marks: {}", stage.picture());
     stage.press("q");
     assert!(stage.status().contains("nothing is marked q"), "{}", stage.status());
     stage.add_as(Mode::Replace, Stretch::Whole, harbour());
     stage.press("g ' a");
-    assert_eq!(focused_key(&stage), "a2", "told again, the mark stays");
+    assert_eq!(stage.focused_key(), "a2", "told again, the mark stays");
     stage.add([Edit::Retire(Text::from("a2"))]);
     stage.press("' a");
     assert!(stage.status().contains("not in the session any more"), "{}", stage.status());
@@ -396,22 +391,22 @@ fn marks_are_kept_by_key() {
 fn a_mark_leads_into_what_is_closed() {
     let mut stage = session();
     stage.press("] s l j m i h h g ' i");
-    assert_eq!(focused_key(&stage), "m1", "{}", stage.picture());
+    assert_eq!(stage.focused_key(), "m1", "{}", stage.picture());
     stage.press("z 1 ' i");
-    assert_eq!(focused_key(&stage), "m1", "{}", stage.picture());
+    assert_eq!(stage.focused_key(), "m1", "{}", stage.picture());
 }
 
 #[test]
 fn jumps_go_back_and_forth() {
     let mut stage = session();
     stage.press("} e G");
-    assert_eq!(focused_key(&stage), "a3");
+    assert_eq!(stage.focused_key(), "a3");
     stage.press("alt-left");
-    assert_eq!(focused_key(&stage), "c3");
+    assert_eq!(stage.focused_key(), "c3");
     stage.press("' '");
-    assert_eq!(focused_key(&stage), "p2");
+    assert_eq!(stage.focused_key(), "p2");
     stage.press("alt-right alt-right");
-    assert_eq!(focused_key(&stage), "a3");
+    assert_eq!(stage.focused_key(), "a3");
     stage.press("alt-right");
     assert!(stage.status().contains("no jump was taken back"), "{}", stage.status());
     stage.press("2 alt-left e alt-right");

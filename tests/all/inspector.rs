@@ -73,6 +73,7 @@ fn calls(key: &str, seconds: i64, calls: &[(&str, &str, &str)]) -> Edit {
 fn result(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
     let mut batch = Batch::default();
     let result = ToolResult {
+        tool: None,
         key: Text::from(format!("result of {call}").as_str()),
         body: batch.output(text),
         patch: None,

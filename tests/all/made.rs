@@ -53,6 +53,11 @@ pub(crate) fn thought(key: &str, text: &str) -> Edit {
     entry(key, 0, Role::Assistant, |batch| vec![BlockKind::Thinking(batch.prose(text))])
 }
 
+/// A line across.
+pub(crate) fn rule(key: &str, seconds: i64, what: Break) -> Edit {
+    entry(key, seconds, Role::Harness, |_| vec![BlockKind::Break(what)])
+}
+
 /// A call as a block of an entry.
 pub(crate) fn call_of(batch: &mut Batch, key: &str, name: &str, kind: ToolKind, headline: &str) -> BlockKind {
     let headline = Text::from(headline);
@@ -84,6 +89,7 @@ pub(crate) fn result(call: &str, text: &str, verdict: Verdict) -> Edit {
     let mut batch = Batch::default();
     let result = ToolResult {
         key: Text::from(format!("result of {call}").as_str()),
+        tool: None,
         body: batch.output(text),
         patch: None,
         images: Vec::new(),

@@ -1,80 +1,123 @@
 //! Every real session from its first row to its last, as the viewer arranges and paints it.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
+use ratatui::buffer::CellWidth as _;
+use ratatui::style::Style;
+use tv::app::arrange::percent;
+use tv::app::panes::divide;
 use tv::app::viewport::Line;
 use tv::ingest::{self, Target};
 use tv::render::theme::Theme;
+use unicode_width::UnicodeWidthStr;
 
 use crate::corpus;
 use crate::stage::Stage;
 
-const WIDTHS: [u16; 3] = [20, 80, 200];
-const LINES: u16 = 50;
-/// Screens of one session at one width; of longer ones every n-th is looked at.
-const SCREENS: usize = 4;
-/// All of them together must not take longer.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Larger files are for the benchmarks.
-const LARGEST: u64 = 4 << 20;
+/// A narrow screen, a usual one and a wide one, each with the level that it is read at.
+const SCREENS: [(u16, &str); 3] = [(20, "3"), (80, "4"), (200, "3")];
+/// Tall screens page fast: what is laid out depends on the rows, not on the number of pages.
+const LINES: u16 = 300;
 
 #[test]
-fn every_session_can_be_read_at_any_width() {
+fn every_session_can_be_read_from_end_to_end_at_any_width() {
     let Some(folder) = corpus::folder() else { return };
     let started = Instant::now();
-    let (mut sessions, mut rows) = (0, 0);
-    for (index, path) in corpus::files(&folder).iter().enumerate() {
-        let is_small = path.metadata().is_ok_and(|facts| facts.len() <= LARGEST);
-        let is_session = is_small && ingest::open(&Target { path: path.clone(), session: None }).is_ok();
-        if !is_session {
-            continue;
+    let targets = targets(&folder);
+    let next = AtomicUsize::new(0);
+    let seen = Mutex::new((0_usize, 0_usize));
+    let read_on = || {
+        while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if ingest::open(target).is_err() {
+                continue;
+            }
+            let rows = read(target);
+            let mut seen = seen.lock().unwrap();
+            *seen = (seen.0 + 1, seen.1 + rows);
         }
-        if started.elapsed() > PATIENCE {
-            corpus::say(&format!("stopped after {sessions} sessions: time is up"));
-            break;
-        }
-        sessions += 1;
-        rows += read(path, WIDTHS[index % WIDTHS.len()]);
-    }
-    assert!(sessions > 50 && rows > 1_000, "{sessions} sessions, {rows} rows");
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(read_on))));
+    let (sessions, rows) = *seen.lock().unwrap();
+    let seconds = started.elapsed().as_secs_f64();
+    corpus::say(&format!("{rows} rows of {sessions} sessions in {seconds:.1} s"));
+    assert!(sessions > 200 && rows > 200_000, "{sessions} sessions, {rows} rows");
 }
 
-/// Pages through a session; the width changes on the way, as it does when a window is resized.
-fn read(path: &Path, first: u16) -> usize {
-    let mut stage = Stage::open(path, (first, LINES), Theme::dark());
+/// All files, and all sessions of databases and of folders that hold sessions; the largest ones first, so
+/// that no thread is left with one of them at the end.
+fn targets(folder: &Path) -> Vec<Target> {
+    let files = corpus::files(folder);
+    let mut folders: Vec<PathBuf> = files
+        .iter()
+        .flat_map(|file| file.ancestors().skip(1).take_while(|path| *path != folder))
+        .map(Path::to_owned)
+        .collect();
+    folders.sort();
+    folders.dedup();
+    let size = |path: &Path| path.metadata().map_or(0, |facts| if facts.is_file() { facts.len() } else { 0 });
+    let mut targets: Vec<(u64, Target)> = Vec::new();
+    for path in files.into_iter().chain(folders) {
+        let whole = Target { path: path.clone(), session: None };
+        let heads = ingest::sessions(&whole).unwrap_or_default();
+        let named = heads.into_iter().map(|head| Target { path: path.clone(), session: Some(head.id) });
+        let named: Vec<Target> = named.collect();
+        let all = if named.is_empty() { vec![whole] } else { named };
+        targets.extend(all.into_iter().map(|target| (size(&path), target)));
+    }
+    targets.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    targets.into_iter().map(|(_, target)| target).collect()
+}
+
+/// Pages through a session, once at each width; the screen is resized in between, as windows are.
+fn read(target: &Target) -> usize {
+    let mut stage = Stage::open_target(target, (SCREENS[0].0, LINES), Theme::dark());
     let mut rows = 0;
-    for width in WIDTHS {
-        let levels: &[&str] = if width == 80 { &["3", "4"] } else { &["3"] };
-        for level in levels {
-            stage.resize(width, LINES);
-            stage.press(&format!("z {level} g"));
-            for _ in 0..SCREENS {
-                rows += check(&stage, path, width);
-                if stage.status().contains("100%") {
-                    break;
-                }
-                let by = (stage.state.heights.total() / 50 / SCREENS as u64).clamp(1, 999);
-                let count: String = by.to_string().chars().flat_map(|c| [c, ' ']).collect();
-                stage.press(&format!("{count}space"));
+    for (width, level) in SCREENS {
+        stage.resize(width, LINES);
+        stage.press(&format!("z {level} g"));
+        loop {
+            rows += check(&stage, &target.path, width);
+            let top = place_of_top(&stage);
+            stage.press("space");
+            if place_of_top(&stage) == top {
+                assert!(percent(&stage.state) == 100, "{}: the last page is the end", target.path.display());
+                break;
             }
-            stage.press("G");
-            rows += check(&stage, path, width);
         }
     }
     rows
 }
 
+fn place_of_top(stage: &Stage) -> Option<(u32, usize)> {
+    stage.state.view.lines.first().map(|line| (line.entry.0, line.row))
+}
+
 fn check(stage: &Stage, path: &Path, width: u16) -> usize {
-    let buffer = stage.buffer();
-    assert_eq!(buffer.area.width, width);
-    let room = usize::from(tv::app::panes::divide(&stage.state).text());
+    let path = path.display();
+    let room = usize::from(divide(&stage.state).text());
     for line in &stage.state.view.lines {
         let Some(row) = Line::row(line) else { continue };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();
         let taken = row.line.width() + right;
-        assert!(taken <= room, "{} at {width}: {taken} > {room}: {}", path.display(), row.line);
-        assert!(!row.line.to_string().chars().any(char::is_control), "{}: {}", path.display(), row.line);
+        assert!(taken <= room, "{path} at {width}: {taken} > {room}: {}", row.line);
+        // As the painter counts columns: grapheme by grapheme.
+        let cells = row.line.styled_graphemes(Style::new()).map(|one| usize::from(one.symbol.cell_width()));
+        let cells: usize = cells.sum::<usize>() + right;
+        assert!(cells <= room, "{path} at {width}: {cells} > {room} cells: {}", row.line);
+        assert!(!row.line.to_string().chars().any(char::is_control), "{path}: {}", row.line);
+    }
+    let buffer = stage.buffer();
+    assert_eq!(buffer.area.width, width);
+    for (place, cell) in buffer.content.iter().enumerate() {
+        let column = place % usize::from(width);
+        let symbol = cell.symbol();
+        let reaches = column + symbol.width();
+        assert!(reaches <= usize::from(width), "{path} at {width}: {symbol:?} in column {column}");
+        assert!(!symbol.chars().any(char::is_control), "{path} at {width}: {symbol:?}");
     }
     stage.state.view.lines.len()
 }

@@ -1,37 +1,56 @@
 //! What the screen shows: pictures of sessions of all formats, and their colours by role.
 
-use ratatui::buffer::Cell;
-use ratatui::style::{Color, Style};
-use tv::render::theme::Theme;
+use std::path::Path;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::Color;
+use tv::formats::REGISTRY;
+use tv::render::theme::{ROLES, Theme};
 
 use crate::stage::{Stage, demo, fixture};
 
-/// A rich session of each format.
-const SESSIONS: &[(&str, &str)] = &[
-    ("claude-code", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl"),
-    ("claude-stream-json", "claude-stream-json/run.jsonl"),
-    ("cline", "cline/1790000000000_abcde/1790000000000_abcde.messages.json"),
-    ("generic", "generic/chat.jsonl"),
-    ("openclaw", "openclaw/gateway-session.jsonl"),
-    ("opencode", "opencode/export.json"),
-    ("pi", "pi/version-3.jsonl"),
+/// Of each format the session that shows most, and the keys that bring most of it into a small window:
+/// prompt, thinking, calls that ended well, failed and wait, edits, lines across, sub-agents.
+const SESSIONS: &[(&str, &str, &str)] = &[
+    ("claude-code", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "g ] t"),
+    ("claude-stream-json", "claude-stream-json/run.jsonl", "g ] t"),
+    ("cline", "cline/1790000000000_abcde/1790000000000_abcde.messages.json", "g e"),
+    ("generic", "generic/chat.jsonl", "g"),
+    ("openclaw", "openclaw/gateway-session.jsonl", "g e"),
+    ("opencode", "opencode/export.json", "g ] t"),
+    ("pi", "pi/version-1.jsonl", "g ] k"),
 ];
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (44, 14)];
+/// The sizes that the layout is made for, and the smallest that is of use.
+const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (44, 14)];
 
 #[test]
 fn sessions_of_all_formats() {
-    for (name, path) in SESSIONS {
+    for format in REGISTRY {
+        assert!(SESSIONS.iter().any(|(name, ..)| *name == format.name()), "no screen of {}", format.name());
+    }
+    for (name, path, keys) in SESSIONS {
         for size in SIZES {
-            let stage = Stage::open(&fixture(path), size, Theme::dark());
-            insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), stage.picture());
+            let mut stage = Stage::open(&fixture(path), size, probe());
+            stage.press(keys);
+            let (picture, buffer) = (stage.picture(), stage.buffer());
+            let told = format!("{picture}\n{}", roles(&buffer));
+            insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), told);
+            for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
+                let place = format!("{name} at {size:?} in {}", theme.name);
+                stage.state.theme = theme.clone();
+                stage.state.look_changed();
+                stage.arrange();
+                assert_eq!(stage.picture(), picture, "{place}");
+                assert_colours(&buffer, &stage.buffer(), &theme, (&fixture(path), &place));
+            }
         }
     }
 }
 
 #[test]
 fn the_demo_from_end_to_end() {
-    for size in SIZES {
+    for size in [(80, 24), (120, 40), (44, 14)] {
         let mut stage = Stage::open(&demo(), size, Theme::dark());
         insta::assert_snapshot!(format!("demo-end-{}x{}", size.0, size.1), stage.picture());
         stage.press("g");
@@ -55,7 +74,7 @@ fn the_ascii_set_draws_in_ascii() {
     let mut stage = Stage::open(&demo(), (120, 40), Theme::mono().with_ascii(true));
     stage.press("g");
     insta::assert_snapshot!("demo-ascii", stage.picture());
-    for (session, path) in SESSIONS {
+    for (session, path, _) in SESSIONS {
         for keys in ["G", "g", "z 2", "]", "esc ?"] {
             let mut stage = Stage::open(&fixture(path), (120, 40), Theme::mono().with_ascii(true));
             stage.press(keys);
@@ -73,62 +92,124 @@ fn has_drawing(line: &str) -> bool {
     line.chars().any(|c| matches!(c, '─'..='╿' | '▀'..='◿' | '…' | '›' | '✓' | '✗' | '↯' | '–' | '↑' | '↓'))
 }
 
-#[test]
-fn colours_are_those_of_their_roles() {
-    for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
-        let mut stage = Stage::open(&demo(), (80, 24), theme.clone());
-        stage.press("g / t e s t s enter g");
-        let lines: Vec<String> = (0..24).map(|y| runs(&stage, y)).collect();
-        insta::assert_snapshot!(format!("roles-{}", theme.name), lines.join("\n"));
+/// A letter for each of [`ROLES`], as the snapshots have them.
+const LETTERS: &str = "tdukmoxgwb+-hc123456*f=";
+
+/// A theme that tells its roles: the n-th of them has a colour that nothing else has.
+fn probe() -> Theme {
+    let mut theme = Theme::dark();
+    for (role, number) in ROLES.iter().zip(0..) {
+        let style = theme.role_mut(role).unwrap();
+        style.fg = Some(Color::Rgb(1, number, 1));
+    }
+    theme
+}
+
+/// The role of a cell in the probe's colours: nothing where no role is, and `None` for a colour that is not
+/// the probe's.
+fn role(colour: Color) -> Option<Option<usize>> {
+    match colour {
+        Color::Reset => Some(None),
+        Color::Rgb(1, number, 1) => Some(Some(usize::from(number))),
+        _ => None,
     }
 }
 
-/// A line of the screen as runs of one style: `role start..end "text"`.
-fn runs(stage: &Stage, y: u16) -> String {
-    let buffer = stage.buffer();
-    let mut runs: Vec<(String, u16, u16, String)> = Vec::new();
-    for x in 0..stage.state.size.0 {
-        let cell = &buffer[(x, y)];
-        let role = role(&stage.state.theme, cell);
-        match runs.last_mut().filter(|run| run.0 == role) {
-            Some(run) => {
-                run.2 = x + 1;
-                run.3.push_str(cell.symbol());
+fn letter(cell: &Cell) -> char {
+    match (role(cell.fg), role(cell.bg)) {
+        (Some(Some(number)), Some(None)) => LETTERS.chars().nth(number).unwrap(),
+        (Some(None), Some(None)) => '.',
+        _ => '?',
+    }
+}
+
+/// Which roles the cells have, line by line: `4. 3u 12t` are four cells without a role, three of the user's
+/// and twelve of plain text. What follows to the end of the line without a role is left out.
+fn roles(buffer: &Buffer) -> String {
+    let mut out = String::from("\n");
+    for (y, line) in buffer.content.chunks(usize::from(buffer.area.width)).enumerate() {
+        let mut runs: Vec<(usize, char)> = Vec::new();
+        for letter in line.iter().map(letter) {
+            match runs.last_mut().filter(|run| run.1 == letter) {
+                Some(run) => run.0 += 1,
+                None => runs.push((1, letter)),
             }
-            None => runs.push((role, x, x + 1, cell.symbol().to_owned())),
         }
+        runs.pop_if(|run| run.1 == '.');
+        let runs: Vec<String> = runs.iter().map(|(count, letter)| format!("{count}{letter}")).collect();
+        out += &format!("{y:>2}: {}\n", runs.join(" "));
     }
-    let shown = runs.iter().filter(|run| !run.3.trim().is_empty() || run.0 != "text");
-    let words = shown.map(|(role, from, to, _)| format!("{role} {from}..{to}"));
-    format!("{y:>2}: {}", words.collect::<Vec<_>>().join(", "))
+    out
 }
 
-/// The roles of the theme that look like the cell; by their modifiers alone if none does.
-fn role(theme: &Theme, cell: &Cell) -> String {
-    let roles = [
-        ("text", theme.text),
-        ("dim", theme.dim),
-        ("user", theme.user),
-        ("assistant", theme.assistant),
-        ("thinking", theme.thinking),
-        ("tool", theme.tool),
-        ("accent", theme.accent),
-        ("good", theme.good),
-        ("warn", theme.warn),
-        ("bad", theme.bad),
-        ("heading", theme.heading),
-        ("code", theme.code),
-        ("focus", theme.focus),
-        ("bar", theme.bar),
-        ("hit", theme.hit),
-    ];
-    let looks = |style: &Style| {
-        style.fg.unwrap_or(Color::Reset) == cell.fg
-            && style.bg.unwrap_or(Color::Reset) == cell.bg
-            && style.add_modifier == cell.modifier
+/// Whether tools of a session wrote colours of their own, which no theme changes.
+fn is_coloured(session: &Path) -> bool {
+    let text = std::fs::read_to_string(session).unwrap().to_lowercase();
+    ["\\u001b[", "\\u009b", "\u{9b}", "\u{1b}["].iter().any(|start| text.contains(start))
+}
+
+/// Each cell has the colours of its role, and no cell has any other.
+fn assert_colours(probed: &Buffer, found: &Buffer, theme: &Theme, (session, place): (&Path, &str)) {
+    let mut theme = theme.clone();
+    let foregrounds: Vec<Color> =
+        ROLES.iter().map(|role| theme.role_mut(role).unwrap().fg.unwrap_or(Color::Reset)).collect();
+    for (at, (probe, cell)) in probed.content.iter().zip(&found.content).enumerate() {
+        let (x, y) = (at % usize::from(found.area.width), at / usize::from(found.area.width));
+        let known = role(probe.fg).zip(role(probe.bg)).map(|(fg, _)| fg);
+        let Some(role) = known else {
+            assert!(is_coloured(session), "{place}: {probe:?} at {x},{y} has a colour of its own");
+            let (fg, bg) = if theme.has_colour { (probe.fg, probe.bg) } else { (Color::Reset, Color::Reset) };
+            assert_eq!((cell.fg, cell.bg), (fg, bg), "{place}: {:?} at {x},{y}", cell.symbol());
+            continue;
+        };
+        let name = role.map_or("no role", |number| ROLES[number]);
+        let wanted = role.map_or(Color::Reset, |number| foregrounds[number]);
+        assert_eq!(cell.fg, wanted, "{place}: {:?} at {x},{y} has {name}", cell.symbol());
+        assert_eq!(cell.bg, Color::Reset, "{place}: {:?} at {x},{y} has {name}", cell.symbol());
+    }
+}
+
+/// What went well and what failed, what was added and what was removed are told by signs, too.
+#[test]
+fn meaning_hangs_on_no_colour() {
+    let mut stage = Stage::open(&demo(), (100, 200), Theme::mono());
+    stage.press("z 4 g");
+    let changed = |sign: char, stage: &Stage| {
+        let sign =
+            regex::Regex::new(&format!(r"^\s*[│▎▶╎ ]*\s*\d+ {}", regex::escape(&sign.to_string()))).unwrap();
+        stage.window().iter().filter(|row| sign.is_match(&row.2)).count()
     };
-    let names: Vec<&str> = roles.iter().filter(|(_, style)| looks(style)).map(|(name, _)| *name).collect();
-    if names.is_empty() { format!("{:?}+{:?}", cell.fg, cell.modifier) } else { names.join("/") }
+    let (mut added, mut removed, mut well, mut badly) = (0, 0, 0, 0);
+    for _ in 0..20 {
+        added += changed('+', &stage);
+        removed += changed('-', &stage);
+        let glyphs = stage.state.theme.glyphs();
+        well += stage.picture().matches(glyphs.done).count();
+        badly += stage.picture().matches(glyphs.cross).count();
+        stage.press("space");
+    }
+    assert!(added > 0 && removed > 0 && well > 0 && badly > 0, "{added} {removed} {well} {badly}");
+}
+
+#[test]
+fn every_role_has_a_letter() {
+    assert_eq!(LETTERS.chars().count(), ROLES.len());
+    let distinct: std::collections::HashSet<char> = LETTERS.chars().collect();
+    assert_eq!(distinct.len(), ROLES.len());
+}
+
+#[test]
+fn hits_and_bars_have_their_roles() {
+    let mut stage = Stage::open(&demo(), (80, 24), probe());
+    stage.press("g / t e s t s enter g");
+    let buffer = stage.buffer();
+    insta::assert_snapshot!("roles-of-hits", roles(&buffer));
+    for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
+        stage.state.theme = theme.clone();
+        stage.state.look_changed();
+        stage.arrange();
+        assert_colours(&buffer, &stage.buffer(), &theme, (&demo(), &theme.name));
+    }
 }
 
 #[test]

@@ -28,12 +28,39 @@ const SESSION: &str = "session.jsonl";
 /// How long ago the session ended when the pictures are taken.
 const ENDED_BEFORE: Duration = Duration::from_secs(12);
 
+/// The same session while its agent runs a command.
+const LIVE: &str = "live.jsonl";
+/// So many of its lines are there then.
+const LIVE_LINES: usize = 41;
+
+/// The sizes that the layout is made for, on both
+/// grounds, and what is worth a look of its own.
 const SHOTS: &[Shot] = &[
     Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: &["g", "j"] },
     Shot { name: "diff", size: (120, 40), arguments: &[SESSION], keys: &["g", "/let gap\r"] },
     Shot { name: "answer", size: (120, 40), arguments: &[SESSION], keys: &[] },
     Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &["g", "j", "e"] },
     Shot { name: "keys", size: (80, 24), arguments: &[SESSION], keys: &["?"] },
+    Shot { name: "wide", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "l"] },
+    Shot { name: "live", size: (120, 40), arguments: &[LIVE], keys: &[] },
+    Shot {
+        name: "narrow-light",
+        size: (80, 24),
+        arguments: &["--theme", "light", SESSION],
+        keys: &["g", "j", "e"],
+    },
+    Shot {
+        name: "transcript-light",
+        size: (120, 40),
+        arguments: &["--theme", "light", SESSION],
+        keys: &["g", "j"],
+    },
+    Shot {
+        name: "wide-light",
+        size: (200, 60),
+        arguments: &["--theme", "light", SESSION],
+        keys: &["g", "]s", "l"],
+    },
 ];
 
 #[test]
@@ -42,12 +69,17 @@ fn screenshots() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     fs::create_dir_all(root.join("screenshots")).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(SESSION), of_today(&root.join("assets/demo/session.jsonl"))).unwrap();
+    let session = fs::read_to_string(root.join("assets/demo/session.jsonl")).unwrap();
+    let live: Vec<&str> = session.lines().take(LIVE_LINES).collect();
     for shot in SHOTS {
+        // Written anew for each, so that no clock runs on from picture to picture.
+        fs::write(folder.path().join(SESSION), of_today(&session)).unwrap();
+        fs::write(folder.path().join(LIVE), of_today(&live.join("\n"))).unwrap();
         let screen = run(folder.path(), shot.arguments, shot.size, shot.keys);
         let title = format!("tv {}", shot.arguments.join(" "));
-        fs::write(root.join("screenshots").join(format!("{}.svg", shot.name)), svg::draw(&screen, &title))
-            .unwrap();
+        let palette = if shot.arguments.contains(&"light") { &svg::LIGHT } else { &svg::DARK };
+        let picture = svg::draw(&screen, &title, palette);
+        fs::write(root.join("screenshots").join(format!("{}.svg", shot.name)), picture).unwrap();
     }
 }
 
@@ -56,7 +88,7 @@ fn a_picture_shows_text_colours_and_frame() {
     let mut terminal = parser((20, 3));
     terminal
         .process("plain \u{1b}[1;31mred&bold\u{1b}[0m\r\n\u{1b}[7minverse\u{1b}[0m 灯台 ╭│\r\n".as_bytes());
-    let svg = svg::draw(terminal.screen(), "a <title>");
+    let svg = svg::draw(terminal.screen(), "a <title>", &svg::DARK);
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     for part in
         ["plain", "red&amp;bold", "font-weight=\"bold\"", "a &lt;title&gt;", "灯", "台", "inverse", "<path"]
@@ -66,8 +98,7 @@ fn a_picture_shows_text_colours_and_frame() {
 }
 
 /// A session with all its times moved, so that it ended just now.
-fn of_today(session: &Path) -> String {
-    let text = fs::read_to_string(session).unwrap();
+fn of_today(text: &str) -> String {
     let stamps: Vec<&str> = text
         .split("\"timestamp\":\"")
         .skip(1)
@@ -76,7 +107,7 @@ fn of_today(session: &Path) -> String {
     let last = stamps.iter().filter_map(|stamp| Moment::parse(stamp)).max().unwrap();
     let end = Moment::parse(&jiff::Timestamp::now().to_string()).unwrap().0
         - i64::try_from(ENDED_BEFORE.as_millis()).unwrap();
-    stamps.iter().collect::<HashSet<_>>().into_iter().fold(text.clone(), |text, stamp| {
+    stamps.iter().collect::<HashSet<_>>().into_iter().fold(text.to_owned(), |text, stamp| {
         let at = Moment::parse(stamp).unwrap().0 - last.0 + end;
         text.replace(*stamp, &Moment(at).to_rfc3339())
     })
@@ -89,9 +120,13 @@ fn run(folder: &Path, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tv"));
     command.args(arguments);
     command.cwd(folder);
-    for (name, value) in
-        [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
-    {
+    for (name, value) in [
+        ("TERM", "xterm-256color"),
+        ("COLORTERM", "truecolor"),
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+        ("TV_STATE", "off"),
+    ] {
         command.env(name, value);
     }
     let mut child = pty.slave.spawn_command(command).unwrap();

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+use ratatui::{Frame, Terminal};
 use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
 use tv::app::inspector::Records;
@@ -91,8 +91,12 @@ impl Stage {
 
     /// Opens a session and reads all of it.
     pub fn open(path: &Path, size: (u16, u16), theme: Theme) -> Self {
-        let target = Target { path: path.to_owned(), session: None };
-        let session = ingest::open(&target).expect("the fixture opens");
+        Self::open_target(&Target { path: path.to_owned(), session: None }, size, theme)
+    }
+
+    /// As [`Stage::open`], for one session of many.
+    pub fn open_target(target: &Target, size: (u16, u16), theme: Theme) -> Self {
+        let session = ingest::open(target).expect("the fixture opens");
         let pager = Some(session.pager());
         let mut state = State::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
         state.size = size;
@@ -231,7 +235,11 @@ impl Stage {
     pub fn buffer(&self) -> Buffer {
         let (columns, lines) = self.state.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
-        terminal.draw(|frame| ui::view(&self.state, frame)).expect("drawing does not fail");
+        let paint = |frame: &mut Frame<'_>| {
+            ui::view(&self.state, frame);
+            ui::pictures::place(&self.state, frame.buffer_mut());
+        };
+        terminal.draw(paint).expect("drawing does not fail");
         terminal.backend().buffer().clone()
     }
 
@@ -256,6 +264,12 @@ impl Stage {
     /// The line of the window on which the focused item begins.
     pub fn line_of_focus(&self) -> Option<usize> {
         self.state.view.lines.iter().position(|line| focus_of(line) == self.state.view.focus)
+    }
+
+    /// The key of the focused entry.
+    pub fn focused_key(&self) -> String {
+        let entry = self.state.view.focus.and_then(|focus| self.state.transcript.get(focus.entry));
+        entry.map(|entry| entry.key.to_string()).unwrap_or_default()
     }
 
     /// The first row of the focused item.

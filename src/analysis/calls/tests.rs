@@ -33,6 +33,7 @@ fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &s
 
 fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
     let result = ToolResult {
+        tool: None,
         key: Text::clean(&format!("r{call}")),
         verdict,
         body: out.output("done"),

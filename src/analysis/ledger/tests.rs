@@ -50,6 +50,7 @@ fn call(out: &mut Batch, key: &str, name: &str, started: Seconds) -> BlockKind {
 
 fn result(out: &mut Batch, call: &str, time: Seconds) {
     let result = ToolResult {
+        tool: None,
         key: Text::clean(&format!("r{call}")),
         verdict: Verdict::Done,
         body: out.output("done"),

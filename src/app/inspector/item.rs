@@ -163,21 +163,13 @@ pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
     let session = Some(&subject.state.cost).filter(|cost| !cost.is_empty());
     let parts = [
         request.map(|cost| format!("this request {cost}")),
-        turn.map(|turn| format!("turn {} {}", turn.number, with_sign(&turn.cost))),
+        turn.map(|turn| format!("turn {} {}", turn.number, turn.cost)),
         session.map(|cost| format!("session {cost}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         page.heading("COST", "");
         page.say(parts.join("   "), page.look.theme.text);
-    }
-}
-
-/// The outline leaves the sign out.
-fn with_sign(cost: &str) -> String {
-    match cost.strip_prefix('~') {
-        Some(amount) => format!("~${amount}"),
-        None => format!("${cost}"),
     }
 }
 

@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
         let rest = if first.is_empty() { Vec::new() } else { vec![Span::raw(" ".repeat(NAME))] };
         let limit = self.left() + 1;
         let cut = self.look.theme.glyphs().cut;
-        let frame = Frame { width: self.width(), first: first.to_vec(), rest, limit, cut };
+        let frame = Frame { width: self.width(), first: first.to_vec(), rest, limit, cut, sideways: None };
         for line in wrap::wrap(spans, &frame) {
             self.push(line, target, take);
         }

@@ -4,7 +4,7 @@ use ratatui::text::Span;
 
 use super::page::Page;
 use crate::analysis::calls::{Earlier, Place, call_at};
-use crate::app::outline::TurnRow;
+use crate::analysis::{cost, phrases};
 use crate::app::sequence::place_in_file;
 use crate::app::state::State;
 use crate::app::viewport::Focus;
@@ -21,6 +21,25 @@ use crate::render::wrap::{self, Piece};
 /// Records between an entry and the one above it that are looked at.
 const LINKS: usize = 64;
 
+/// The turn of an item.
+pub struct Turn {
+    /// The prompt.
+    pub prompt: EntryId,
+    /// Its number, from 1.
+    pub number: usize,
+    /// What it cost, ready to print; empty if that is not known.
+    pub cost: String,
+}
+
+impl Turn {
+    /// The turn of this number, from 0.
+    pub fn of(transcript: &Transcript, turn: usize) -> Option<Self> {
+        let prompt = transcript.turns().get(turn)?.prompt;
+        let spent = cost::of(&transcript.turn_facts(turn).totals);
+        Some(Self { prompt, number: turn + 1, cost: phrases::cost(&spent).unwrap_or_default() })
+    }
+}
+
 /// The item.
 pub struct Subject<'a> {
     /// Everything.
@@ -32,7 +51,7 @@ pub struct Subject<'a> {
     /// Earlier calls with the same arguments.
     pub earlier: Earlier,
     /// Its turn.
-    pub turn: Option<TurnRow>,
+    pub turn: Option<Turn>,
 }
 
 impl<'a> Subject<'a> {
@@ -164,7 +183,7 @@ impl<'a> Subject<'a> {
     pub fn standing(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(branch) = self.state.transcript.branches().of(self.focus.entry) {
-            words.push(format!("on branch {}: {}", branch.number, crate::analysis::phrases::why(branch.why)));
+            words.push(format!("on branch {}: {}", branch.number, phrases::why(branch.why)));
         }
         if self.entry.marks.undone {
             words.push("undone: the agent says the model no longer sees it".to_owned());

@@ -85,7 +85,8 @@ impl Viewport {
                 // Both ends may have been put elsewhere.
                 return self.to_cursor(rows, height);
             }
-            Motion::Pause => return self.anchor_to_window(rows),
+            // Nodes are gone to in trees that nothing is selected in.
+            Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
         };
         let to = to.map(|to| beside_gap(rows, to, from)).and_then(|to| mark(rows, to));
         if let (Some(selection), Some(to)) = (&mut self.selection, to) {
@@ -108,14 +109,14 @@ impl Viewport {
         } else if bottom.is_some_and(|bottom| at > bottom) {
             self.anchor_at(rows, at, height.saturating_sub(1));
         } else {
-            return self.hold(rows, at);
+            return self.hold_cursor(rows, at);
         }
         self.fill(rows, height);
-        self.hold(rows, at);
+        self.hold_cursor(rows, at);
     }
 
     /// The cursor's row holds the window.
-    fn hold(&mut self, rows: &mut dyn Rows, at: Spot) {
+    fn hold_cursor(&mut self, rows: &mut dyn Rows, at: Spot) {
         let entry = rows.id(at.place);
         let line = self.lines.iter().position(|line| Some(line.entry) == entry && line.row == at.row);
         if let Some(line) = line {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Focus;
 use crate::model::entry::EntryId;
-use crate::render::row::{Row, RowKind};
+use crate::render::row::Row;
 
 /// Gives the rows of the entries of a sequence.
 pub trait Rows {
@@ -39,12 +39,18 @@ pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
     (block, row.saturating_sub(first))
 }
 
-/// A row of a block; the nearest one if the block has become shorter or is gone.
+/// A row of a block; the nearest one if the block has become shorter. If it is gone, the beginning of the
+/// block that [`beside`] finds in its place.
 pub(super) fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: usize) -> Option<Spot> {
     let place = rows.place(entry)?;
     let laid = rows.rows(place);
     let count = laid.iter().filter(|row| row.block == block).count();
-    let first = laid.iter().position(|row| row.block >= block).unwrap_or(laid.len().saturating_sub(1));
+    let own = laid.iter().position(|row| row.block == block);
+    let next = || laid.iter().position(|row| row.block > block && !row.kind.is_between());
+    let last =
+        laid.iter().rposition(|row| !row.kind.is_between()).and_then(|at| laid.get(at)).map(|row| row.block);
+    let head_of_last = || laid.iter().position(|row| Some(row.block) == last && !row.kind.is_between());
+    let first = own.or_else(next).or_else(head_of_last).unwrap_or(0);
     Some(Spot { place, row: first + row.min(count.saturating_sub(1)) })
 }
 
@@ -52,7 +58,7 @@ pub(super) fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: us
 pub(super) fn extent(rows: &mut dyn Rows, focus: Focus) -> Option<(Spot, Spot)> {
     let place = rows.place(focus.entry)?;
     let laid = rows.rows(place);
-    let of_block = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
+    let of_block = |row: &&Row| row.block == focus.block && !row.kind.is_between();
     let first = laid.iter().position(|row| of_block(&row))?;
     let last = laid.iter().rposition(|row| of_block(&row))?;
     Some((Spot { place, row: first }, Spot { place, row: last }))
@@ -86,7 +92,7 @@ pub(super) fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Opt
 /// Blocks that have rows, in order.
 fn items(laid: &[Row]) -> Vec<usize> {
     let mut blocks: Vec<usize> =
-        laid.iter().filter(|row| row.kind != RowKind::Gap).map(|row| row.block).collect();
+        laid.iter().filter(|row| !row.kind.is_between()).map(|row| row.block).collect();
     blocks.dedup();
     blocks
 }
@@ -124,10 +130,10 @@ pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
     }
 }
 
-/// The item nearest to one that has no rows, in the same entry.
+/// What takes the place of an item that has no rows: the next one of the same entry, or else the last.
 pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
     let place = rows.place(focus.entry)?;
     let blocks = items(&rows.rows(place));
-    let block = *blocks.iter().min_by_key(|block| block.abs_diff(focus.block))?;
+    let block = *blocks.iter().find(|block| **block >= focus.block).or(blocks.last())?;
     Some(Focus { block, ..focus })
 }

@@ -1,6 +1,6 @@
 //! A session told anew: what is told again keeps its identity, what is not told again goes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Touched, Transcript, held_bytes};
 use crate::model::body::Key;
@@ -16,6 +16,7 @@ pub(super) struct Retelling {
     pieces: HashSet<(EntryId, Piece)>,
     results: HashSet<Key>,
     usages: HashSet<Key>,
+    retired: HashMap<Key, EntryId>,
 }
 
 impl Retelling {
@@ -30,11 +31,18 @@ impl Retelling {
         self.order.len()
     }
 
-    /// An entry that was retired after it had been told.
-    pub(super) fn forget(&mut self, id: EntryId) {
+    /// An entry that was retired on the way. It may be told once more, and is the same one then: a result
+    /// that stands alone joins its call while that is told again, and leaves it when the call goes.
+    pub(super) fn retire(&mut self, key: &Key, id: EntryId) {
+        self.retired.insert(key.clone(), id);
         if self.entries.remove(&id) {
             self.order.retain(|other| *other != id);
         }
+    }
+
+    /// The place of an entry that was retired on the way.
+    pub(super) fn take_retired(&mut self, key: &Key) -> Option<EntryId> {
+        self.retired.remove(key)
     }
 }
 

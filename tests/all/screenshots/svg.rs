@@ -10,14 +10,35 @@ const CELL: (f64, f64) = (8.4, 19.0);
 const FONT: f64 = 14.0;
 const MARGIN: f64 = 14.0;
 const BAR: f64 = 34.0;
-const BACKGROUND: &str = "#16181d";
-const FOREGROUND: &str = "#d5d8df";
+/// Colours of a terminal.
+pub(super) struct Palette {
+    ground: &'static str,
+    ink: &'static str,
+    frame: &'static str,
+    basic: [&'static str; 16],
+}
 
-/// The 16 basic colours, dark ground.
-const BASIC: [&str; 16] = [
-    "#2a2e37", "#ef6b73", "#8fc97a", "#e5c07b", "#6cb2f2", "#c792ea", "#5ccfd6", "#c3c8d1", "#6b7280",
-    "#ff8f94", "#aee59a", "#f5d898", "#91c9ff", "#dcb3f5", "#86e3e8", "#f4f6fa",
-];
+/// A dark terminal.
+pub(super) const DARK: Palette = Palette {
+    ground: "#16181d",
+    ink: "#d5d8df",
+    frame: "#3a3f4b",
+    basic: [
+        "#2a2e37", "#ef6b73", "#8fc97a", "#e5c07b", "#6cb2f2", "#c792ea", "#5ccfd6", "#c3c8d1", "#6b7280",
+        "#ff8f94", "#aee59a", "#f5d898", "#91c9ff", "#dcb3f5", "#86e3e8", "#f4f6fa",
+    ],
+};
+
+/// A light terminal.
+pub(super) const LIGHT: Palette = Palette {
+    ground: "#fbfbf9",
+    ink: "#2b2f36",
+    frame: "#c9ccd3",
+    basic: [
+        "#2b2f36", "#c0333c", "#2f7d32", "#946200", "#1f62b0", "#8a3fa6", "#0f7480", "#767c88", "#5d636e",
+        "#d2424b", "#388e3c", "#a86f00", "#2a72c9", "#9c50b8", "#138693", "#111318",
+    ],
+};
 
 /// How cells look; neighbours with one look are drawn together.
 #[derive(Clone, PartialEq)]
@@ -31,14 +52,14 @@ struct Look {
 }
 
 impl Look {
-    fn plain() -> Self {
-        let ink = FOREGROUND.to_owned();
+    fn plain(palette: &Palette) -> Self {
+        let ink = palette.ink.to_owned();
         Self { ink, ground: None, bold: false, italic: false, underline: false, dim: false }
     }
 }
 
 /// Draws a screen under a window title.
-pub(super) fn draw(screen: &Screen, title: &str) -> String {
+pub(super) fn draw(screen: &Screen, title: &str, palette: &Palette) -> String {
     let (rows, cols) = screen.size();
     let (rows, cols) = (rows.get(), cols.get());
     let width = f64::from(cols) * CELL.0 + 2.0 * MARGIN;
@@ -50,9 +71,11 @@ pub(super) fn draw(screen: &Screen, title: &str) -> String {
     );
     writeln!(
         out,
-        "<rect x=\"0.5\" y=\"0.5\" width=\"{:.0}\" height=\"{:.0}\" rx=\"10\" fill=\"{BACKGROUND}\" stroke=\"#3a3f4b\"/>",
+        "<rect x=\"0.5\" y=\"0.5\" width=\"{:.0}\" height=\"{:.0}\" rx=\"10\" fill=\"{}\" stroke=\"{}\"/>",
         width - 1.0,
-        height - 1.0
+        height - 1.0,
+        palette.ground,
+        palette.frame
     )
     .unwrap();
     for (n, colour) in ["#ff5f57", "#febc2e", "#28c840"].iter().enumerate() {
@@ -67,16 +90,16 @@ pub(super) fn draw(screen: &Screen, title: &str) -> String {
     )
     .unwrap();
     for row in 0..rows {
-        out += &self::row(screen, row, cols);
+        out += &self::row(screen, row, cols, palette);
     }
     out + "</svg>\n"
 }
 
-fn row(screen: &Screen, row: u16, cols: u16) -> String {
-    let mut texts = grounds(screen, row, cols);
+fn row(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
+    let mut texts = grounds(screen, row, cols, palette);
     let mut col = 0;
     while col < cols {
-        let (text, look, width) = stretch(screen, row, col, cols);
+        let (text, look, width) = stretch(screen, (row, col), cols, palette);
         let (x, y) = (MARGIN + f64::from(col) * CELL.0, BAR + f64::from(row) * CELL.1);
         let place = Place { x, y, width: f64::from(width) * CELL.0, height: CELL.1 };
         let shape = text.chars().next().and_then(|c| strokes::shape(c, place, &look.ink));
@@ -91,8 +114,8 @@ fn row(screen: &Screen, row: u16, cols: u16) -> String {
 }
 
 /// The backgrounds of a row: one shape for neighbours of one colour, or seams would show.
-fn grounds(screen: &Screen, row: u16, cols: u16) -> String {
-    let ground = |col: u16| screen.cell(row, col).and_then(|cell| look(cell).ground);
+fn grounds(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
+    let ground = |col: u16| screen.cell(row, col).and_then(|cell| look(cell, palette).ground);
     let mut shapes = String::new();
     let mut start = 0;
     for col in 1..=cols {
@@ -114,12 +137,12 @@ fn grounds(screen: &Screen, row: u16, cols: u16) -> String {
 
 /// The text from a column on that can be drawn in one go, its look and its width. Characters of an
 /// unusual width or with a shape of their own stand alone: fonts disagree on them.
-fn stretch(screen: &Screen, row: u16, start: u16, cols: u16) -> (String, Look, u16) {
+fn stretch(screen: &Screen, (row, start): (u16, u16), cols: u16, palette: &Palette) -> (String, Look, u16) {
     let mut text = String::new();
     let mut look_of_all = None;
     let mut col = start;
     while let Some(cell) = screen.cell(row, col).filter(|_| col < cols) {
-        let look = look(cell);
+        let look = look(cell, palette);
         if *look_of_all.get_or_insert_with(|| look.clone()) != look {
             break;
         }
@@ -134,7 +157,7 @@ fn stretch(screen: &Screen, row: u16, start: u16, cols: u16) -> (String, Look, u
             break;
         }
     }
-    (text, look_of_all.unwrap_or_else(Look::plain), (col - start).max(1))
+    (text, look_of_all.unwrap_or_else(|| Look::plain(palette)), (col - start).max(1))
 }
 
 fn run(text: &str, look: &Look, place: Place) -> String {
@@ -158,16 +181,16 @@ fn run(text: &str, look: &Look, place: Place) -> String {
     )
 }
 
-fn look(cell: &Cell) -> Look {
-    let (mut ink, mut ground) = (colour(cell.fgcolor()), colour(cell.bgcolor()));
+fn look(cell: &Cell, palette: &Palette) -> Look {
+    let (mut ink, mut ground) = (colour(cell.fgcolor(), palette), colour(cell.bgcolor(), palette));
     if cell.inverse() {
         (ink, ground) = (
-            Some(ground.unwrap_or_else(|| BACKGROUND.to_owned())),
-            Some(ink.unwrap_or_else(|| FOREGROUND.to_owned())),
+            Some(ground.unwrap_or_else(|| palette.ground.to_owned())),
+            Some(ink.unwrap_or_else(|| palette.ink.to_owned())),
         );
     }
     Look {
-        ink: ink.unwrap_or_else(|| FOREGROUND.to_owned()),
+        ink: ink.unwrap_or_else(|| palette.ink.to_owned()),
         ground,
         bold: cell.bold(),
         italic: cell.italic(),
@@ -176,10 +199,10 @@ fn look(cell: &Cell) -> Look {
     }
 }
 
-fn colour(colour: Color) -> Option<String> {
+fn colour(colour: Color, palette: &Palette) -> Option<String> {
     match colour {
         Color::Default => None,
-        Color::Idx(n @ 0..16) => Some(BASIC[usize::from(n)].to_owned()),
+        Color::Idx(n @ 0..16) => Some(palette.basic[usize::from(n)].to_owned()),
         Color::Idx(n @ 16..232) => {
             let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
             let n = n - 16;

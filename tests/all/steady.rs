@@ -1,0 +1,558 @@
+//! The reader keeps the place: whatever happens to a session and whatever is pressed but motions, what is
+//! being read stays on its row.
+//!
+//! What holds the window is the focused item, by the row of it that is uppermost in sight; if none is in
+//! sight, the item at the top. The rule, for a window of `H` lines:
+//!
+//! 1. The held row stays on its line. It gives way only to the edges: it moves down if there are too few
+//!    rows below it to fill the window, up if there are too few above it or if the window became lower.
+//! 2. An item that is no longer shown hands the focus and its line to the call that started its
+//!    sub-agent, or else to the entry above it that is nearest; if only its block is gone, to the next
+//!    block of the same entry, or else the last; in sight.
+//! 3. A window that follows has the end of the session at its foot, and goes on following. Folds of the
+//!    reader's hold the row as in rule 1, and following goes on if the end is still in sight.
+//! 4. A resize is no exception. Rows of another width are other rows: the n-th row of the item stays.
+//! 5. The window is full whenever there are rows to fill it, and no entry is shown twice.
+
+use std::collections::HashSet;
+
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
+use proptest::sample::select;
+use tv::app::action::Action;
+use tv::app::arrange::with_layouts;
+use tv::app::bindings::{BINDINGS, Binding, Group};
+use tv::app::mode::Mode as KeyMode;
+use tv::app::panes::divide;
+use tv::app::viewport::{Focus, Line, Rows, focus_of};
+use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
+use tv::model::entry::{BlockKind, Break, EntryId, Role};
+use tv::model::text::Text;
+use tv::model::tool::{ToolKind, ToolState, Verdict};
+use tv::render::theme::Theme;
+
+use crate::fixtures;
+use crate::made::{calls, entry, in_lane, lane, lines, result_at, rule, says, with};
+use crate::stage::Stage;
+
+// === sessions ===
+
+/// One thing that a session tells. Numbers are taken modulo what there is.
+#[derive(Clone, Debug)]
+enum Told {
+    Prompt(usize),
+    Answer(usize),
+    Thinking(usize),
+    /// Thinking, a text and so many calls in one message.
+    Message(usize, usize),
+    Call(usize),
+    /// A result of one of the calls, late or a second one; some fail.
+    Result(usize, usize),
+    Running(usize),
+    /// The last call starts a sub-agent.
+    Lane,
+    /// An entry of a sub-agent: says, or calls.
+    InLane(usize, usize, bool),
+    Rule(usize),
+    /// Bookkeeping that only the full level shows.
+    Trace(usize),
+    /// A text is told again, longer or shorter.
+    Again(usize, usize),
+    Retired(usize),
+}
+
+/// Short, long, wide, strange and tall texts.
+fn text(number: usize) -> String {
+    match number % 9 {
+        0 => "a few words".to_owned(),
+        1 => lines(40, |n| format!("row {n} of a tall text\n")),
+        2 => "words that go on and on until the row is full ".repeat(9),
+        3 => "日本語のテキストと👨‍👩‍👧‍👦 e\u{301} שלום ".repeat(7),
+        4 => format!("# Heading\n\n- one\n- two\n\n```rust\n{}```\n", "let a = 1;\n".repeat(5)),
+        5 => "| a | b |\n|---|---|\n| one | two |\n| three | four |\n".to_owned(),
+        6 => String::new(),
+        7 => lines(14, |n| format!("\u{1b}[31mred {n}\u{1b}[0m\r")),
+        _ => format!("one line of {} characters: {}", 300, "x".repeat(300)),
+    }
+}
+
+/// A session as it is told: its edits so far, and what later ones can speak of.
+#[derive(Default)]
+struct Teller {
+    edits: Vec<Edit>,
+    entries: Vec<String>,
+    texts: Vec<String>,
+    calls: Vec<String>,
+    lanes: Vec<String>,
+}
+
+impl Teller {
+    /// The edits of one more thing.
+    fn tell(&mut self, told: &Told) -> Vec<Edit> {
+        let seconds = i64::try_from(self.edits.len()).unwrap() * 7;
+        let number = self.edits.len();
+        let key = format!("e{number}");
+        let call = |name: String, all: &mut Vec<String>| {
+            all.push(name.clone());
+            name
+        };
+        let pick = |all: &[String], n: usize| (!all.is_empty()).then(|| all[n % all.len()].clone());
+        let kind = |n: usize| [ToolKind::Run, ToolKind::Edit, ToolKind::Read, ToolKind::Other][n % 4];
+        let edits = match *told {
+            Told::Prompt(n) => vec![says(&key, seconds, Role::User, &text(n))],
+            Told::Answer(n) => vec![says(&key, seconds, Role::Assistant, &text(n))],
+            Told::Thinking(n) => vec![entry(&key, seconds, Role::Assistant, |batch| {
+                vec![BlockKind::Thinking(batch.prose(&text(n)))]
+            })],
+            Told::Message(n, count) => {
+                let names: Vec<String> =
+                    (0..count).map(|at| call(format!("c{number}.{at}"), &mut self.calls)).collect();
+                vec![entry(&key, seconds, Role::Assistant, |batch| {
+                    let mut kinds = vec![
+                        BlockKind::Thinking(batch.prose(&text(n))),
+                        BlockKind::Text(batch.prose(&text(n + 1))),
+                    ];
+                    for name in &names {
+                        kinds.push(crate::made::call_of(batch, name, "bash", ToolKind::Run, "ls hold"));
+                    }
+                    kinds
+                })]
+            }
+            Told::Call(n) => {
+                let name = call(key.clone(), &mut self.calls);
+                vec![calls(&name, seconds, "bash", kind(n), "look into the hold")]
+            }
+            Told::Result(of, n) => pick(&self.calls, of)
+                .map(|of| {
+                    let verdict = [Verdict::Done, Verdict::Failed, Verdict::Done, Verdict::Refused][n % 4];
+                    result_at(&of, seconds, &text(n), verdict)
+                })
+                .into_iter()
+                .collect(),
+            Told::Running(of) => pick(&self.calls, of)
+                .map(|of| Edit::State { call: Text::from(of.as_str()), state: ToolState::Running })
+                .into_iter()
+                .collect(),
+            Told::Lane => self
+                .calls
+                .last()
+                .map(|of| {
+                    let name = format!("mate {number}");
+                    self.lanes.push(name.clone());
+                    lane(&name, of)
+                })
+                .into_iter()
+                .collect(),
+            Told::InLane(of, n, is_call) => pick(&self.lanes, of)
+                .map(|of| {
+                    let edit = if is_call {
+                        let name = call(key.clone(), &mut self.calls);
+                        calls(&name, seconds, "bash", kind(n), "cat hold")
+                    } else {
+                        says(&key, seconds, Role::Assistant, &text(n))
+                    };
+                    in_lane(edit, &of)
+                })
+                .into_iter()
+                .collect(),
+            Told::Rule(n) => vec![rule(&key, seconds, break_of(n))],
+            Told::Trace(n) => vec![with(says(&key, seconds, Role::Harness, &text(n)), |entry| {
+                entry.marks.trace = true;
+            })],
+            Told::Again(of, n) => pick(&self.texts, of)
+                .map(|of| says(&of, seconds, Role::Assistant, &text(n)))
+                .into_iter()
+                .collect(),
+            Told::Retired(of) => {
+                pick(&self.entries, of).map(|of| Edit::Retire(Text::from(of.as_str()))).into_iter().collect()
+            }
+        };
+        self.entries.extend(edits.iter().filter_map(|edit| match edit {
+            Edit::Entry(entry) => Some(entry.key.to_string()),
+            _ => None,
+        }));
+        if matches!(told, Told::Prompt(_) | Told::Answer(_)) {
+            self.texts.push(key);
+        }
+        self.edits.extend(edits.iter().cloned());
+        edits
+    }
+}
+
+fn break_of(n: usize) -> Break {
+    let words = Text::from("the tide turns");
+    match n % 5 {
+        0 => Break::Compaction { before: Some(9_000), after: None, trigger: words, partial: false },
+        1 => Break::Branch(words),
+        2 => Break::Error(words),
+        3 => Break::Interrupted(words),
+        _ => Break::ModelChange(words),
+    }
+}
+
+// === steps ===
+
+/// What happens.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A key that moves.
+    Moves(String),
+    /// Keys that do not.
+    Keys(String),
+    /// Keys that fold by hand.
+    Folds(String),
+    /// A fold, or a step to what holds the item.
+    Collapse,
+    /// A search that is typed and given up, with news while it is typed.
+    Search(&'static str, Option<Told>),
+    /// A filter.
+    Filter(&'static str),
+    /// Another size.
+    Resize(u16, u16),
+    /// News. One at a time: the edges may move what is read with each.
+    Tell(Told),
+    /// The session is told anew.
+    Replay,
+    /// The whole takes the place of the preview.
+    CatchUp,
+}
+
+fn is_motion(binding: &Binding) -> bool {
+    match binding.action {
+        Action::SetMark => false,
+        Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => true,
+        _ => matches!(binding.group, Group::Move | Group::Jump),
+    }
+}
+
+fn is_fold(binding: &Binding) -> bool {
+    matches!(binding.action, Action::Expand | Action::ToggleFold | Action::FoldBranch)
+}
+
+/// Keys of the bindings, so that new ones are held to the rule as they come.
+fn keys(wanted: fn(&Binding) -> bool) -> impl Strategy<Value = String> {
+    let bindings = BINDINGS.iter().filter(|binding| wanted(binding));
+    select(bindings.map(|binding| binding.keys[0].replace("a-z", "a")).collect::<Vec<_>>())
+}
+
+fn stays(binding: &Binding) -> bool {
+    !is_motion(binding) && !is_fold(binding) && binding.action != Action::Collapse
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    let n = || 0_usize..40;
+    prop_oneof![
+        2 => n().prop_map(Told::Prompt),
+        4 => n().prop_map(Told::Answer),
+        1 => n().prop_map(Told::Thinking),
+        2 => (n(), 0_usize..3).prop_map(|(n, count)| Told::Message(n, count)),
+        3 => n().prop_map(Told::Call),
+        4 => (n(), n()).prop_map(|(of, n)| Told::Result(of, n)),
+        1 => n().prop_map(Told::Running),
+        1 => Just(Told::Lane),
+        2 => (n(), n(), any::<bool>()).prop_map(|(of, n, is_call)| Told::InLane(of, n, is_call)),
+        1 => n().prop_map(Told::Rule),
+        1 => n().prop_map(Told::Trace),
+        1 => (n(), n()).prop_map(|(of, n)| Told::Again(of, n)),
+        1 => n().prop_map(Told::Retired),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    const FILTERS: &[&str] =
+        &["err", "tool:*", "-tool:*", "role:user", "hold", "-words", "nothing like it", ""];
+    prop_oneof![
+        4 => keys(is_motion).prop_map(Step::Moves),
+        3 => select(vec!["g", "b", "j", "k", "ctrl-e", "ctrl-y", "G", "}"]).prop_map(|keys| Step::Moves(keys.to_owned())),
+        6 => keys(stays).prop_map(Step::Keys),
+        3 => keys(is_fold).prop_map(Step::Folds),
+        1 => Just(Step::Collapse),
+        1 => (select(vec!["hold", "row 3", "(", "tide", "nothing like it"]), proptest::option::of(told()))
+            .prop_map(|(typed, news)| Step::Search(typed, news)),
+        2 => select(FILTERS).prop_map(Step::Filter),
+        1 => (8_u16..200, 3_u16..60).prop_map(|(columns, lines)| Step::Resize(columns, lines)),
+        8 => told().prop_map(Step::Tell),
+        1 => Just(Step::Replay),
+        1 => Just(Step::CatchUp),
+    ]
+}
+
+/// How a session begins.
+#[derive(Clone, Debug)]
+enum Start {
+    /// Made of these; so many at its beginning are not in the preview.
+    Made(Vec<Told>, Option<usize>),
+    /// One of the fixtures.
+    Fixture(usize),
+}
+
+fn start() -> impl Strategy<Value = Start> {
+    let made = || proptest::collection::vec(told(), 0..40);
+    prop_oneof![
+        3 => made().prop_map(|told| Start::Made(told, None)),
+        1 => (made(), 0_usize..30).prop_map(|(told, skipped)| Start::Made(told, Some(skipped))),
+        1 => (0_usize..200).prop_map(Start::Fixture),
+    ]
+}
+
+// === the rule ===
+
+/// What holds the window: an item, the row of it that is uppermost in sight, and the line it is on.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    item: Focus,
+    row: usize,
+    line: usize,
+    is_focus: bool,
+}
+
+fn held(stage: &Stage) -> Option<Held> {
+    let lines = &stage.state.view.lines;
+    let line = stage.line_of_focus();
+    let shown = lines.get(line.unwrap_or(0))?;
+    let item = focus_of(shown)?;
+    let first = shown.rows.iter().position(|row| row.block == item.block)?;
+    Some(Held { item, row: shown.row - first, line: line.unwrap_or(0), is_focus: line.is_some() })
+}
+
+/// Rows of every entry of the sequence, blocks by row.
+fn laid_out(stage: &mut Stage) -> Vec<(EntryId, Vec<usize>)> {
+    let frame = divide(&stage.state);
+    let all = with_layouts(&mut stage.state, frame, |layouts, _| {
+        let of = |place: usize, layouts: &mut dyn Rows| {
+            let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
+            layouts.id(place).map(|id| (id, blocks))
+        };
+        (0..layouts.len()).filter_map(|place| of(place, layouts)).collect()
+    });
+    stage.state.cache.clear();
+    all
+}
+
+/// The line on which an item must be, counted by its uppermost row in sight; nothing if it is not shown.
+fn due(held: Held, all: &[(EntryId, Vec<usize>)], height: usize) -> Option<usize> {
+    let above: usize =
+        all.iter().take_while(|(id, _)| *id != held.item.entry).map(|(_, rows)| rows.len()).sum();
+    let total: usize = all.iter().map(|(_, rows)| rows.len()).sum();
+    let (_, rows) = all.iter().find(|(id, _)| *id == held.item.entry)?;
+    let first = rows.iter().position(|block| *block == held.item.block)?;
+    let count = rows.iter().filter(|block| **block == held.item.block).count();
+    let row = held.row.min(count - 1);
+    let place = above + first + row;
+    let line = held.line.min(height.saturating_sub(1)).max(height.saturating_sub(total - place)).min(place);
+    Some(line.saturating_sub(row))
+}
+
+/// Follows a made or a real session through its steps.
+struct Journey {
+    stage: Stage,
+    teller: Teller,
+    has_preview: bool,
+}
+
+impl Journey {
+    fn start(start: &Start, size: (u16, u16)) -> Self {
+        let mut teller = Teller::default();
+        let (told, skipped) = match start {
+            Start::Fixture(number) => {
+                let all = fixtures::all();
+                let path = &all[number % all.len()];
+                let target = fixtures::targets(path).swap_remove(0);
+                let stage = Stage::open_target(&target, size, Theme::dark());
+                return Self { stage, teller, has_preview: false };
+            }
+            Start::Made(told, skipped) => (told, skipped),
+        };
+        let mut stage = Stage::made(size);
+        let opened = Opened {
+            format: "made",
+            confidence: "certain",
+            reason: Text::from("by hand"),
+            path: "/home/mira/tide.jsonl".into(),
+        };
+        stage.tell(Feed::Opened(Box::new(opened)));
+        for told in told {
+            teller.tell(told);
+        }
+        match skipped {
+            Some(skipped) => {
+                let end = teller.edits.iter().skip(*skipped).cloned();
+                stage.add_as(Mode::Append, Stretch::Preview, end);
+            }
+            None => drop(stage.add(teller.edits.iter().cloned())),
+        }
+        Self { stage, teller, has_preview: skipped.is_some() }
+    }
+
+    fn tell(&mut self, told: &Told) {
+        let edits = self.teller.tell(told);
+        if !self.has_preview {
+            self.stage.add(edits);
+        }
+    }
+
+    /// Takes a step. Answers whether it may move what is read, and whether it may end following.
+    fn take(&mut self, step: &Step) -> Leave {
+        let stage = &mut self.stage;
+        match step {
+            Step::Moves(keys) => {
+                stage.press(keys);
+                self.back_to_normal();
+                return Leave::Moves;
+            }
+            Step::Collapse => {
+                let focus = stage.state.view.focus;
+                stage.press("h");
+                return if stage.state.view.focus == focus { Leave::Folds } else { Leave::Moves };
+            }
+            Step::Folds(keys) => {
+                stage.press(keys);
+                return Leave::Folds;
+            }
+            Step::Keys(keys) => {
+                stage.press(keys);
+                self.back_to_normal();
+            }
+            Step::Search(typed, news) => {
+                stage.press("/").type_in(typed);
+                if let Some(news) = news {
+                    self.tell(news);
+                }
+                self.stage.press("esc");
+            }
+            Step::Filter(typed) => {
+                stage.press("&").type_in(typed).press("enter");
+            }
+            Step::Resize(columns, lines) => stage.resize(*columns, *lines),
+            Step::Tell(told) => self.tell(told),
+            Step::Replay if self.has_preview => {}
+            Step::Replay => {
+                let edits = self.teller.edits.clone();
+                if !edits.is_empty() {
+                    stage.add_as(Mode::Replace, Stretch::Whole, edits);
+                }
+            }
+            Step::CatchUp if self.has_preview => {
+                self.has_preview = false;
+                let edits = self.teller.edits.clone();
+                stage.add_as(Mode::Append, Stretch::Whole, edits);
+                stage.tell(Feed::CaughtUp);
+            }
+            Step::CatchUp => {}
+        }
+        Leave::Stays
+    }
+
+    fn back_to_normal(&mut self) {
+        for _ in 0..3 {
+            if !matches!(self.stage.state.mode, KeyMode::Normal) || !self.stage.state.pressed.is_empty() {
+                self.stage.press("esc");
+            }
+        }
+        assert!(matches!(self.stage.state.mode, KeyMode::Normal), "esc leads back");
+    }
+}
+
+/// What a step may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leave {
+    Moves,
+    Folds,
+    Stays,
+}
+
+/// Keys survive a new telling; ids do not.
+fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
+    stage.state.transcript.get(focus.entry).map(|entry| entry.key.clone())
+}
+
+fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
+    let mut journey = Journey::start(start, size);
+    for (number, step) in steps.iter().enumerate() {
+        let before = held(&journey.stage);
+        let key = before.and_then(|held| key_of(&journey.stage, held.item));
+        let followed = journey.stage.state.view.follows();
+        let was_at_top = journey.stage.state.view.lines.first().is_some_and(|line| {
+            line.row == 0 && journey.stage.state.sequence.place_of(line.entry) == Some(0)
+        });
+        let window = journey.stage.window();
+        let leave = journey.take(step);
+        let stage = &mut journey.stage;
+        stage.arrange();
+        let all = laid_out(stage);
+        let height = usize::from(divide(&stage.state).lines());
+        let told = &journey.stage;
+        let place = || {
+            let before: Vec<&str> = window.iter().map(|row| row.2.as_str()).collect();
+            let before = before.join("\n");
+            let focus = (told.state.view.focus, told.focused_key());
+            format!("after step {number}, {step:?}; before:\n{before}\nafter:\n{}\n{focus:?}", told.picture())
+        };
+        check_window(told, &all, height, &place);
+        let stage = &journey.stage;
+        let Some((before, key)) = before.zip(key) else { continue };
+        // Who is at the beginning of the preview wants the beginning of the session.
+        let is_swap = matches!(step, Step::CatchUp) && was_at_top && !followed;
+        if leave == Leave::Moves || is_swap {
+            continue;
+        }
+        if followed && (leave == Leave::Stays || stage.state.view.follows()) {
+            assert!(stage.state.view.follows(), "following goes on {}", place());
+            continue;
+        }
+        let item = stage.state.transcript.find(&key).map(|entry| Focus { entry, ..before.item });
+        let now = item.and_then(|item| due(Held { item, ..before }, &all, height));
+        match (item, now) {
+            (Some(item), Some(line)) => {
+                let found = stage.state.view.lines.iter().position(|line| focus_of(line) == Some(item));
+                assert_eq!(found, Some(line), "{before:?} {}", place());
+                assert!(
+                    !before.is_focus || stage.state.view.focus == Some(item),
+                    "the focus stays {}",
+                    place()
+                );
+            }
+            _ if all.iter().all(|(_, rows)| rows.is_empty()) => {}
+            _ => {
+                assert!(
+                    !before.is_focus || stage.line_of_focus().is_some(),
+                    "the focus is in sight {}",
+                    place()
+                )
+            }
+        }
+    }
+}
+
+/// Rule 5, and that a window that follows ends where the session ends.
+fn check_window(stage: &Stage, all: &[(EntryId, Vec<usize>)], height: usize, place: &dyn Fn() -> String) {
+    let state = &stage.state;
+    let total: usize = all.iter().map(|(_, rows)| rows.len()).sum();
+    let lines: &[Line] = &state.view.lines;
+    assert_eq!(lines.len(), total.min(height), "the window is full {}", place());
+    let entries: HashSet<EntryId> = state.sequence.order().iter().copied().collect();
+    assert_eq!(entries.len(), state.sequence.len(), "nothing is shown twice {}", place());
+    if state.view.follows()
+        && let Some(last) = lines.last()
+    {
+        let end = all.iter().rfind(|(_, rows)| !rows.is_empty());
+        assert_eq!(end.map(|(id, rows)| (*id, rows.len())), Some((last.entry, last.row + 1)), "{}", place());
+    }
+}
+
+/// Cases in every run of the tests; the variable asks for more.
+fn cases() -> u32 {
+    std::env::var("STEADY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_motions_move_what_is_read(
+        start in start(),
+        wide in any::<bool>(),
+        steps in proptest::collection::vec(step(), 1..40),
+    ) {
+        walk(&start, if wide { (120, 40) } else { (60, 20) }, &steps);
+    }
+}
