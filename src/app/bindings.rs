@@ -2,6 +2,7 @@
 //! from it.
 
 use super::action::{Action, Change, Kind, Quick, Way, What};
+use super::inspector::Tab;
 
 /// Keys for an action, with the words that explain it.
 pub struct Binding {
@@ -138,6 +139,22 @@ pub const BINDINGS: &[Binding] = &[
         "keys to the previous pane",
     ),
     bind(Group::Panes, &["i"], Action::Panes(Change::Inspector), "inspector of the item on or off"),
+    bind(
+        Group::Panes,
+        &["alt-1"],
+        Action::Inspect(Tab::Item),
+        "inspector: the call with its result, or the item",
+    ),
+    bind(
+        Group::Panes,
+        &["alt-2"],
+        Action::Inspect(Tab::Raw),
+        "inspector: its records as they are in the file",
+    ),
+    bind(Group::Panes, &["alt-3"], Action::Inspect(Tab::Diff), "inspector: what it changes"),
+    bind(Group::Panes, &["alt-4"], Action::Inspect(Tab::Context), "inspector: the context of its request"),
+    bind(Group::Panes, &["alt-5"], Action::Inspect(Tab::Timing), "inspector: when, how long, whose time"),
+    bind(Group::Panes, &["alt-6"], Action::Inspect(Tab::Why), "inspector: why it is shown as it is"),
     bind(Group::Panes, &["I"], Action::Panes(Change::Outline), "outline on or off"),
     bind(Group::Panes, &["ctrl-left"], Action::Panes(Change::DividerLeft), "the pane's divider to the left"),
     bind(

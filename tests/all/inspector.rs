@@ -477,3 +477,21 @@ fn inspect(path: &Path) -> usize {
     }
     rows
 }
+
+#[test]
+fn a_single_endless_line_is_not_laid_out_whole_and_none_of_it_is_lost_silently() {
+    let mut stage = Stage::made(WIDE);
+    let output = "字".repeat(2_000_000);
+    stage.add([
+        prompt("p", 0),
+        calls("m", 2, &[("a", "bash", "cat")]),
+        result("a", 3, &output, Verdict::Done),
+    ]);
+    on_call(&mut stage, 1);
+    let began = Instant::now();
+    stage.press("tab space space space");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(stage.state.inspector.is_cut, "more would come");
+    let area = divide(&stage.state).inspector;
+    assert!(stage.line(area.bottom() - 1).ends_with("more"), "{}", stage.line(area.bottom() - 1));
+}

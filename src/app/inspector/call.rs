@@ -106,13 +106,14 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut Page<'_>) {
                 take,
                 None,
             );
-            let part = wrap::head(text, page.left().saturating_mul(page.width()).max(256));
+            let (part, left_out) = page.part(text);
             for line in part.lines().take(page.left() + 1) {
                 let frame = indented(page, 2);
                 for line in wrap::wrap(&[Span::styled(line.to_owned(), style)], &frame) {
                     page.push(line, None, take);
                 }
             }
+            page.left_out(left_out);
         }
         Tree::Text(text) => page.named(name, &[Span::styled(text.to_string(), style)], take, None),
         Tree::Null | Tree::Bool(_) | Tree::Number(_) => {
@@ -137,7 +138,7 @@ fn indented(page: &Page<'_>, by: usize) -> Frame {
         width: page.width(),
         first: blank.clone(),
         rest: blank,
-        limit: page.left().max(1),
+        limit: page.left() + 1,
         cut: page.look.theme.glyphs().cut,
         sideways: None,
     }
@@ -194,13 +195,9 @@ pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>)
     }
     let (theme, text) = (page.look.theme, body.text_or_stub());
     let column = body.lines.max(1).to_string().len();
-    let wanted = page.left() + 1;
-    // A part that surely fills the rows that are wanted: no row holds more than four bytes a column.
-    let end = text.match_indices('\n').nth(wanted).map_or(text.len(), |(at, _)| at);
-    let part = text.get(..end).unwrap_or(text);
-    for (number, spans) in
-        ansi::lines(part, theme.text, theme.has_colour.then_some(theme.depth)).into_iter().enumerate()
-    {
+    let (part, left_out) = page.part(text);
+    let depth = theme.has_colour.then_some(theme.depth);
+    for (number, spans) in ansi::lines(part, theme.text, depth).into_iter().enumerate() {
         if page.left() == 0 {
             return page.push(Line::default(), None, take);
         }
@@ -215,6 +212,7 @@ pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>)
             page.push(line, None, take);
         }
     }
+    page.left_out(left_out);
 }
 
 fn earlier(subject: &Subject<'_>, page: &mut Page<'_>) {

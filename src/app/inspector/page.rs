@@ -4,11 +4,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::app::viewport::Focus;
+use crate::model::figures;
 use crate::render::row::{Look, Row};
 use crate::render::wrap::{self, Frame, Piece};
 
 /// Columns of names, with the blank behind them.
 pub const NAME: usize = 10;
+/// Text that takes more bytes for a column is not written by people.
+const BYTES_PER_COLUMN: usize = 8;
 
 /// A row of the inspector.
 #[derive(Clone, Debug)]
@@ -63,6 +66,25 @@ impl<'a> Page<'a> {
         let is_cut = self.facts.len() > self.limit;
         self.facts.truncate(self.limit);
         (self.facts, is_cut)
+    }
+
+    /// As much of a text as the rows that are wanted may show, and how many bytes that leaves out.
+    pub fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
+        let lines = self.left() + 1;
+        let end = text.match_indices('\n').nth(lines).map_or(text.len(), |(at, _)| at);
+        let part = wrap::head(text.get(..end).unwrap_or(text), lines * self.width() * BYTES_PER_COLUMN);
+        (part, text.len() - part.len())
+    }
+
+    /// Says how much of a text was left out, unless there is no room for more rows anyway.
+    pub fn left_out(&mut self, bytes: usize) {
+        if bytes > 0 && self.left() > 0 {
+            let size = figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+            self.say(
+                format!("{} {size} more in the file", self.look.theme.glyphs().ellipsis),
+                self.look.theme.dim,
+            );
+        }
     }
 
     /// A row, wrapped.
@@ -125,7 +147,7 @@ impl<'a> Page<'a> {
 
     fn wrapped(&mut self, spans: &[Piece], first: &[Piece], take: Take, target: Option<Focus>) {
         let rest = if first.is_empty() { Vec::new() } else { vec![Span::raw(" ".repeat(NAME))] };
-        let limit = self.left().max(1);
+        let limit = self.left() + 1;
         let cut = self.look.theme.glyphs().cut;
         let frame = Frame { width: self.width(), first: first.to_vec(), rest, limit, cut, sideways: None };
         for line in wrap::wrap(spans, &frame) {
