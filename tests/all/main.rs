@@ -41,4 +41,5 @@ mod screenshots;
 mod specs;
 mod stage;
 mod streams;
+mod taking;
 mod tidy;
