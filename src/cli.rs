@@ -3,6 +3,8 @@
 //!
 //! Invariant: [`Config::resolve`] is pure.
 
+mod check;
+mod pages;
 mod surroundings;
 
 use std::collections::HashMap;
@@ -13,16 +15,21 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use self::check::CheckArgs;
 pub use self::surroundings::Surroundings;
 
 use crate::analysis::prices::Prices;
+use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
+use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{doctor, list, show, stats};
+use crate::report::{self, doctor, list, show, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice, ViewConfig};
+use crate::runtime::graphics::Setup;
+use crate::runtime::look;
 use crate::settings::{self, Settings};
 
 /// Columns of text that does not go to a terminal.
@@ -44,6 +51,10 @@ pub enum Config {
     Print(show::Options),
     /// Write figures.
     Stats(stats::Options),
+    /// Write what is wrong with calls and results.
+    Check(report::check::Options),
+    /// Write which rules there are for that.
+    Rules(report::check::Form),
     /// Write how a file was understood.
     Doctor(doctor::Options),
     /// Write which sessions there are.
@@ -52,8 +63,12 @@ pub enum Config {
     Refuse(OpenError),
     /// Write a completion script.
     Completions(clap_complete::Shell),
+    /// Write manual pages.
+    Man(Vec<u8>),
     /// Write which keys do what.
     Keys(Keymap),
+    /// Write which colours there are.
+    Themes(themes::Options),
 }
 
 /// What was typed.
@@ -73,9 +88,6 @@ struct Args {
     /// The session to view, written as text if the output is not a terminal; without one, all sessions
     /// to choose from
     session: Option<OsString>,
-    /// Write which keys do what, and end
-    #[arg(long)]
-    keys: bool,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -118,6 +130,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Check calls and results against the rules of the providers; 1 if an error is found
+    Check(CheckArgs),
     /// List the sessions of all agents, newest first
     List(ListArgs),
     /// View a session that is being written right now, to try things out
@@ -132,6 +146,19 @@ enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Write the manual page, or that of a command
+    Man {
+        /// The command
+        command: Option<String>,
+    },
+    /// Write which keys do what
+    Keys,
+    /// Write which colours there are, with samples on a terminal
+    Themes {
+        /// When to write colours
+        #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+        color: ColorChoice,
     },
 }
 
@@ -208,9 +235,6 @@ impl Config {
         surroundings: Surroundings,
     ) -> Result<Self, clap::Error> {
         let args = Args::try_parse_from(arguments)?;
-        if args.keys {
-            return Ok(Self::Keys(read_settings(&surroundings).1));
-        }
         match (args.command, args.session) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some(session)) => Ok(match with_entry(&session, &surroundings.environment) {
@@ -248,6 +272,12 @@ impl Config {
                 Ok(target) => Self::Doctor(doctor::Options { target, json }),
                 Err(refusal) => Self::Refuse(refusal),
             },
+            Command::Check(args) if args.rules => Self::Rules(args.form()),
+            Command::Check(args) => {
+                let targets =
+                    args.sessions.iter().map(|one| target(one, &surroundings.environment)).collect();
+                Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
+            }
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))
@@ -257,15 +287,20 @@ impl Config {
                 return Err(Args::command().error(ErrorKind::InvalidValue, what));
             }
             Command::Completions { shell } => Self::Completions(shell),
+            Command::Man { command } => Self::Man(pages::manual(Args::command(), command.as_deref())?),
+            Command::Keys => Self::Keys(read_settings(&surroundings).1),
+            Command::Themes { color } => Self::Themes(themes::Options {
+                themes: look::all(surroundings.settings_folder.as_deref()),
+                depth: surroundings.depth(),
+                paper: paper(None, color, false, &surroundings),
+            }),
         })
     }
 }
 
 /// The completion script for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "tv", &mut script);
-    script
+    pages::completions(Args::command(), shell)
 }
 
 /// A database of several sessions leaves the choice to the reader.
@@ -278,7 +313,14 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
     let links = surroundings.has_links();
+    let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
+    let graphics = Setup {
+        choice: settings.images.unwrap_or_default(),
+        environment: surroundings.terminal.clone(),
+        is_plain: surroundings.no_color || ascii,
+        has_few_colours: depth == Depth::Sixteen,
+    };
     let Surroundings { no_color, clipboard, editor, colorfgbg, term, test_panic, environment, .. } =
         surroundings;
     let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
@@ -291,6 +333,7 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig
         no_color,
         ascii,
         links,
+        graphics,
         watch: watch(look.poll),
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),
@@ -301,7 +344,12 @@ fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig
         clipboard,
         entry: None,
         hints: settings.hints.unwrap_or(true),
+        columns: Columns {
+            sideways: (settings.wrap == Some(false)).then_some(0),
+            numbers: settings.gutter.unwrap_or_default(),
+        },
         keymap,
+        state,
         complaint,
         editor,
         colorfgbg,

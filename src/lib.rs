@@ -91,12 +91,25 @@
 //!   and within bounds; nothing in them can be read again by its place.
 //! * **A filter takes effect as a whole.** Facts are judged at once, texts on a thread; until all are
 //!   known, nothing moves. It judges blocks, and shows nothing else for the sake of context.
+//! * **Trees fold by their paths.** A row of a tree knows its node, and a node is a number made of its path,
+//!   so folds and the reader's place in a tree hold when it is laid out anew or has grown. A tree is open as
+//!   deep as its rows fit; JSON that is too large for a tree is read as a text, as far as it is shown.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
 //!   layout is plain at first and a thread of its own colours what was asked for.
 //! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each
-//!   cell ([`render::link`]), so the difference of two frames may write any of them alone. Images are half
-//!   blocks: cells like all others, which scroll, overlap and pass through multiplexers. A thread decodes
-//!   them out of their records, within limits, and keeps only what is small.
+//!   cell ([`render::link`]), so the difference of two frames may write any of them alone. A thread decodes
+//!   images out of their records, within limits, and keeps only what is small.
+//! * **Images are half blocks first.** They are cells like all others, which scroll, overlap and pass through
+//!   multiplexers, and they are there before anything else is made. What a terminal can do beyond that lies
+//!   over them: cells that name a place in an image ([`render::picture::kitty`]), or, where images cannot be
+//!   named, a picture for each row of cells, written when the frame is out and again when it moved or was
+//!   covered (`runtime::gallery`). A row that is partly covered stays half blocks. Encoded here are only pixels
+//!   that were decoded here; no byte of a file goes on. The crate for this (`ratatui-image`) asks and waits for
+//!   answers, changes the settings of tmux, sends an image with a cell that may be covered or never drawn,
+//!   takes none away, and leaves a hole where a pop-up was.
+//! * **Which graphics a terminal has is known by its name.** Knowing a protocol is not enough, and cells that
+//!   name an image cannot be asked for. The questions go out after the first frame; for a moment the bytes
+//!   that come are read by `runtime::answers`, because the library for keys drops most answers.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
@@ -104,6 +117,9 @@
 //!   the keys and the screen are the same. The session behind goes on being followed until another one is
 //!   opened; [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions are
 //!   told one by one and matched in steps, so a key costs the same with ten sessions and with ten thousand.
+//! * **A finding is judged from what stays in memory.** What the lint must know of bodies is read off when they are
+//!   decoded ([`model::signs`]), so it needs no second look at the disk and finds the same in a session that is read
+//!   whole and in one that grows; each judgement names the entries that it looked at ([`analysis::lint`]).
 //! * **Of a database the SQL is the format's, running it the source's.** A format says by
 //!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
 //!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it

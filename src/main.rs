@@ -12,9 +12,11 @@ use tv::cli::{Config, Surroundings, completions, own_prices};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
-use tv::report::{doctor, list, show, stats};
+use tv::report::{check, doctor, list, show, stats, themes};
 use tv::runtime;
 
+/// The answer is no: something was found.
+const FOUND: u8 = 1;
 /// It could not be done.
 const FAILED: u8 = 2;
 /// The user interrupted it.
@@ -42,6 +44,8 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
         }
         Config::Show(options) | Config::Print(options) => show::write(options, &mut out)?,
         Config::Stats(options) => stats::write(options, now(), &mut out)?,
+        Config::Check(options) => check::write(options, &mut out)?,
+        Config::Rules(form) => check::write_rules(*form, &mut out)?,
         Config::Doctor(options) => doctor::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
@@ -49,6 +53,11 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
             out.write_all(&completions(*shell))?;
             Outcome::Complete
         }
+        Config::Man(page) => {
+            out.write_all(page)?;
+            Outcome::Complete
+        }
+        Config::Themes(options) => themes::write(options, &mut out)?,
         Config::Keys(keymap) => {
             out.write_all(keymap.listing().as_bytes())?;
             Outcome::Complete
@@ -57,6 +66,7 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
     out.flush()?;
     Ok(match outcome {
         Outcome::Complete => ExitCode::SUCCESS,
+        Outcome::Found => ExitCode::from(FOUND),
         Outcome::Interrupted => ExitCode::from(INTERRUPTED),
         Outcome::Failed(failures) => {
             for failure in failures {

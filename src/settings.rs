@@ -3,6 +3,7 @@
 //!
 //! Invariant: never fails. What is understood counts, whatever stands beside it.
 
+pub mod memory;
 mod prices;
 mod table;
 pub mod themes;
@@ -15,8 +16,10 @@ use toml::de::{DeTable, DeValue};
 use self::table::{in_order, place_of};
 use crate::analysis::prices::Prices;
 use crate::app::action::Action;
+use crate::app::columns::Numbers;
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
+use crate::render::picture::canvas::Choice;
 
 /// What the file says; `None` where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +42,14 @@ pub struct Settings {
     pub mouse: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
+    /// Long lines wrapped.
+    pub wrap: Option<bool>,
+    /// Numbers beside the text.
+    pub gutter: Option<Numbers>,
+    /// Whether marks and the like are kept for the next time.
+    pub state: Option<bool>,
+    /// How images are shown.
+    pub images: Option<Choice>,
     /// Whose keys.
     pub preset: Preset,
     /// Keys of single actions.
@@ -83,6 +94,13 @@ impl Reading<'_> {
             "strip" => self.settings.strip = self.switch(value),
             "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
+            "wrap" => self.settings.wrap = self.switch(value),
+            "gutter" => {
+                let numbers = value.get_ref().as_str().and_then(Numbers::named);
+                self.settings.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
+            }
+            "state" => self.settings.state = self.switch(value),
+            "images" => self.settings.images = self.images(value),
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),
@@ -144,6 +162,16 @@ impl Reading<'_> {
         self.wanted(level.filter(|level| (1..=5).contains(level)), value, "a level is 1 to 5")
     }
 
+    fn images(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Choice> {
+        match value.get_ref().as_str().unwrap_or_default().parse::<Choice>() {
+            Ok(choice) => Some(choice),
+            Err(why) => {
+                self.complain(value.span().start, &why);
+                None
+            }
+        }
+    }
+
     fn finish(mut self) -> Settings {
         self.complaints.sort();
         let told = self.complaints.iter().map(|(at, what)| format!("{}: {what}", place_of(self.text, *at)));
@@ -168,15 +196,17 @@ mod tests {
     use super::parse;
     use crate::app::action::{Action, Kind, Way};
     use crate::app::keymap::Preset;
+    use crate::render::picture::canvas::{Choice, Means};
 
     #[test]
     fn settings_are_read() {
         let settings = parse(
-            "theme = \"nord\"\nlevel = 4\nhints = false\n[keys]\npreset = \"vim\"\n\
+            "theme = \"nord\"\nlevel = 4\nhints = false\nimages = \"sixel\"\n[keys]\npreset = \"vim\"\n\
              next-error = \"x\"\nhelp = [\"F1\", \"g h\"]\n",
         );
         assert_eq!(settings.complaints, Vec::<String>::new());
         assert_eq!(settings.theme.as_deref(), Some("nord"));
+        assert_eq!(settings.images, Some(Choice::Only(Means::Sixel)));
         assert_eq!((settings.level, settings.hints, settings.preset), (Some(4), Some(false), Preset::Vim));
         assert_eq!(
             settings.keys.first().map(|(action, _)| *action),

@@ -4,6 +4,7 @@
 //! is as it was.
 
 use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::{Hide, Show};
@@ -22,6 +23,8 @@ const FRAME_BYTES: usize = 1 << 18;
 
 /// Whether the terminal is in our hands, for the panic hook.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// What must be written before the terminal is given back.
+static OWED: Mutex<String> = Mutex::new(String::new());
 
 /// Whether the terminal is to tell of the mouse while it is in our hands.
 static MOUSE: AtomicBool = AtomicBool::new(false);
@@ -84,12 +87,23 @@ fn tell_mouse(is_on: bool) -> io::Result<()> {
 /// Gives the terminal back. Errors are ignored: the terminal may be gone.
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
+        // A panic may come while it is changed; then there is nothing to be done.
+        if let Ok(owed) = OWED.try_lock() {
+            let _ = io::stdout().write_all(owed.as_bytes());
+        }
         if MOUSE.load(Ordering::SeqCst) {
             let _ = tell_mouse(false);
         }
         let _ =
             execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
+    }
+}
+
+/// What must be written before the terminal is given back, in place of what it was so far.
+pub fn owe(what: String) {
+    if let Ok(mut owed) = OWED.lock() {
+        *owed = what;
     }
 }
 
@@ -105,12 +119,23 @@ impl Screen {
         self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
     }
 
-    /// Paints a frame; only what changed is written, in one piece.
-    pub fn draw(&mut self, paint: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    /// Paints a frame; only what changed is written, in one piece with what goes before it, and what the
+    /// painter wants to be written after it.
+    pub fn draw(&mut self, before: &str, paint: impl FnOnce(&mut Frame<'_>) -> String) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(paint)?;
+        self.terminal.backend_mut().write_all(before.as_bytes())?;
+        let mut after = String::new();
+        self.terminal.draw(|frame| after = paint(frame))?;
+        self.terminal.backend_mut().write_all(after.as_bytes())?;
         queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         self.terminal.backend_mut().flush()
+    }
+
+    /// Pixels of a cell, across and down, if the terminal tells its size in pixels.
+    pub fn cell() -> Option<(u16, u16)> {
+        let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+        let cell = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
+        Some(cell).filter(|(width, height)| *width > 0 && *height > 0)
     }
 
     /// Makes the next frame paint every cell.

@@ -64,7 +64,7 @@ const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
 /// Without a write for this long a mark of a running session is taken for left behind.
 const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
 /// After this long nobody is expected to come back with the next prompt.
-const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
+pub const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
 
 /// Tools that ask the user, without case and punctuation.
 const ASKING: &[&str] = &[
@@ -160,7 +160,8 @@ fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Moment>)> {
     Some((call, call.started.or(answer.at)))
 }
 
-fn asks(call: &ToolCall) -> bool {
+/// Whether a call asks the user, so that its time is the user's.
+pub fn asks(call: &ToolCall) -> bool {
     let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     ASKING.contains(&name.as_str())

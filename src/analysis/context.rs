@@ -1,7 +1,7 @@
 //! How full the model's context is.
 
 use super::{models, prices};
-use crate::model::entry::{BlockKind, Break, Entry};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
@@ -18,9 +18,33 @@ pub struct ContextUse {
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     let (request, usage) = transcript.last_request()?;
     let tokens = compacted_to(transcript).unwrap_or_else(|| usage.total());
+    Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
+}
+
+/// The size of the window that a request had, recorded or known from the model's name.
+pub fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -> Option<u64> {
     let model = request.model.as_ref().or(transcript.meta().model.as_ref());
-    let window = transcript.meta().window.or_else(|| window_of_model(model?, tokens));
-    Some(ContextUse { tokens, window })
+    transcript.meta().window.or_else(|| window_of_model(model?, tokens))
+}
+
+/// The request before the entry at a place, in its lane, and a compaction between the two. Not more than
+/// so many entries are looked at.
+pub fn before(transcript: &Transcript, place: usize, most: usize) -> (Option<EntryId>, Option<EntryId>) {
+    let order = transcript.order().get(..place).unwrap_or_default();
+    let lane = transcript.order().get(place).and_then(|id| transcript.get(*id)).map(|entry| &entry.lane);
+    let mut compaction = None;
+    for id in order.iter().rev().take(most) {
+        let Some(entry) = transcript.get(*id).filter(|entry| Some(&entry.lane) == lane) else { continue };
+        let is_compaction =
+            |block: &Block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
+        if entry.blocks.iter().any(is_compaction) {
+            compaction = compaction.or(Some(*id));
+        }
+        if is_request(entry) {
+            return (Some(*id), compaction);
+        }
+    }
+    (None, compaction)
 }
 
 /// The tokens that a compaction left, if no request followed it.
@@ -36,7 +60,8 @@ fn compacted_to(transcript: &Transcript) -> Option<u64> {
         })
 }
 
-fn is_request(entry: &Entry) -> bool {
+/// Whether an entry is a request that records its prompt.
+pub fn is_request(entry: &Entry) -> bool {
     entry.usage.as_ref().is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
 }
 

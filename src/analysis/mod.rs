@@ -1,10 +1,14 @@
 //! Judgements over a transcript. Pure: "now" is a parameter.
 
 pub mod activity;
+pub mod calls;
 pub mod context;
 pub mod cost;
+pub mod ledger;
+pub mod lint;
 pub mod models;
 pub mod oddities;
 pub mod pairing;
 pub mod phrases;
+pub mod plans;
 pub mod prices;

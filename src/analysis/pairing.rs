@@ -123,6 +123,7 @@ mod tests {
     fn result(out: &mut Batch, key: &str, call: &str, verdict: Verdict) {
         let result = ToolResult {
             key: Text::clean(key),
+            tool: None,
             verdict,
             body: out.output("done"),
             patch: None,

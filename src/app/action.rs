@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::inspector::Tab;
+
 /// One thing a reader can do. Each has a name for configuration, palette and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -92,6 +94,16 @@ pub enum Action {
     Forward,
     /// Another division of the screen, or the keys to another pane.
     Panes(Change),
+    /// Wrap long lines, or cut them.
+    ToggleWrap,
+    /// Scroll long lines sideways.
+    Sideways(Way),
+    /// Numbers beside the text: lines, bytes, none.
+    ToggleGutter,
+    /// List what is wrong with calls and results.
+    Checks,
+    /// A tab of the inspector.
+    Inspect(Tab),
     /// Choose a session.
     Sessions,
     /// Type a command.
@@ -139,6 +151,8 @@ pub enum Kind {
     Costly,
     /// A pause.
     Gap,
+    /// What is new since the last time.
+    News,
 }
 
 /// Filters that need no typing.
@@ -244,6 +258,8 @@ const NAMES: &[(&str, Action)] = &[
     ("previous-expensive-turn", Action::Seek(Kind::Costly, Way::Previous)),
     ("next-gap", Action::Seek(Kind::Gap, Way::Next)),
     ("previous-gap", Action::Seek(Kind::Gap, Way::Previous)),
+    ("next-new", Action::Seek(Kind::News, Way::Next)),
+    ("previous-new", Action::Seek(Kind::News, Way::Previous)),
     ("branch", Action::Branch),
     ("next-same-id", Action::SameId(Way::Next)),
     ("previous-same-id", Action::SameId(Way::Previous)),
@@ -299,6 +315,17 @@ const NAMES: &[(&str, Action)] = &[
     ("previous-pane", Action::Panes(Change::Focus(Way::Previous))),
     ("divider-left", Action::Panes(Change::DividerLeft)),
     ("divider-right", Action::Panes(Change::DividerRight)),
+    ("toggle-wrap", Action::ToggleWrap),
+    ("scroll-right", Action::Sideways(Way::Next)),
+    ("scroll-left", Action::Sideways(Way::Previous)),
+    ("toggle-gutter", Action::ToggleGutter),
+    ("checks", Action::Checks),
+    ("inspect-item", Action::Inspect(Tab::Item)),
+    ("inspect-raw", Action::Inspect(Tab::Raw)),
+    ("inspect-diff", Action::Inspect(Tab::Diff)),
+    ("inspect-context", Action::Inspect(Tab::Context)),
+    ("inspect-timing", Action::Inspect(Tab::Timing)),
+    ("inspect-why", Action::Inspect(Tab::Why)),
     ("sessions", Action::Sessions),
     ("command", Action::Palette),
     ("help", Action::Help),

@@ -6,17 +6,21 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
+use super::checks;
 use super::effect::Effect;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
 use super::mode::Mode;
-use super::panes::{Frame, divide};
+use super::news;
+use super::outline;
+use super::panes::{self, Frame, Pane, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
 use super::state::State;
+use super::strip;
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};
 use crate::analysis::{activity, context, cost, phrases};
@@ -33,6 +37,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     state.transcript.settle();
     branch_folds::notice(state);
     refresh_facts(state);
+    checks::refresh(state);
     refresh_sequence(state);
     let seen = state.colours.generation() + state.pictures.generation();
     if state.colours_seen != seen {
@@ -55,8 +60,10 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         }
     }
     arrange_sides(state, frame);
-    inspector::arrange(state, &frame);
-    page(state, &shown)
+    let mut effects = page(state, &shown);
+    effects.extend(inspector::arrange(state, &frame));
+    strip::arrange(state, &frame);
+    effects
 }
 
 /// Fills the window; what is new and in sight is no longer unseen.
@@ -82,6 +89,7 @@ pub fn with_layouts<T>(
         folds: &state.folds,
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
+        news: state.news.as_ref(),
         look: Look {
             width,
             level: state.level,
@@ -89,6 +97,7 @@ pub fn with_layouts<T>(
             times: width >= 60,
             theme: &state.theme,
             colours: &state.colours,
+            sideways: state.columns.sideways,
             pictures: Some(&state.pictures),
         },
         cache: &mut state.cache,
@@ -99,11 +108,24 @@ pub fn with_layouts<T>(
 fn refresh_facts(state: &mut State) {
     if state.stale.facts {
         state.stale.facts = false;
+        state.turn_cost = None;
         state.context = context::of(&state.transcript);
         state.cost = phrases::cost(&cost::of(state.transcript.totals()))
             .unwrap_or_else(|| unknown_price(&state.transcript));
     }
     state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+}
+
+/// The cost of the focused turn, found anew if that is another one or has changed.
+fn refresh_turn(state: &mut State, turn: Option<usize>) {
+    let known = state.turn_cost.as_ref().map(|(turn, _)| *turn);
+    if known == turn {
+        return;
+    }
+    state.turn_cost = turn.map(|turn| {
+        let facts = state.transcript.turn_facts(turn);
+        (turn, phrases::cost(&cost::of(&facts.totals)).unwrap_or_default())
+    });
 }
 
 /// Tokens were spent, and no price is known.
@@ -128,6 +150,7 @@ pub fn refresh_sequence(state: &mut State) {
     };
     state.sequence.rebuild(&state.transcript, &wanted);
     keep_place(state, &before);
+    news::place(state);
     let rows = state
         .sequence
         .order()
@@ -154,7 +177,7 @@ fn keep_place(state: &mut State, before: &Sequence) {
     if let Anchor::Row { entry, line, .. } = state.view.anchor
         && let Some(Focus { entry, block }) = instead_of(entry)
     {
-        state.view.anchor = Anchor::Row { entry, block, row: 0, line };
+        state.view.anchor = Anchor::Row { entry, block, row: 0, node: None, line };
     }
     if let Some(focus) = state.view.focus.and_then(|focus| instead_of(focus.entry)) {
         state.view.focus = Some(focus);
@@ -175,11 +198,19 @@ pub fn estimate(entry: &Entry, level: Level) -> u32 {
 }
 
 fn arrange_sides(state: &mut State, frame: Frame) {
+    let current = state.focused_turn();
+    refresh_turn(state, current);
     if frame.outline.width > 0 {
-        let current = state.focused_turn();
         let focused = state.view.focus.map(|focus| focus.entry);
-        let height = usize::from(frame.outline.height.saturating_sub(1));
-        state.outline.arrange(&state.transcript, focused, current, height);
+        let has_keys = panes::focused(state) == Pane::Outline;
+        state.outline.arrange(&outline::Wanted {
+            transcript: &state.transcript,
+            focused,
+            turn: current,
+            height: usize::from(frame.outline.height),
+            has_keys,
+            glyphs: state.theme.glyphs(),
+        });
     }
     if state.stale.spine {
         state.stale.spine = false;
@@ -225,6 +256,14 @@ fn page(state: &mut State, shown: &HashSet<EntryId>) -> Vec<Effect> {
             entries.push(*id);
             origins.extend(from);
         }
+    }
+    for (id, holder) in std::mem::take(&mut state.cache.wanted) {
+        let Some(entry) = state.transcript.get(holder).filter(|_| state.asked.insert(holder)) else {
+            continue;
+        };
+        let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+        origins.extend(bodies.filter(|body| body.is_away()).map(|body| body.from));
+        entries.extend([holder, id]);
     }
     if entries.is_empty() {
         return Vec::new();

@@ -6,9 +6,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
+use super::columns::Numbers;
 use super::filter::expression::Expr;
 use super::filter::parse;
 use crate::model::moment::{Clock, Moment};
+use crate::render::picture::canvas::Choice;
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,8 @@ pub enum Command {
     Filter(Expr),
     /// Pipe the item's record to a shell command.
     Pipe(String),
+    /// Delete what is kept of the session.
+    Forget,
 }
 
 /// A place in the session.
@@ -57,6 +61,12 @@ pub enum Setting {
     Inspector(bool),
     /// The time strip.
     Strip(bool),
+    /// Long lines wrapped.
+    Wrap(bool),
+    /// Numbers in the gutter.
+    Gutter(Numbers),
+    /// How images are shown.
+    Images(Choice),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -82,13 +92,17 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
+    Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
     Form { name: "set", argument: "[no]mouse", doc: "wheel, clicks, dividers" },
+    Form { name: "set", argument: "[no]wrap", doc: "long lines wrapped, or cut" },
+    Form { name: "set", argument: "gutter=none|lines|bytes", doc: "numbers beside the text" },
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
     Form { name: "set", argument: "[no]strip", doc: "the time strip" },
+    Form { name: "set", argument: "images=auto|kitty|iterm2|sixel|blocks|off", doc: "how images are shown" },
 ];
 
 impl FromStr for Command {
@@ -108,6 +122,7 @@ impl FromStr for Command {
                     .map(Self::Filter)
                     .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
             }
+            _ if typed == "forget" => return Ok(Self::Forget),
             _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
         };
         what.map_err(|_unknown: String| format!("no command is called {typed}"))
@@ -122,6 +137,7 @@ impl fmt::Display for Command {
             Self::Set(setting) => write!(f, "set {setting}"),
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
+            Self::Forget => f.write_str("forget"),
         }
     }
 }
@@ -164,6 +180,13 @@ impl FromStr for Setting {
         if let Some(name) = typed.strip_prefix("theme=") {
             return Ok(Self::Theme(name.to_owned()));
         }
+        if let Some(name) = typed.strip_prefix("gutter=") {
+            let wrong = || "a gutter is none, lines or bytes".to_owned();
+            return Numbers::named(name).map(Self::Gutter).ok_or_else(wrong);
+        }
+        if let Some(choice) = typed.strip_prefix("images=") {
+            return choice.parse().map(Self::Images);
+        }
         if let Some((name, word @ ("on" | "off"))) = typed.split_once(' ') {
             let no = if word == "on" { "" } else { "no" };
             return format!("{no}{}", name.trim()).parse();
@@ -176,6 +199,7 @@ impl FromStr for Setting {
             "mouse" => Ok(Self::Mouse(is_on)),
             "inspector" => Ok(Self::Inspector(is_on)),
             "strip" => Ok(Self::Strip(is_on)),
+            "wrap" => Ok(Self::Wrap(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
         }
     }
@@ -185,12 +209,15 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, is_on) = match self {
             Self::Theme(name) => return write!(f, "theme={name}"),
+            Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
+            Self::Images(choice) => return write!(f, "images={choice}"),
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
             Self::Mouse(is_on) => ("mouse", is_on),
             Self::Inspector(is_on) => ("inspector", is_on),
             Self::Strip(is_on) => ("strip", is_on),
+            Self::Wrap(is_on) => ("wrap", is_on),
         };
         write!(f, "{}{name}", if *is_on { "" } else { "no" })
     }
@@ -211,11 +238,15 @@ mod tests {
             "goto 2026-01-31 10:42",
             "set theme=nord",
             "set nohints",
+            "set images=sixel",
             "set outline",
             "set nomouse",
             "pipe jq -r .type | less",
+            "forget",
             "set noinspector",
             "set strip",
+            "set nowrap",
+            "set gutter=bytes",
             "filter tool:bash -(err or dur>10s)",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
@@ -228,7 +259,7 @@ mod tests {
         assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
         assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
         assert!("10:42".parse::<Command>().is_ok());
-        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "25:99"] {
+        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "set images=warp", "25:99"] {
             assert!(typed.parse::<Command>().is_err(), "{typed}");
         }
     }

@@ -8,6 +8,7 @@ use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
 use crate::model::record::Origin;
+use crate::render::picture::canvas::Choice;
 
 /// What the runtime is to do; the state itself touches nothing outside.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub enum Effect {
     CopyRecords(Vec<Origin>),
     /// Show records raw.
     ShowRecords(Vec<Origin>),
+    /// Read records for the inspector.
+    Inspect(Vec<Origin>),
     /// Give the JSON of records to a shell command, one a line.
     Pipe {
         /// The command.
@@ -46,6 +49,8 @@ pub enum Effect {
     View(Image),
     /// Use the colours with this name.
     Theme(String),
+    /// Show images so.
+    Images(Choice),
     /// Look for sessions, and go on looking.
     Seek,
     /// Stop looking.
@@ -56,6 +61,10 @@ pub enum Effect {
     Open(Place),
     /// Leave the session for the picker.
     Leave,
+    /// Keep the marks for the next time.
+    Remember,
+    /// Delete what is kept of the session.
+    Forget,
     /// Read the session anew.
     Reload,
     /// Draw everything anew.

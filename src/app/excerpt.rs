@@ -50,6 +50,21 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
     }
 }
 
+/// Takes a value out of the input of a call, by its place.
+pub fn value(entry: &Entry, block: usize, number: usize) -> Excerpt {
+    let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
+        return Excerpt::Nothing("only tool calls have an input");
+    };
+    match call.input.tree() {
+        Some(Tree::Map(members)) => match members.get(number) {
+            Some((_, Tree::Text(text))) => Excerpt::Text(text.to_string()),
+            Some((_, value)) => Excerpt::Text(json(value)),
+            None => Excerpt::Nothing("the input has no such value"),
+        },
+        _ => whole(&call.input),
+    }
+}
+
 /// All of a block as its author wrote it, with what is folded away: of a call what it did, and what came of
 /// it.
 pub fn of_block(entry: &Entry, block: usize) -> Excerpt {

@@ -7,6 +7,7 @@ use super::effect::Effect;
 use super::filtering;
 use super::mode::Mode;
 use super::moving;
+use super::news;
 use super::search::{AtHit, Sought};
 use super::searching;
 use super::sequence::{Wanted, starter_of, turn_of};
@@ -69,7 +70,7 @@ fn tell(state: &mut State, feed: Feed) -> Vec<Effect> {
         }
         Feed::CaughtUp => return caught_up(state),
         Feed::Bodies(contents) => {
-            let entries: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+            let entries: Vec<EntryId> = in_sight(state).collect();
             fill(state, &entries, &contents);
         }
         Feed::File { id, path } => note_file(state, id, path),
@@ -105,7 +106,9 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         return Vec::new();
     }
     state.stale.facts = true;
+    state.findings.note(&touched);
     state.searchable = None;
+    state.evidence.note(&state.transcript, &touched);
     note_rows(state, &touched);
     let effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
@@ -116,7 +119,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
         searching::search_new(state, &ids);
     }
-    let shown: Vec<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
+    let shown: Vec<EntryId> = in_sight(state).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
     effects
 }
@@ -136,6 +139,7 @@ fn note_rows(state: &mut State, touched: &Touched) {
     for id in touched.added.iter().chain(&touched.changed) {
         state.cache.forget(*id);
         state.asked.remove(id);
+        state.outline.note(&state.transcript, *id);
     }
     if touched.lanes {
         state.outline.clear();
@@ -206,7 +210,11 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
 fn caught_up(state: &mut State) -> Vec<Effect> {
     state.progress = None;
     state.is_caught_up = true;
-    let Some(whole) = state.whole.take() else { return Vec::new() };
+    let Some(whole) = state.whole.take() else {
+        news::settle(state);
+        state.stale.sequence |= state.seen.is_some();
+        return Vec::new();
+    };
     // Who went to the beginning of the preview wants the beginning of the session.
     let first = state.view.lines.first().map(|line| (state.sequence.place_of(line.entry), line.row));
     let was_at_top = !state.view.follows() && first == Some((Some(0), 0));
@@ -215,8 +223,8 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
     let moved = |focus: Focus| now_at(key_of(focus.entry)).map(|entry| Focus { entry, ..focus });
     let moved_anchor = |anchor: Anchor| match anchor {
-        Anchor::Row { entry, block, row, line } => {
-            now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, line })
+        Anchor::Row { entry, block, row, node, line } => {
+            now_at(key_of(entry)).map_or(Anchor::Tail, |entry| Anchor::Row { entry, block, row, node, line })
         }
         Anchor::Tail => Anchor::Tail,
     };
@@ -244,10 +252,15 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.view.lines.clear();
     state.cache.clear();
     state.outline.clear();
+    state.findings.reset();
+    state.inspector.clear();
+    state.strip.clear();
+    state.evidence.clear();
     state.asked.clear();
     state.stale.sequence = true;
     state.stale.facts = true;
     state.transcript.settle();
+    news::settle(state);
     state.transcript.release(BODY_BUDGET, |_| false);
     if was_at_top {
         state.view.ask(Motion::Top);
@@ -257,13 +270,22 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     effects
 }
 
+/// Entries of the window and of the inspector.
+fn in_sight(state: &State) -> impl Iterator<Item = EntryId> {
+    let inspected = state.inspector.shown().map(|focus| focus.entry);
+    state.view.lines.iter().map(|line| line.entry).chain(inspected)
+}
+
 /// Puts bodies back that were read again.
 pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
     for id in state.transcript.fill(entries, contents) {
-        state.cache.forget(id);
         state.asked.remove(&id);
     }
-    let shown: Vec<EntryId> =
-        state.view.lines.iter().map(|line| line.entry).chain(entries.iter().copied()).collect();
+    // Entries wait for the bodies of others, too.
+    for id in entries {
+        state.cache.forget(*id);
+    }
+    state.evidence.learn(&state.transcript, entries);
+    let shown: Vec<EntryId> = in_sight(state).chain(entries.iter().copied()).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
 }

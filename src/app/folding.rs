@@ -6,10 +6,11 @@ use super::effect::Effect;
 use super::moving::{jump, seek_on};
 use super::seek;
 use super::state::State;
-use super::viewport::Focus;
+use super::viewport::{Focus, Motion};
 use crate::model::body::Image;
 use crate::model::entry::BlockKind;
 use crate::model::text::Name;
+use crate::render::nodes::Node;
 use crate::render::row::{Fold, Level};
 
 /// Another level of detail; folds by hand are forgotten.
@@ -46,9 +47,60 @@ pub fn open(state: &mut State, focus: Focus) {
     set_fold(state, focus, Fold::Open);
 }
 
+fn set_node(state: &mut State, focus: Focus, node: Node, is_open: bool) {
+    let Some(key) = state.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
+    state.folds.set_node(&key, node.id, is_open);
+    state.view.ask(Motion::Pause);
+    state.cache.forget(focus.entry);
+}
+
+/// Opens or closes the node of a tree at which the reader is. Answers whether there is one.
+fn toggle_node(state: &mut State, focus: Focus) -> bool {
+    let Some(node) = state.view.node() else { return false };
+    match (node.is_open, node.parent) {
+        (Some(is_open), _) => set_node(state, focus, node, !is_open),
+        // What cannot fold folds what holds it.
+        (None, Some(parent)) => {
+            state.view.ask(Motion::ToNode(parent));
+            let held_by = Node { id: parent, parent: None, is_open: Some(true) };
+            set_node(state, focus, held_by, false);
+        }
+        (None, None) => return false,
+    }
+    true
+}
+
+/// Closes the node at which the reader is, or goes to what holds it. Answers whether there is one.
+fn collapse_node(state: &mut State, focus: Focus) -> bool {
+    let Some(node) = state.view.node() else { return false };
+    match (node.is_open, node.parent) {
+        (Some(true), _) => set_node(state, focus, node, false),
+        (_, Some(parent)) => state.view.ask(Motion::ToNode(parent)),
+        (_, None) => {
+            state.view.forget_node();
+            state.view.ask(Motion::Show(focus));
+        }
+    }
+    true
+}
+
+/// Opens the node at which the reader is; goes into one that is open. Answers whether there is one.
+fn expand_node(state: &mut State, focus: Focus) -> bool {
+    let Some(node) = state.view.node() else { return false };
+    match node.is_open {
+        Some(false) => set_node(state, focus, node, true),
+        Some(true) => state.view.ask(Motion::Items(1)),
+        None => state.say("nothing is folded here; h goes to what holds it"),
+    }
+    true
+}
+
 /// The next state of the focused item's fold.
 pub fn toggle_fold(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    if toggle_node(state, focus) {
+        return;
+    }
     if branch_folds::unfold(state, focus) {
         return;
     }
@@ -64,6 +116,9 @@ pub fn toggle_fold(state: &mut State) {
 /// First the sub-agent of a call, then its fold, then to what holds the item.
 pub fn collapse(state: &mut State) {
     let Some(focus) = state.view.focus else { return };
+    if collapse_node(state, focus) {
+        return;
+    }
     if let Some(lane) = lane_under(state, focus).filter(|lane| state.open_lanes.contains(lane)) {
         state.open_lanes.remove(&lane);
         state.stale.sequence = true;
@@ -84,7 +139,7 @@ pub fn collapse(state: &mut State) {
 /// Opens the fold of the focused item, or the sub-agent under it.
 pub fn expand(state: &mut State) -> Vec<Effect> {
     let Some(focus) = state.view.focus else { return Vec::new() };
-    if branch_folds::unfold(state, focus) {
+    if expand_node(state, focus) || branch_folds::unfold(state, focus) {
         return Vec::new();
     }
     let fold = fold_of(state, focus);

@@ -4,12 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::model::body::Key;
+use crate::render::nodes::{NodeFolds, NodeId};
 use crate::render::row::Fold;
 
 /// Folds by entry and place of the block.
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
     by_hand: HashMap<Key, Vec<Fold>>,
+    nodes: HashMap<Key, NodeFolds>,
     /// Numbers of branches of which only one row is shown.
     branches: HashSet<usize>,
 }
@@ -36,6 +38,24 @@ impl Folds {
         }
     }
 
+    /// The nodes of an entry's trees that were folded by hand, if any were.
+    pub fn nodes(&self, entry: &Key) -> Option<&NodeFolds> {
+        self.nodes.get(entry)
+    }
+
+    /// Opens or closes a node of a tree.
+    pub fn set_node(&mut self, entry: &Key, node: NodeId, is_open: bool) {
+        self.nodes.entry(entry.clone()).or_default().set(node, is_open);
+    }
+
+    /// Opens all nodes of a block. Answers whether that is news.
+    pub fn open_nodes(&mut self, entry: &Key, block: usize) -> bool {
+        let nodes = self.nodes.entry(entry.clone()).or_default();
+        let was_whole = nodes.is_whole(block);
+        nodes.open_all(block);
+        !was_whole
+    }
+
     /// The branches that are folded.
     pub fn branches(&self) -> &HashSet<usize> {
         &self.branches
@@ -53,6 +73,7 @@ impl Folds {
     /// Forgets all folds.
     pub fn clear(&mut self) {
         self.by_hand.clear();
+        self.nodes.clear();
         self.branches.clear();
     }
 }

@@ -7,22 +7,42 @@ const KEPT: usize = 100;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     lines: Vec<String>,
+    /// Those that were typed since the program began.
+    fresh: Vec<String>,
     at: Option<usize>,
     draft: String,
 }
 
 impl History {
+    /// What was typed in earlier runs of the program, the newest last.
+    pub fn of(lines: Vec<String>) -> Self {
+        let superfluous = lines.len().saturating_sub(KEPT);
+        Self { lines: lines.into_iter().skip(superfluous).collect(), ..Self::default() }
+    }
+
     /// Keeps a line that was finished.
     pub fn keep(&mut self, line: &str) {
         self.at = None;
         if line.is_empty() {
             return;
         }
-        self.lines.retain(|known| known != line);
-        self.lines.push(line.to_owned());
-        if self.lines.len() > KEPT {
-            self.lines.remove(0);
+        for lines in [&mut self.lines, &mut self.fresh] {
+            lines.retain(|known| known != line);
+            lines.push(line.to_owned());
+            if lines.len() > KEPT {
+                lines.remove(0);
+            }
         }
+    }
+
+    /// All lines, the newest last.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// The lines that were typed since the program began, the newest last.
+    pub fn fresh(&self) -> &[String] {
+        &self.fresh
     }
 
     /// The line before (`older`) or after the one called back last. What was being typed comes after the
@@ -50,6 +70,19 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::History;
+
+    #[test]
+    fn what_was_typed_earlier_is_older_and_not_fresh() {
+        let mut history = History::of((0..150).map(|n| n.to_string()).collect());
+        assert_eq!((history.lines().len(), history.lines().first().map(String::as_str)), (100, Some("50")));
+        history.keep("70");
+        history.keep("new");
+        assert_eq!(history.fresh(), ["70", "new"]);
+        assert_eq!(history.lines().iter().filter(|line| *line == "70").count(), 1);
+        assert_eq!(history.recall(true, "").as_deref(), Some("new"));
+        assert_eq!(history.recall(true, "").as_deref(), Some("70"));
+        assert_eq!(history.recall(true, "").as_deref(), Some("149"));
+    }
 
     #[test]
     fn lines_come_back_newest_first() {

@@ -1,35 +1,360 @@
-//! All about the focused item.
+//! All about the focused item: its rows under one of six tabs, and what the keys do there.
+//!
+//! Invariant: rows are made for one item and for as far as the reader has scrolled, and are kept until
+//! the item, the session or the look changes. While the reader moves from item to item, nothing is made.
 
-use super::action::Action;
+use ratatui::text::Line;
+
+use super::action::{Action, Way, What};
 use super::effect::Effect;
-use super::panes::Frame;
+use super::excerpt::{self, Excerpt};
+use super::moving;
+use super::panes::{self, Frame, Pane};
+use super::sequence::turn_of;
 use super::state::State;
-use crate::model::figures;
+use super::taking;
+use super::viewport::Focus;
+use crate::analysis::calls::Place;
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
+use crate::render::row::{Level, Look};
+use page::Page;
+use subject::Subject;
 
-/// What the inspector shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inspector {
-    /// Facts, a line each.
-    pub facts: Vec<String>,
+mod call;
+mod context;
+mod item;
+mod page;
+mod raw;
+mod subject;
+mod timing;
+mod why;
+
+pub use page::{Fact, Take};
+pub use raw::Records;
+
+/// The inspector follows the cursor when that has rested for so long, in ms.
+const REST_MS: i64 = 40;
+/// Rows of an item at most; what is beyond them is in the file, one key (`v`) away.
+const MOST_ROWS: usize = 20_000;
+/// Earlier calls with the same arguments that are looked for.
+const EARLIER: usize = 16;
+
+/// What is told of the item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tab {
+    /// The call with its result, or the entry.
+    #[default]
+    Item,
+    /// Its records as they are in the file.
+    Raw,
+    /// What it changes.
+    Diff,
+    /// What the model had before it.
+    Context,
+    /// Whose time it took.
+    Timing,
+    /// Why tv shows it as it does.
+    Why,
 }
 
-/// Collects what is known of the focused item.
-pub fn arrange(state: &mut State, frame: &Frame) {
-    state.inspector.facts.clear();
-    if frame.inspector.width == 0 {
-        return;
+impl Tab {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 6] = [Self::Item, Self::Raw, Self::Diff, Self::Context, Self::Timing, Self::Why];
+
+    /// From 1.
+    pub fn number(self) -> usize {
+        Self::ALL.iter().position(|tab| *tab == self).map_or(1, |at| at + 1)
     }
-    let Some(entry) = state.view.focus.and_then(|focus| state.transcript.get(focus.entry)) else { return };
-    let number =
-        state.transcript.order().iter().position(|id| Some(*id) == state.transcript.find(&entry.key));
-    let mut facts = vec![entry.role.word().to_owned()];
-    facts.extend(number.map(|number| format!("entry {} of {}", number + 1, state.transcript.order().len())));
-    facts.extend((entry.origin.line > 0).then(|| format!("line {}", entry.origin.line)));
-    facts.push(figures::count(entry.blocks.len() as u64, "block"));
-    state.inspector.facts = facts;
+
+    /// The tab of a number from 1 on.
+    pub fn of(number: usize) -> Option<Self> {
+        Self::ALL.get(number.checked_sub(1)?).copied()
+    }
+
+    /// The tab beside this one; at the ends there is none.
+    pub fn beside(self, way: Way) -> Option<Self> {
+        match way {
+            Way::Next => Self::of(self.number() + 1),
+            Way::Previous => Self::of(self.number() - 1),
+        }
+    }
+}
+
+/// What the inspector shows.
+#[derive(Clone, Debug, Default)]
+pub struct Inspector {
+    /// The tab.
+    pub tab: Tab,
+    /// The rows that were made.
+    pub rows: Vec<Fact>,
+    /// Whether more rows would come.
+    pub is_cut: bool,
+    /// First row in sight.
+    pub top: usize,
+    /// The row that the keys are on.
+    pub at: usize,
+    /// Whether what is shown is a call.
+    pub is_call: bool,
+    focus: Option<Focus>,
+    made: Option<Made>,
+    /// What the cursor moved to, and when it will have rested.
+    moved: Option<(Focus, Moment)>,
+    records: Option<Records>,
+    asked: Option<Vec<Origin>>,
+}
+
+/// What rows were made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Made {
+    focus: Focus,
+    tab: Tab,
+    width: u16,
+    limit: usize,
+    generation: u64,
+    colours: u64,
+    /// The second, while the item is running.
+    second: i64,
+}
+
+impl Inspector {
+    /// The look has changed.
+    pub fn forget_rows(&mut self) {
+        self.made = None;
+    }
+
+    /// Another transcript has taken the place of this one.
+    pub fn clear(&mut self) {
+        *self = Self { tab: self.tab, ..Self::default() };
+    }
+
+    /// The item that is shown.
+    pub fn shown(&self) -> Option<Focus> {
+        self.focus
+    }
+
+    /// In how many ms it will follow the cursor, if that rests.
+    pub fn rests_for(&self, now: Moment) -> Option<u64> {
+        self.moved.map(|(_, until)| until.since(now).max(1))
+    }
+}
+
+/// Collects what is known of the focused item, as far as it is in sight.
+pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
+    let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
+    state.evidence.follow(&state.transcript, (is_shown, is_shown || frame.strip.height > 0));
+    if !is_shown {
+        state.inspector.moved = None;
+        return Vec::new();
+    }
+    let Some(focus) = next_item(state, frame.is_pushed) else { return Vec::new() };
+    let height = usize::from(frame.inspector.height).saturating_sub(1);
+    let wanted = state.inspector.top.saturating_add(height + 1);
+    let known = state.inspector.made.map_or(0, |made| made.limit);
+    // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
+    let limit = if wanted > known { wanted.saturating_mul(2).min(MOST_ROWS) } else { known };
+    let made = Made {
+        focus,
+        tab: state.inspector.tab,
+        width: frame.inspector.width.saturating_sub(2),
+        limit,
+        generation: state.evidence.generation,
+        colours: state.colours_seen,
+        second: if is_running(state, focus) { state.now.0 / 1_000 } else { 0 },
+    };
+    let mut effects = Vec::new();
+    if state.inspector.made != Some(made) {
+        effects = make(state, made);
+    }
+    let rows = state.inspector.rows.len();
+    let inspector = &mut state.inspector;
+    inspector.at = inspector.at.min(rows.saturating_sub(1));
+    inspector.top = inspector.top.min(rows.saturating_sub(height));
+    effects
+}
+
+/// The item to show: the focused one, once the cursor rests; until then the one before.
+fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
+    let focus = state.view.focus?;
+    let shown = state.inspector.shown();
+    if shown == Some(focus) {
+        state.inspector.moved = None;
+        return Some(focus);
+    }
+    let is_there = shown.is_some_and(|shown| state.transcript.get(shown.entry).is_some());
+    if is_there && !is_pushed {
+        let due = match state.inspector.moved {
+            Some((to, due)) if to == focus => due,
+            _ => Moment(state.now.0.saturating_add(REST_MS)),
+        };
+        if state.now < due {
+            state.inspector.moved = Some((focus, due));
+            return shown;
+        }
+    }
+    state.inspector.moved = None;
+    (state.inspector.top, state.inspector.at) = (0, 0);
+    state.inspector.made = None;
+    state.inspector.focus = Some(focus);
+    Some(focus)
+}
+
+fn is_running(state: &State, focus: Focus) -> bool {
+    let entry = state.transcript.get(focus.entry);
+    let call = entry.and_then(|entry| crate::analysis::calls::call_at(entry, focus.block));
+    call.is_some_and(|call| call.state.is_open()) && state.is_at_work_on(focus.entry)
+}
+
+fn make(state: &mut State, made: Made) -> Vec<Effect> {
+    let place = Place { entry: made.focus.entry, block: made.focus.block };
+    let earlier = state.evidence.calls.earlier(&state.transcript, place, EARLIER);
+    let turn = turn_of(&state.transcript, made.focus.entry);
+    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, turn));
+    let mut effects = ask(state, made, &earlier.unread);
+    let state_now = &*state;
+    let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };
+    let subject = Subject { state: state_now, focus: made.focus, entry, earlier, turn };
+    let look = Look {
+        width: made.width,
+        level: Level::Full,
+        thinking: true,
+        times: false,
+        theme: &state_now.theme,
+        colours: &state_now.colours,
+        sideways: None,
+        pictures: None,
+    };
+    let mut page = Page::new(look, made.limit);
+    match (made.tab, subject.call()) {
+        (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),
+        (Tab::Item, None) => item::lay_out(&subject, &mut page),
+        (Tab::Raw, _) => raw::lay_out(&subject, state_now.inspector.records.as_ref(), &mut page),
+        (Tab::Diff, _) => call::diff(&subject, &mut page),
+        (Tab::Context, _) => context::lay_out(&subject, &mut page),
+        (Tab::Timing, _) => timing::lay_out(&subject, &mut page),
+        (Tab::Why, _) => why::lay_out(&subject, &mut page),
+    }
+    let is_call = subject.call().is_some();
+    let (rows, is_cut) = page.finish();
+    effects.retain(|effect| !matches!(effect, Effect::Page { entries, .. } if entries.is_empty()));
+    state.inspector.rows = rows;
+    state.inspector.is_cut = is_cut;
+    state.inspector.is_call = is_call;
+    state.inspector.made = Some(made);
+    effects
+}
+
+/// Asks for what is on disk: bodies of the item, arguments of calls that look the same, its records.
+fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
+    let mut entries = Vec::new();
+    let mut origins: Vec<Origin> = Vec::new();
+    for id in unread.iter().chain([&made.focus.entry]) {
+        let Some(entry) = state.transcript.get(*id) else { continue };
+        let away = entry.blocks.iter().flat_map(|block| block.kind.bodies()).filter(|body| body.is_away());
+        let from: Vec<Origin> = away.map(|body| body.from).collect();
+        if !from.is_empty() && !entries.contains(id) && state.asked.insert(*id) {
+            entries.push(*id);
+            origins.extend(from);
+        }
+    }
+    origins.sort_unstable();
+    origins.dedup();
+    let mut effects = vec![Effect::Page { entries, origins }];
+    let records = taking::origins_of(state, &[made.focus]);
+    if made.tab == Tab::Raw && state.inspector.asked.as_ref() != Some(&records) {
+        state.inspector.asked = Some(records.clone());
+        state.inspector.records = None;
+        effects.push(Effect::Inspect(records));
+    }
+    effects
+}
+
+/// Takes records that were asked for.
+pub fn take(state: &mut State, records: Records) {
+    state.inspector.records = Some(records);
+    state.inspector.forget_rows();
+}
+
+/// Shows a tab, and the inspector with it.
+pub fn choose(state: &mut State, tab: Tab) {
+    if panes::divide(state).inspector.width == 0 {
+        panes::show_inspector(state, true);
+    }
+    state.inspector.tab = tab;
+    (state.inspector.top, state.inspector.at) = (0, 0);
 }
 
 /// What the inspector does with an action while it has the keys; `None` if that is not its own.
-pub fn act(_state: &mut State, _action: Action, _times: usize) -> Option<Vec<Effect>> {
-    None
+pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
+    let page = usize::from(panes::divide(state).inspector.height).saturating_sub(2).max(1);
+    let by = |n: usize| isize::try_from(n.saturating_mul(times)).unwrap_or(isize::MAX);
+    match action {
+        Action::Next | Action::LineDown => step(state, by(1)),
+        Action::Previous | Action::LineUp => step(state, -by(1)),
+        Action::PageDown => step(state, by(page)),
+        Action::PageUp => step(state, -by(page)),
+        Action::HalfDown => step(state, by(page.div_ceil(2))),
+        Action::HalfUp => step(state, -by(page.div_ceil(2))),
+        Action::Top => step(state, isize::MIN / 2),
+        Action::Bottom => step(state, isize::MAX / 2),
+        Action::Expand => return Some(enter(state)),
+        Action::Copy(What::Text) => return Some(copy(state)),
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+/// Moves the row that the keys are on, and the rows in sight with it.
+fn step(state: &mut State, by: isize) {
+    let height = usize::from(panes::divide(state).inspector.height).saturating_sub(1).max(1);
+    let inspector = &mut state.inspector;
+    let last = if inspector.is_cut { MOST_ROWS } else { inspector.rows.len().saturating_sub(1) };
+    inspector.at = inspector.at.saturating_add_signed(by).min(last);
+    if inspector.at < inspector.top {
+        inspector.top = inspector.at;
+    } else if inspector.at >= inspector.top + height {
+        inspector.top = inspector.at + 1 - height;
+    }
+}
+
+/// Goes to what the row names.
+fn enter(state: &mut State) -> Vec<Effect> {
+    match state.inspector.rows.get(state.inspector.at).and_then(|fact| fact.target) {
+        Some(target) => {
+            state.panes.is_pushed = false;
+            state.panes.focus = Pane::Transcript;
+            moving::jump(state, target);
+        }
+        None => state.say("this row names no other item"),
+    }
+    Vec::new()
+}
+
+/// Copies what the row is a part of: a value of the input, the output, or the row itself.
+fn copy(state: &mut State) -> Vec<Effect> {
+    let Some(fact) = state.inspector.rows.get(state.inspector.at) else { return Vec::new() };
+    let entry = state.inspector.shown().and_then(|focus| Some((state.transcript.get(focus.entry)?, focus)));
+    let Some((entry, focus)) = entry else { return Vec::new() };
+    let excerpt = match fact.take {
+        Take::Row => Excerpt::Text(words(&fact.line)),
+        Take::Value(number) => excerpt::value(entry, focus.block, number),
+        Take::Output => excerpt::of(entry, focus.block, What::Result),
+        Take::Text => excerpt::of(entry, focus.block, What::Text),
+    };
+    match excerpt {
+        Excerpt::Text(text) => vec![Effect::Copy(text)],
+        Excerpt::Nothing(why) => {
+            state.say(why);
+            Vec::new()
+        }
+        Excerpt::Away => {
+            state.say("still being read; try again");
+            Vec::new()
+        }
+    }
+}
+
+fn words(line: &Line<'_>) -> String {
+    line.to_string().trim().to_owned()
 }

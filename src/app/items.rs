@@ -7,9 +7,11 @@ use ratatui::text::Span;
 
 use super::filter::Filter;
 use super::folds::Folds;
+use super::news::{self, News};
 use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
-use crate::analysis::{cost, phrases};
+use crate::analysis::{cost, phrases, plans};
+use crate::model::body::Body;
 use crate::model::branch::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
@@ -31,6 +33,8 @@ pub struct RowCache {
     width: u16,
     /// How many entries were laid out since the last look: the tests hold it against the screen.
     pub laid_out: usize,
+    /// Entries that are shown, each with another one whose bodies its layout lacked.
+    pub wanted: Vec<(EntryId, EntryId)>,
 }
 
 impl RowCache {
@@ -72,6 +76,8 @@ pub struct Layouts<'a> {
     pub open_lanes: &'a HashSet<Name>,
     /// The filter.
     pub filter: Option<&'a Filter>,
+    /// Where what is new since the last time begins.
+    pub news: Option<&'a News>,
     /// The outer conditions.
     pub look: Look<'a>,
     /// Rows made before.
@@ -96,7 +102,8 @@ impl Rows for Layouts<'_> {
         if let Some(rows) = self.cache.rows.get(&id) {
             return Arc::clone(rows);
         }
-        let rows = Arc::new(self.transcript.get(id).map_or_else(Vec::new, |entry| self.lay_out(id, entry)));
+        let transcript = self.transcript;
+        let rows = Arc::new(transcript.get(id).map_or_else(Vec::new, |entry| self.lay_out(id, entry)));
         self.cache.laid_out += 1;
         self.cache.rows.insert(id, Arc::clone(&rows));
         rows
@@ -104,7 +111,7 @@ impl Rows for Layouts<'_> {
 }
 
 impl Layouts<'_> {
-    fn lay_out(&self, id: EntryId, entry: &Entry) -> Vec<Row> {
+    fn lay_out(&mut self, id: EntryId, entry: &Entry) -> Vec<Row> {
         let ascii = self.look.theme.ascii;
         let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id, ascii)).flatten();
         let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
@@ -115,9 +122,15 @@ impl Layouts<'_> {
                 lane_line(self.transcript, &call.key, lane, is_open, self.look.theme.glyphs().dot)
             })
             .collect();
+        let earlier = plans::earlier(self.transcript, id);
+        let away = earlier.iter().filter(|(_, _, input)| input.is_away());
+        self.cache.wanted.extend(away.map(|(_, holder, _)| (id, *holder)));
+        let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
         let item = Item {
             entry,
             folds: self.folds.of(&entry.key),
+            nodes: self.folds.nodes(&entry.key),
+            plans: &plans,
             turn: turn.as_deref(),
             spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
@@ -132,6 +145,10 @@ impl Layouts<'_> {
             let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
             rows.insert(gaps, self.branch_row(branch, is_folded));
+        }
+        if let Some(news) = self.news.filter(|news| news.above == id) {
+            let block = rows.last().map_or(0, |row| row.block);
+            rows.push(news::row(&news.words, block, &self.look));
         }
         rows
     }

@@ -61,6 +61,7 @@ impl Preset {
                 (Action::Quick(Quick::Lane), &[", s"]),
                 (Action::Quick(Quick::Id), &[", i"]),
                 (Action::Quick(Quick::Clear), &[", f"]),
+                (Action::ToggleGutter, &["z n"]),
             ],
             Self::Vim => &[
                 (Action::Top, &["g g", "home"]),

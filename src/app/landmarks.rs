@@ -30,6 +30,10 @@ pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
         let is_wanted = match kind {
             Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
             Kind::Gap => is_first_shown(state, focus) && follows_a_pause(state, focus.entry, entry),
+            Kind::News => {
+                let first = state.news.as_ref().map(|news| news.first);
+                first == Some(focus.entry) && is_first_shown(state, focus)
+            }
             kind => is_kind(&state.transcript, focus, entry, kind),
         };
         is_wanted && state.shows(focus)

@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 
 use super::action::Action;
+use super::effect::Effect;
 use super::moving::{go, jump};
-use super::outline::title_of;
+use super::outline::row::title_of;
 use super::state::State;
 use super::viewport::Focus;
 use crate::model::body::Key;
@@ -16,27 +17,33 @@ use crate::model::entry::{BlockKind, EntryId};
 pub type Marks = HashMap<char, (Key, usize)>;
 
 /// Sets a mark, goes to one, or to where jumps came from.
-pub fn act(state: &mut State, action: Action, times: usize) {
+pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     match action {
-        Action::SetMark => set(state),
+        Action::SetMark => return set(state),
         Action::ToMark => go_to(state),
         other => (0..times.min(1_000)).for_each(|_| travel(state, other == Action::Back)),
     }
+    Vec::new()
 }
 
 /// Marks the focused item with the letter that was pressed.
-fn set(state: &mut State) {
+fn set(state: &mut State) -> Vec<Effect> {
     let Some(letter) = state.letter.filter(|letter| letter.is_alphanumeric()) else {
-        return state.say("a letter or a digit names the mark");
+        state.say("a letter or a digit names the mark");
+        return Vec::new();
     };
     let marked = state
         .view
         .focus
         .and_then(|focus| Some((state.transcript.get(focus.entry)?.key.clone(), focus.block)));
-    let Some(marked) = marked else { return state.say("nothing is focused") };
+    let Some(marked) = marked else {
+        state.say("nothing is focused");
+        return Vec::new();
+    };
     state.marks.insert(letter, marked);
     state.stale.spine = true;
     state.say(format!("marked {letter}"));
+    vec![Effect::Remember]
 }
 
 /// To the item with the letter that was pressed.

@@ -61,7 +61,8 @@ fn is_path(word: &str) -> bool {
     })
 }
 
-fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
+/// A path as seen from the working directory, if it lies in it.
+pub fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
     let inner = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
     inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }

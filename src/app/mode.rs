@@ -1,15 +1,12 @@
 //! What keys mean just now, and what a mode that is given up goes back to.
 
-use std::collections::HashSet;
-
 use tui_input::Input;
 
-use super::folds::Folds;
+use super::checks::Checks;
 use super::palette::Palette;
 use super::raw::RawView;
-use super::viewport::{Anchor, Focus};
+use super::stand::Stand;
 use crate::model::record::Origin;
-use crate::model::text::Name;
 
 /// What keys mean.
 #[derive(Clone, Debug, Default)]
@@ -48,20 +45,11 @@ pub enum Mode {
         wanted: Input,
         /// Whether that is being typed.
         is_typing: bool,
+        /// Whether leaving it leads back to the sessions.
+        is_over_picker: bool,
     },
+    /// What the lint found is listed.
+    Checks(Checks),
     /// A record is shown raw.
     Raw(RawView),
-}
-
-/// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
-#[derive(Clone, Debug, Default)]
-pub struct Stand {
-    /// What holds the window.
-    pub anchor: Anchor,
-    /// The focused item.
-    pub focus: Option<Focus>,
-    /// Folds by hand.
-    pub folds: Folds,
-    /// Sub-agents whose entries are shown.
-    pub open_lanes: HashSet<Name>,
 }

@@ -10,12 +10,11 @@ use super::folding;
 use super::inspector;
 use super::mode::Mode;
 use super::moving::jump;
-use super::outline::OutlineRow;
 use super::palette;
 use super::panes::{Frame, Pane, divide, drag_divider};
 use super::state::State;
 use super::update::{act, scroll_pop_up};
-use super::viewport::{Focus, Mark, Motion, Selection, focus_of, mark_of};
+use super::viewport::{Mark, Motion, Selection, focus_of, mark_of};
 use crate::render::glyphs::Glyphs;
 use crate::render::row::{Row, RowKind};
 use crate::render::source::Of;
@@ -258,13 +257,8 @@ fn select_to(state: &mut State, anchor: Mark, frame: &Frame, line: u16) {
 }
 
 fn to_outline_row(state: &mut State, line: usize) {
-    let row = line.checked_sub(1).and_then(|at| state.outline.rows.get(at));
-    let turn = match row {
-        Some(OutlineRow::Turn(turn)) => Some(turn.prompt),
-        Some(OutlineRow::Lane(_)) | None => None,
-    };
-    if let Some(entry) = turn {
-        jump(state, Focus { entry, block: 0 });
+    if let Some(focus) = state.outline.click(line, &state.transcript) {
+        jump(state, focus);
     }
 }
 

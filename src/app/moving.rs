@@ -32,6 +32,7 @@ pub fn seek_on(state: &mut State, kind: Kind, way: Way) {
     let what = word(kind);
     let words = match kind {
         Kind::Thinking if !state.shows_thinking => "thinking is hidden; t shows it".to_owned(),
+        Kind::News if state.seen.is_none() => "nothing was new when this was opened".to_owned(),
         _ if kind != Kind::Prompt && state.level == Level::Prompts => {
             format!("no {what} {side} this among prompts; + shows more")
         }
@@ -102,6 +103,7 @@ fn word(kind: Kind) -> &'static str {
         Kind::Open => "open call",
         Kind::Costly => "expensive turn",
         Kind::Gap => "pause",
+        Kind::News => "new entry",
     }
 }
 

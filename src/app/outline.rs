@@ -1,258 +1,409 @@
-//! The outline beside the transcript: turns with their cost and duration, their sub-agents, branches.
+//! The outline beside the transcript: turns, branches, checks, files and sub-agents, each a section that
+//! scrolls by itself.
+//!
+//! Invariant: facts are made for rows that are in sight; what all rows are is found anew only when the
+//! session changes.
 
-use std::collections::{HashMap, VecDeque};
+pub mod checks;
+mod keys;
+mod notes;
+pub mod row;
 
-use super::sequence::{depth_of, place_in_file};
-use crate::analysis::{cost, phrases};
-use crate::model::branch::{Branch, Why};
-use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::figures;
-use crate::model::moment::Moment;
-use crate::model::text::Text;
+use std::collections::HashMap;
+
+use checks::{Check, Target};
+use keys::Keys;
+use notes::Notes;
+use row::{Key, Part, Row};
+
+use super::branches;
+use super::viewport::Focus;
+use crate::model::entry::EntryId;
+use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
-use crate::model::turn::TurnFacts;
+use crate::render::glyphs::Glyphs;
 
-/// A turn in the outline.
+/// A section in sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnRow {
-    /// The prompt.
-    pub prompt: EntryId,
-    /// Number of the turn, from 1.
-    pub number: usize,
-    /// First line of the prompt.
-    pub title: Text,
-    /// `0.21`, `~0.21` for an estimate: the column's head says that it is USD.
-    pub cost: String,
-    /// `1m52s`
-    pub duration: String,
-    /// Errors in the turn.
-    pub errors: u32,
-    /// Whether it lies on an abandoned branch.
-    pub is_abandoned: bool,
+pub struct Section {
+    /// Which.
+    pub part: Part,
+    /// How many rows it has.
+    pub total: usize,
+    /// Rows in sight.
+    pub rows: Vec<Row>,
+    /// Which of them the cursor is on.
+    pub cursor: Option<usize>,
 }
 
-/// A sub-agent under its turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaneRow {
-    /// How deep in other sub-agents, from 0.
-    pub depth: usize,
-    /// Whether another one of the turn follows.
-    pub is_last: bool,
-    /// What to call it.
-    pub label: Text,
-    /// As for turns.
-    pub cost: String,
-    /// As for turns.
-    pub duration: String,
-    /// Errors in it.
-    pub errors: u32,
+/// The row that the cursor is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cursor {
+    part: Part,
+    place: usize,
 }
 
-/// A branch that the session left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BranchRow {
-    /// Its number.
-    pub number: usize,
-    /// Why it was left, in a word.
-    pub fate: &'static str,
-    /// First line of what began it.
-    pub title: Text,
-    /// As for turns.
-    pub cost: String,
-    /// When it was left: `10:41`.
-    pub left: String,
-    /// Whether the focused item lies on it.
-    pub is_current: bool,
-}
-
-/// A row of the outline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OutlineRow {
-    /// A turn.
-    Turn(TurnRow),
-    /// A sub-agent under the turn above.
-    Lane(LaneRow),
-}
-
-/// Rows made before; those of touched turns are forgotten.
+/// The outline.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    cache: HashMap<EntryId, TurnRow>,
-    /// Sub-agents with their depth, by the turn that they go back to.
-    lanes: Option<HashMap<usize, Vec<LaneRow>>>,
-    left: HashMap<usize, BranchRow>,
-    /// The rows that the pane shows, and the current turn among them.
-    pub rows: Vec<OutlineRow>,
-    /// Branches, at the foot of the pane.
-    pub branches: Vec<BranchRow>,
+    /// `None` until they are collected.
+    notes: Option<Notes>,
+    checks: Vec<Check>,
+    /// What all rows are; `None` if that may have changed.
+    keys: Option<Keys>,
+    before: Keys,
+    /// Rows of turns made before, by their prompts; those of touched turns are forgotten.
+    turns: HashMap<EntryId, Row>,
+    /// Other rows made before, forgotten with every change.
+    others: Vec<(Key, Row)>,
+    tops: [usize; 5],
+    cursor: Option<Cursor>,
+    /// What the pane shows.
+    pub sections: Vec<Section>,
+}
+
+/// What the outline is arranged for.
+pub struct Wanted<'a> {
+    /// The session.
+    pub transcript: &'a Transcript,
+    /// The focused entry.
+    pub focused: Option<EntryId>,
     /// The turn of the focused item.
-    pub current: Option<usize>,
+    pub turn: Option<usize>,
+    /// Lines of the pane.
+    pub height: usize,
+    /// Whether the pane has the keys.
+    pub has_keys: bool,
+    /// The signs of the theme.
+    pub glyphs: &'a Glyphs,
 }
 
 impl Outline {
-    /// Forgets the row of a turn, and those of sub-agents and branches.
+    /// Forgets the row of a turn, and all that may hang on it.
     pub fn forget(&mut self, prompt: EntryId) {
-        self.cache.remove(&prompt);
-        self.lanes = None;
-        self.left.clear();
+        self.turns.remove(&prompt);
+        self.look_again();
     }
 
-    /// Forgets all rows.
+    /// Takes in an entry that is new or has changed.
+    pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
+        if let Some(notes) = &mut self.notes {
+            notes.note(transcript, id);
+        }
+        self.look_again();
+    }
+
+    fn look_again(&mut self) {
+        if let Some(keys) = self.keys.take() {
+            self.before = keys;
+        }
+        self.others.clear();
+    }
+
+    /// Forgets all but where the reader is in it.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        self.look_again();
+        self.notes = None;
+        self.turns.clear();
     }
 
-    /// Collects the rows for a pane of this height around the focused item and its turn. Branches take
-    /// a third of it at most, with a heading and an empty line.
-    pub fn arrange(
-        &mut self,
-        transcript: &Transcript,
-        focused: Option<EntryId>,
-        current: Option<usize>,
-        height: usize,
-    ) {
-        self.current = current;
-        self.branches = self.branch_rows(transcript, focused, (height / 3).saturating_sub(2));
-        let taken = if self.branches.is_empty() { 0 } else { self.branches.len() + 2 };
-        let height = height.saturating_sub(taken);
-        // What stands before the first prompt belongs to no turn; the outline begins with the first one.
-        let at = current.unwrap_or(0);
-        let lanes = self.lanes.take().unwrap_or_else(|| lanes_by_turn(transcript));
-        let mut rows: VecDeque<OutlineRow> = self.turn(transcript, &lanes, at).into();
-        let mut above = at;
-        while rows.len() < height / 2
-            && let Some(turn) = above.checked_sub(1)
-        {
-            above = turn;
-            self.turn(transcript, &lanes, turn).into_iter().rev().for_each(|row| rows.push_front(row));
-        }
-        for turn in at + 1..transcript.turns().len() {
-            if rows.len() >= height {
-                break;
+    /// Collects the rows in sight: around the cursor while the pane has the keys, else around the focused
+    /// turn and branch.
+    pub fn arrange(&mut self, wanted: &Wanted<'_>) {
+        let keys = self.refresh(wanted);
+        let given = shares(wanted.height, Part::ALL.map(|part| keys.of(part).len()));
+        self.place_cursor(wanted, &keys, &given);
+        let current = wanted.turn.unwrap_or(0);
+        let branch = wanted.focused.and_then(|id| wanted.transcript.branches().of(id)).map(|one| one.number);
+        let mut sections = Vec::new();
+        for ((part, lines), top) in Part::ALL.into_iter().zip(given).zip(self.tops) {
+            let all = keys.of(part);
+            if lines == 0 {
+                continue;
             }
-            rows.extend(self.turn(transcript, &lanes, turn));
+            let cursor = self.cursor.filter(|cursor| wanted.has_keys && cursor.part == part);
+            let held = cursor.map(|cursor| cursor.place).or_else(|| match part {
+                Part::Turns => all.iter().position(|key| *key == Key::Turn(current)),
+                Part::Branches => all.iter().position(|key| Some(key) == branch.map(Key::Branch).as_ref()),
+                Part::Checks | Part::Files | Part::Agents => None,
+            });
+            let top = scrolled(top, held, lines, all.len());
+            let in_sight = all.iter().skip(top).take(lines);
+            let rows = in_sight.map(|key| Row {
+                is_current: *key == Key::Turn(current) || Some(key) == branch.map(Key::Branch).as_ref(),
+                ..self.row(wanted, key)
+            });
+            let rows: Vec<Row> = rows.collect();
+            let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
+            sections.push((top, Section { part, total: all.len(), rows, cursor }));
         }
-        while rows.len() < height
-            && let Some(turn) = above.checked_sub(1)
-        {
-            above = turn;
-            self.turn(transcript, &lanes, turn).into_iter().rev().for_each(|row| rows.push_front(row));
+        for (top, section) in &sections {
+            if let Some(kept) = self.tops.get_mut(section.part as usize) {
+                *kept = *top;
+            }
         }
-        // Too much above would push the current turn out of the pane.
-        let is_current = |row: &OutlineRow| matches!(row, OutlineRow::Turn(turn) if turn.number == at + 1);
-        let place = rows.iter().position(is_current).unwrap_or(0);
-        let too_many = rows.len().saturating_sub(height).min(place.saturating_sub(height / 2));
-        self.rows = rows.into_iter().skip(too_many).take(height).collect();
-        self.lanes = Some(lanes);
+        self.sections = sections.into_iter().map(|(_, section)| section).collect();
+        self.keys = Some(keys);
     }
 
-    /// A turn with its sub-agents.
-    fn turn(
-        &mut self,
-        transcript: &Transcript,
-        lanes: &HashMap<usize, Vec<LaneRow>>,
-        turn: usize,
-    ) -> Vec<OutlineRow> {
-        let Some(row) = self.row(transcript, turn) else { return Vec::new() };
-        let below = lanes.get(&turn).into_iter().flatten().cloned().map(OutlineRow::Lane);
-        std::iter::once(OutlineRow::Turn(row)).chain(below).collect()
+    /// What all rows are, found anew if the session changed. The cursor stays on its row.
+    fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
+        if let Some(keys) = self.keys.take() {
+            return keys;
+        }
+        let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
+        self.checks = checks::of(wanted.transcript, &notes);
+        let keys = Keys::new(wanted.transcript, &notes, self.checks.len());
+        if let Some(cursor) = &mut self.cursor {
+            let was = self.before.of(cursor.part).get(cursor.place);
+            let now = was.and_then(|was| keys.of(cursor.part).iter().position(|key| key == was));
+            cursor.place = now.unwrap_or(cursor.place);
+        }
+        self.notes = Some(notes);
+        keys
     }
 
-    /// So many branches around the focused one that are not active.
-    fn branch_rows(
-        &mut self,
-        transcript: &Transcript,
-        focused: Option<EntryId>,
-        most: usize,
-    ) -> Vec<BranchRow> {
-        let branches = transcript.branches();
-        let current = focused.and_then(|id| branches.of(id)).map(|branch| branch.number);
-        let left: Vec<&Branch> = branches.list.iter().filter(|branch| !branch.is_active).collect();
-        let at = left.iter().position(|branch| Some(branch.number) >= current).unwrap_or(0);
-        let first = at.saturating_sub(most / 2).min(left.len().saturating_sub(most));
-        let row = |branch: &Branch| {
-            let made = self.left.entry(branch.number).or_insert_with(|| branch_row(branch, transcript));
-            BranchRow { is_current: current == Some(branch.number), ..made.clone() }
+    /// The cursor begins at the focused turn, and stays within what is shown.
+    fn place_cursor(&mut self, wanted: &Wanted<'_>, keys: &Keys, given: &[usize; 5]) {
+        if !wanted.has_keys {
+            self.cursor = None;
+            return;
+        }
+        let mut shown = Part::ALL.into_iter().zip(given).filter(|(_, lines)| **lines > 0);
+        let at_turn = || {
+            let turn = Key::Turn(wanted.turn.unwrap_or(0));
+            keys.of(Part::Turns).iter().position(|key| *key == turn).unwrap_or(0)
         };
-        left.into_iter().skip(first).take(most).map(row).collect()
-    }
-
-    fn row(&mut self, transcript: &Transcript, turn: usize) -> Option<TurnRow> {
-        let prompt = transcript.turns().get(turn)?.prompt;
-        if let Some(row) = self.cache.get(&prompt) {
-            return Some(row.clone());
-        }
-        let facts = transcript.turn_facts(turn);
-        let row = TurnRow {
-            prompt,
-            number: turn + 1,
-            title: title_of(transcript.get(prompt)?),
-            cost: cost_of(&facts),
-            duration: duration_of(&facts),
-            errors: facts.errors,
-            is_abandoned: transcript.branches().abandoned.contains(&prompt),
+        let first = shown.next().map(|(part, _)| part);
+        let is_shown = |part: Part| first == Some(part) || given.get(part as usize).is_some_and(|n| *n > 0);
+        let cursor = self.cursor.filter(|cursor| is_shown(cursor.part));
+        self.cursor = match (cursor, first) {
+            (Some(cursor), _) => Some(cursor),
+            (None, Some(Part::Turns)) => Some(Cursor { part: Part::Turns, place: at_turn() }),
+            (None, first) => first.map(|part| Cursor { part, place: 0 }),
         };
-        self.cache.insert(prompt, row.clone());
-        Some(row)
-    }
-}
-
-fn lanes_by_turn(transcript: &Transcript) -> HashMap<usize, Vec<LaneRow>> {
-    let mut found: HashMap<usize, Vec<LaneRow>> = HashMap::new();
-    for lane in transcript.lanes() {
-        let place = transcript.root_caller(lane).and_then(|id| place_in_file(transcript, id));
-        let Some(turn) = place.and_then(|place| transcript.turn_at(place)) else { continue };
-        let rows = found.entry(turn).or_default();
-        if let Some(above) = rows.last_mut() {
-            above.is_last = false;
+        if let Some(cursor) = &mut self.cursor {
+            cursor.place = cursor.place.min(keys.of(cursor.part).len().saturating_sub(1));
         }
-        let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
-        let facts = TurnFacts::of(lane.entries.iter().filter_map(|id| transcript.get(*id)));
-        rows.push(LaneRow {
-            depth: caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
-            is_last: true,
-            label: lane.label.clone(),
-            cost: cost_of(&facts),
-            duration: duration_of(&facts),
-            errors: facts.errors,
-        });
     }
-    found
-}
 
-fn branch_row(branch: &Branch, transcript: &Transcript) -> BranchRow {
-    let entries = || branch.entries.iter().filter_map(|id| transcript.get(*id));
-    BranchRow {
-        number: branch.number,
-        fate: match branch.why {
-            Why::Prompt => "redone",
-            Why::Left => "left",
-            Why::Undone => "undone",
-        },
-        title: entries().find(|entry| has_text(entry)).map(title_of).unwrap_or_default(),
-        cost: cost_of(&TurnFacts::of(entries())),
-        left: transcript.left_at(branch).map(Moment::minute).unwrap_or_default(),
-        is_current: false,
+    fn row(&mut self, wanted: &Wanted<'_>, key: &Key) -> Row {
+        let transcript = wanted.transcript;
+        if let Key::Turn(turn) = key {
+            let Some(prompt) = transcript.turns().get(*turn).map(|turn| turn.prompt) else {
+                return Row::default();
+            };
+            if let Some(row) = self.turns.get(&prompt) {
+                return row.clone();
+            }
+            let row = row::of_turn(transcript, *turn).unwrap_or_default();
+            self.turns.insert(prompt, row.clone());
+            return row;
+        }
+        if let Some((_, row)) = self.others.iter().find(|(known, _)| known == key) {
+            return row.clone();
+        }
+        let row = self.make(wanted, key).unwrap_or_default();
+        self.others.push((key.clone(), row.clone()));
+        row
+    }
+
+    fn make(&self, wanted: &Wanted<'_>, key: &Key) -> Option<Row> {
+        let transcript = wanted.transcript;
+        let Glyphs { compacted, arrow, .. } = wanted.glyphs;
+        match key {
+            Key::Turn(turn) => row::of_turn(transcript, *turn),
+            Key::Lane(lane, is_last) => {
+                Some(row::of_lane(transcript, transcript.lanes().get(*lane)?, *is_last))
+            }
+            Key::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
+            Key::Branch(number) => {
+                let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
+                Some(row::of_branch(transcript, branch))
+            }
+            Key::Check(number) => {
+                let check = self.checks.get(*number)?;
+                Some(Row { sign: check.sign, title: check.words.clone(), ..Row::default() })
+            }
+            Key::File(path) => {
+                let uses = keys::uses_of(self.notes.as_ref()?, path, cwd_of(transcript));
+                Some(row::of_file(path, &uses))
+            }
+            Key::Agent(lane) => Some(row::of_agent(transcript, transcript.lanes().get(*lane)?)),
+        }
+    }
+
+    // === the cursor ===
+
+    /// Moves the cursor over the rows of all sections.
+    pub fn step(&mut self, by: isize) {
+        let Some(cursor) = self.cursor else { return };
+        let totals = self.sections.iter().map(|section| (section.part, section.total));
+        let totals: Vec<(Part, usize)> = totals.collect();
+        let before: usize = totals.iter().filter(|(part, _)| *part < cursor.part).map(|(_, n)| n).sum();
+        let all: usize = totals.iter().map(|(_, total)| total).sum();
+        let mut place = (before + cursor.place).saturating_add_signed(by).min(all.saturating_sub(1));
+        for (part, total) in totals {
+            if place < total {
+                self.cursor = Some(Cursor { part, place });
+                return;
+            }
+            place -= total;
+        }
+    }
+
+    /// To the first row of the next section, or of this one and then the one before.
+    pub fn step_section(&mut self, forward: bool) {
+        let Some(cursor) = self.cursor else { return };
+        let mut parts = self.sections.iter().map(|section| section.part);
+        let to = match forward {
+            true => parts.find(|part| *part > cursor.part),
+            false if cursor.place > 0 => Some(cursor.part),
+            false => parts.rfind(|part| *part < cursor.part),
+        };
+        if let Some(part) = to {
+            self.cursor = Some(Cursor { part, place: 0 });
+        }
+    }
+
+    /// Rows in sight.
+    pub fn height(&self) -> usize {
+        self.sections.iter().map(|section| section.rows.len()).sum()
+    }
+
+    /// Puts the cursor on the row in this line of the pane, and tells where it leads.
+    pub fn click(&mut self, line: usize, transcript: &Transcript) -> Option<Focus> {
+        let mut heading = 0;
+        for section in &self.sections {
+            let place = line.checked_sub(heading + 1).filter(|place| *place < section.rows.len());
+            if let Some(place) = place {
+                let top = self.tops.get(section.part as usize).copied().unwrap_or(0);
+                self.cursor = Some(Cursor { part: section.part, place: top + place });
+                return self.target(transcript);
+            }
+            heading += section.rows.len() + 2;
+        }
+        None
+    }
+
+    /// Where the row under the cursor leads.
+    pub fn target(&self, transcript: &Transcript) -> Option<Focus> {
+        let cursor = self.cursor?;
+        match self.keys.as_ref()?.of(cursor.part).get(cursor.place)? {
+            Key::Turn(turn) => row::start_of_turn(transcript, *turn),
+            Key::Lane(lane, _) | Key::Agent(lane) => {
+                row::start_of_lane(transcript, transcript.lanes().get(*lane)?)
+            }
+            Key::Compaction(entry) => {
+                let block = notes::block_of(transcript.get(*entry)?, notes::is_compaction);
+                Some(Focus { entry: *entry, block })
+            }
+            Key::Branch(number) => branches::head_of(transcript, *number),
+            Key::Check(number) => match self.checks.get(*number)?.at? {
+                Target::Item(focus) => Some(focus),
+                Target::Record(origin) => entry_of(transcript, origin),
+            },
+            Key::File(path) => {
+                let uses = keys::uses_of(self.notes.as_ref()?, path, cwd_of(transcript));
+                uses.at.first().map(|(entry, block)| Focus { entry: *entry, block: *block })
+            }
+        }
     }
 }
 
-fn cost_of(facts: &TurnFacts) -> String {
-    phrases::cost(&cost::of(&facts.totals)).unwrap_or_default().replace('$', "")
+/// The entry of a record, or the next one of its file.
+fn entry_of(transcript: &Transcript, origin: Origin) -> Option<Focus> {
+    let is_it = |id: &EntryId| {
+        let of = transcript.get(*id).map(|entry| entry.origin);
+        of.is_some_and(|of| of.file == origin.file && of.at >= origin.at)
+    };
+    transcript.order().iter().copied().find(is_it).map(|entry| Focus { entry, block: 0 })
 }
 
-fn duration_of(facts: &TurnFacts) -> String {
-    facts.duration_ms().filter(|ms| *ms > 0).map(figures::duration).unwrap_or_default()
+fn cwd_of(transcript: &Transcript) -> Option<&str> {
+    transcript.meta().cwd.as_deref()
 }
 
-fn has_text(entry: &Entry) -> bool {
-    entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
+/// The first row in sight: as before, unless what is held would be out of sight; then it is in the middle.
+fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usize {
+    let is_in_sight = |held: usize| (top..top + lines).contains(&held);
+    let top = match held.filter(|held| !is_in_sight(*held)) {
+        // One step beyond the edge scrolls by one.
+        Some(held) if held + 1 == top => held,
+        Some(held) if held == top + lines => top + 1,
+        Some(held) => held.saturating_sub(lines / 2),
+        None => top,
+    };
+    top.min(total.saturating_sub(lines))
 }
 
-/// The first line of a prompt.
-pub fn title_of(entry: &Entry) -> Text {
-    let text = entry.blocks.iter().find_map(|block| match &block.kind {
-        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.clone()),
-        _ => None,
-    });
-    text.unwrap_or_else(|| Text::from("(no text)"))
+/// Divides the lines among sections with so many rows; each has a heading, and a blank line above it. Turns
+/// have half of them if they need so many, the others share the rest. What finds no room for two rows is left
+/// out, the last first.
+fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
+    let mut totals = totals;
+    loop {
+        let shown = totals.iter().filter(|total| **total > 0).count();
+        if shown == 0 {
+            return totals;
+        }
+        let needed: usize = totals.iter().map(|total| (*total).min(2)).sum();
+        let taken = 2 * shown - 1;
+        if shown > 1 && taken + needed > height {
+            if let Some(last) = totals.iter_mut().rfind(|total| **total > 0) {
+                *last = 0;
+            }
+            continue;
+        }
+        return dealt(height.saturating_sub(taken), totals);
+    }
+}
+
+fn dealt(mut left: usize, totals: [usize; 5]) -> [usize; 5] {
+    let mut given = [0; 5];
+    if let (Some(turns), Some(total)) = (given.first_mut(), totals.first()) {
+        *turns = left.div_ceil(2).min(*total);
+        left -= *turns;
+    }
+    while left > 0 {
+        let before = left;
+        for (lines, total) in given.iter_mut().zip(totals).skip(1) {
+            if left > 0 && *lines < total {
+                *lines += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            break;
+        }
+    }
+    if let (Some(turns), Some(total)) = (given.first_mut(), totals.first()) {
+        *turns = (*turns + left).min(*total);
+    }
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{scrolled, shares};
+
+    #[test]
+    fn sections_share_the_pane() {
+        assert_eq!(shares(20, [40, 0, 0, 0, 0]), [19, 0, 0, 0, 0]);
+        assert_eq!(shares(37, [14, 2, 4, 3, 0]), [14, 2, 4, 3, 0]);
+        let [turns, branches, checks, files, agents] = shares(37, [400, 30, 6, 90, 12]);
+        assert_eq!(turns + branches + checks + files + agents + 9, 37);
+        assert!(turns >= 14 && branches >= 3 && checks >= 3 && files >= 3 && agents >= 3);
+        assert_eq!(shares(8, [400, 30, 6, 90, 12]), [3, 2, 0, 0, 0]);
+        assert_eq!(shares(0, [4, 0, 0, 0, 0]), [0; 5]);
+    }
+
+    #[test]
+    fn a_section_scrolls_no_more_than_it_must() {
+        assert_eq!(scrolled(0, Some(3), 10, 40), 0);
+        assert_eq!(scrolled(0, Some(10), 10, 40), 1);
+        assert_eq!(scrolled(5, Some(4), 10, 40), 4);
+        assert_eq!(scrolled(0, Some(30), 10, 40), 25);
+        assert_eq!(scrolled(30, None, 10, 12), 2);
+    }
 }

@@ -5,6 +5,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
 use super::bindings::BINDINGS;
+use super::columns;
 use super::command::{Command, FORMS, Place, Setting};
 use super::effect::Effect;
 use super::keymap::Keymap;
@@ -188,10 +189,13 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
     match setting {
         Setting::Mouse(is_on) => return super::mouse::switch(state, is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
+        Setting::Images(choice) => return vec![Effect::Images(choice)],
         Setting::Hints(is_on) => state.shows_hints = is_on,
         Setting::Thinking(is_on) => state.shows_thinking = is_on,
         Setting::Outline(is_on) => show_outline(state, is_on),
         Setting::Inspector(is_on) => show_inspector(state, is_on),
+        Setting::Wrap(is_on) => columns::wrap(state, is_on),
+        Setting::Gutter(numbers) => columns::number(state, numbers),
         Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
     }
     state.look_changed();

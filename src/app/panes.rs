@@ -6,10 +6,12 @@
 
 use ratatui::layout::Rect;
 
-use super::action::{Action, Change, Way};
+use super::action::{Action, Change, Kind, Way};
+use super::columns::width_of_numbers;
 use super::effect::Effect;
 use super::inspector;
 use super::mode::Mode;
+use super::moving::jump;
 use super::state::State;
 use super::update;
 
@@ -80,8 +82,10 @@ pub struct Frame {
     pub outline: Rect,
     /// The line between outline and transcript.
     pub outline_divider: Rect,
-    /// Focus mark, lane gutter, text and a column of air.
+    /// Numbers, focus mark, lane gutter, text and a column of air.
     pub transcript: Rect,
+    /// Columns of the numbers.
+    pub numbers: u16,
     /// The column right of the transcript.
     pub spine: Rect,
     /// The line between transcript and inspector.
@@ -103,7 +107,7 @@ pub struct Frame {
 impl Frame {
     /// Columns of the text, at least 1.
     pub fn text(&self) -> u16 {
-        (self.transcript.width + self.spine.width).saturating_sub(LEFT + RIGHT).max(1)
+        (self.transcript.width + self.spine.width).saturating_sub(self.numbers + LEFT + RIGHT).max(1)
     }
 
     /// Lines of the transcript.
@@ -142,8 +146,10 @@ pub fn divide(state: &State) -> Frame {
     let spine_width = rest.width.min(1);
     let transcript = Rect { width: rest.width - spine_width, ..rest };
     let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
+    let numbers = width_of_numbers(state);
     Frame {
         header,
+        numbers: if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 },
         outline,
         outline_divider,
         transcript,
@@ -225,7 +231,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     let own = match focused(state) {
         _ if !matches!(state.mode, Mode::Normal) => None,
         Pane::Transcript => None,
-        Pane::Outline => leave(state, action),
+        Pane::Outline => within_outline(state, action, times),
         Pane::Inspector => inspector::act(state, action, times).or_else(|| leave(state, action)),
     };
     own.unwrap_or_else(|| update::act(state, action, times))
@@ -243,6 +249,32 @@ pub fn change(state: &mut State, change: Change, times: usize) {
         Change::DividerLeft => move_divider(state, -step(times)),
         Change::DividerRight => move_divider(state, step(times)),
     }
+}
+
+/// What the outline does with an action.
+fn within_outline(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
+    let times = isize::try_from(times).unwrap_or(isize::MAX);
+    let page = isize::try_from(state.outline.height()).unwrap_or(1).max(1);
+    match action {
+        Action::Next | Action::LineDown => state.outline.step(times),
+        Action::Previous | Action::LineUp => state.outline.step(-times),
+        Action::PageDown => state.outline.step(page.saturating_mul(times)),
+        Action::PageUp => state.outline.step(page.saturating_mul(-times)),
+        Action::HalfDown => state.outline.step((page / 2).max(1).saturating_mul(times)),
+        Action::HalfUp => state.outline.step((page / 2).max(1).saturating_mul(-times)),
+        Action::Top => state.outline.step(isize::MIN / 2),
+        Action::Bottom => state.outline.step(isize::MAX / 2),
+        Action::Seek(Kind::Prompt, way) => state.outline.step_section(way == Way::Next),
+        Action::Expand => match state.outline.target(&state.transcript) {
+            Some(focus) => {
+                state.panes.focus = Pane::Transcript;
+                jump(state, focus);
+            }
+            None => state.say("this leads nowhere"),
+        },
+        action => return leave(state, action),
+    }
+    Some(Vec::new())
 }
 
 /// Back to the transcript.

@@ -43,6 +43,7 @@ pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
         times: false,
         theme: &state.theme,
         colours: &state.colours,
+        sideways: None,
         pictures: None,
     };
     let mut view = RawView { title, ..RawView::default() };

@@ -2,10 +2,12 @@
 
 use tui_input::InputRequest;
 
-use super::action::{Action, What};
+use super::action::{Action, Way, What};
+use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
 use super::mode::Mode;
+use super::panes::{self, Pane};
 use super::picker;
 use super::state::State;
 
@@ -46,12 +48,16 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Raw(_) => raw(state, press),
+        Mode::Checks(_) => checking(state.size.1, press),
         Mode::Help { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
 }
 
 fn normal(state: &mut State, press: Press) -> Request {
+    if let Some(tab) = tab_of(state, press) {
+        return Request::Act(Action::Inspect(tab), 1);
+    }
     if let Some(digit) = digit_of_count(state, press) {
         state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
@@ -80,6 +86,23 @@ fn normal(state: &mut State, press: Press) -> Request {
             state.count = None;
             Request::Wait
         }
+    }
+}
+
+/// While the inspector has the keys, digits choose its tabs, and what folds and unfolds elsewhere chooses
+/// the one beside; `enter` goes to what a row names.
+fn tab_of(state: &State, press: Press) -> Option<Tab> {
+    if !state.pressed.is_empty() || panes::focused(state) != Pane::Inspector {
+        return None;
+    }
+    if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
+        return Tab::of(usize::try_from(digit).ok()?);
+    }
+    let here = state.inspector.tab;
+    match state.keymap.look_up(&[press]) {
+        Match::Action(Action::Expand) if press.code != Code::Enter => here.beside(Way::Next).or(Some(here)),
+        Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
+        _ => None,
     }
 }
 
@@ -139,6 +162,7 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::PageDown, _) => Request::ScrollPopUp(page),
         (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
         (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
+        (Code::F(1), _) => Request::Act(Action::Help, 1),
         (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
@@ -158,6 +182,15 @@ fn raw(state: &mut State, press: Press) -> Request {
         (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
         (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
         (true, _) => Request::Wait,
+    }
+}
+
+/// What is chosen can be gone to.
+fn checking(height: u16, press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Enter | Code::Right, _) | (Code::Char('l'), false) => Request::Accept,
+        (Code::Left, _) | (Code::Char('!' | 'h'), false) => Request::Act(Action::Cancel, 1),
+        _ => pop_up(height, press),
     }
 }
 

@@ -7,9 +7,10 @@ use tui_input::{Input, InputRequest};
 use super::action::{Action, Way};
 use super::effect::Effect;
 use super::mention;
-use super::mode::{Mode, Stand};
+use super::mode::Mode;
 use super::search::{Edge, Hit, Job, Search, Seek, Sought, hits_of};
 use super::sequence::place_in_file;
+use super::stand::Stand;
 use super::state::State;
 use super::texts;
 use super::viewport::{Focus, Motion};
@@ -207,6 +208,7 @@ fn to_sought(state: &mut State) {
         | Mode::Palette(_)
         | Mode::Picker
         | Mode::Help { .. }
+        | Mode::Checks(_)
         | Mode::Raw { .. } => state.view.focus,
     };
     let hit = chosen(search, &state.transcript, seeks, start);

@@ -71,7 +71,7 @@ pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind)
         Kind::Open => {
             matches!(&block.kind, BlockKind::Call(call) if call.state.is_open() || call.state == ToolState::Lost)
         }
-        Kind::Costly | Kind::Gap => false,
+        Kind::Costly | Kind::Gap | Kind::News => false,
     }
 }
 

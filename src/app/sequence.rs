@@ -180,8 +180,7 @@ pub fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
 /// Where an entry stands in the file. Ids rise in file order unless a new telling changed the order; then
 /// the quick search may miss, but what it finds is right.
 pub fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
-    let order = transcript.order();
-    order.binary_search(&id).ok().or_else(|| order.iter().rposition(|other| *other == id))
+    transcript.place_of(id)
 }
 
 /// The turn of an entry. Entries of sub-agents belong to the turn of the call that started them.

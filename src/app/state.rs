@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::columns::Columns;
+use super::evidence::Evidence;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::heights::Heights;
@@ -13,19 +15,22 @@ use super::items::RowCache;
 use super::keymap::Keymap;
 use super::keys::Press;
 use super::marks::Marks;
-use super::mode::{Mode, Stand};
+use super::mode::Mode;
 use super::mouse::Dragged;
+use super::news::{News, Seen};
 use super::outline::Outline;
 use super::panes::Panes;
 use super::picker::Picker;
 use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
+use super::strip::Strip;
 use super::taking::Taking;
 use super::texts::Searchable;
 use super::viewport::{Focus, Viewport};
 use crate::analysis::activity::Activity;
 use crate::analysis::context::ContextUse;
+use crate::analysis::lint::Findings;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
@@ -71,6 +76,8 @@ pub struct State {
     pub shows_thinking: bool,
     /// Which panes are shown, how wide, and which has the keys.
     pub panes: Panes,
+    /// What becomes of long lines, and what stands beside the text.
+    pub columns: Columns,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
     /// Colours and glyphs.
@@ -85,6 +92,10 @@ pub struct State {
     pub outline: Outline,
     /// All about the focused item.
     pub inspector: Inspector,
+    /// The turn's time on one line.
+    pub strip: Strip,
+    /// What is known of calls and of time.
+    pub evidence: Evidence,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -136,6 +147,10 @@ pub struct State {
     pub dragged: Option<Dragged>,
     /// Items that the reader marked.
     pub marks: Marks,
+    /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
+    pub seen: Option<Seen>,
+    /// Where what is new since then begins.
+    pub news: Option<News>,
     /// The key that ended the last chord, if it types a character.
     pub letter: Option<char>,
     /// A message in the status line.
@@ -147,12 +162,16 @@ pub struct State {
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
 
+    /// What the lint found.
+    pub findings: Findings,
     /// What the agent is doing.
     pub activity: Activity,
     /// How full the context is.
     pub context: Option<ContextUse>,
     /// The session's cost, ready to print.
     pub cost: String,
+    /// The focused turn with its cost; `None` until it is known.
+    pub turn_cost: Option<(usize, String)>,
     /// The time, as told by the runtime.
     pub now: Moment,
     /// When the file last changed.
@@ -217,6 +236,7 @@ impl State {
             level,
             shows_thinking: true,
             panes: Panes::default(),
+            columns: Columns::default(),
             shows_hints: true,
             theme,
             colours,
@@ -224,6 +244,8 @@ impl State {
             cache: RowCache::default(),
             outline: Outline::default(),
             inspector: Inspector::default(),
+            strip: Strip::default(),
+            evidence: Evidence::default(),
             spine: Spine::default(),
             size: (80, 24),
             keymap: Keymap::default(),
@@ -249,14 +271,18 @@ impl State {
             has_mouse: false,
             dragged: None,
             marks: Marks::default(),
+            seen: None,
+            news: None,
             letter: None,
             message: None,
             jumps: Vec::new(),
             ahead: Vec::new(),
             unseen: 0,
+            findings: Findings::default(),
             activity: Activity::Unknown,
             context: None,
             cost: String::new(),
+            turn_cost: None,
             now,
             last_write: None,
             stale: Stale { sequence: true, spine: true, facts: true },
@@ -280,29 +306,15 @@ impl State {
 
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
-        matches!(self.mode, Mode::Picker) && self.picker.is_at_work()
-    }
-
-    /// Where the reader stands now.
-    pub fn stand(&self) -> Stand {
-        Stand {
-            anchor: self.view.anchor,
-            focus: self.view.focus,
-            folds: self.folds.clone(),
-            open_lanes: self.open_lanes.clone(),
+        match self.mode {
+            Mode::Picker => self.picker.is_at_work(),
+            _ => self.evidence.is_behind(),
         }
     }
 
-    /// Goes back to where the reader stood.
-    pub fn go_back_to(&mut self, stand: &Stand) {
-        self.view.anchor = stand.anchor;
-        self.view.focus = stand.focus;
-        self.stale.sequence |= self.folds.branches() != stand.folds.branches();
-        self.folds.clone_from(&stand.folds);
-        self.stale.sequence |= self.open_lanes != stand.open_lanes;
-        self.open_lanes.clone_from(&stand.open_lanes);
-        self.sought = None;
-        self.cache.clear();
+    /// In how many ms the next frame would show more, because the cursor rests.
+    pub fn rests_for(&self) -> Option<u64> {
+        self.inspector.rests_for(self.now)
     }
 
     /// Remembers where a jump starts.
@@ -324,6 +336,7 @@ impl State {
     /// Forgets all rows, because the look changed.
     pub fn look_changed(&mut self) {
         self.cache.clear();
+        self.inspector.forget_rows();
         self.stale.spine = true;
     }
 
@@ -342,7 +355,8 @@ impl State {
         self.is_at_work() && turn_of(&self.transcript, id) == last
     }
 
-    fn is_at_work(&self) -> bool {
+    /// Whether the agent works, or waits for somebody who may come.
+    pub fn is_at_work(&self) -> bool {
         match self.activity {
             Activity::Tool { .. } | Activity::Model { .. } => true,
             Activity::Waiting { since, .. } => since.is_some_and(|since| self.now.since(since) < HOUR_MS),

@@ -52,7 +52,7 @@ pub enum Form {
     Markdown,
 }
 
-/// The records of the focused item: those of its bodies, or of its entry.
+/// The records of the focused item.
 pub fn focused_origins(state: &State) -> Option<Vec<Origin>> {
     let focus = state.view.focus?;
     state.transcript.get(focus.entry)?;

@@ -24,12 +24,12 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
         Mode::Pipe { .. } => piping::type_on(state, request),
         Mode::Palette(_) => palette::type_on(state, request),
         Mode::Picker => picker::type_on(state, request),
-        Mode::Help { top, wanted, is_typing } => {
+        Mode::Help { top, wanted, is_typing, .. } => {
             *is_typing = true;
             *top = 0;
             wanted.handle(request);
         }
-        Mode::Raw { .. } | Mode::Normal => {}
+        Mode::Raw { .. } | Mode::Checks(_) | Mode::Normal => {}
     }
     Vec::new()
 }
@@ -49,7 +49,12 @@ pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
         Mode::Search { .. } => return searching::recall(state, is_older),
         Mode::Filter { .. } => filtering::recall(state, is_older),
         Mode::Pipe { .. } => piping::recall(state, is_older),
-        Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => {}
+        Mode::Palette(_)
+        | Mode::Picker
+        | Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Checks(_)
+        | Mode::Normal => {}
     }
     Vec::new()
 }
@@ -76,7 +81,7 @@ pub fn accept(state: &mut State) -> Finished {
             *is_typing = false;
             Vec::new()
         }
-        Mode::Raw { .. } | Mode::Normal | Mode::Picker => Vec::new(),
+        Mode::Raw { .. } | Mode::Checks(_) | Mode::Normal | Mode::Picker => Vec::new(),
     };
     Finished::Effects(effects)
 }
@@ -91,6 +96,7 @@ pub fn complete(state: &mut State) {
         | Mode::Filter { .. }
         | Mode::Pipe { .. }
         | Mode::Help { .. }
+        | Mode::Checks(_)
         | Mode::Raw { .. } => {}
     }
 }
@@ -98,13 +104,20 @@ pub fn complete(state: &mut State) {
 /// Leaves a pop-up, the typing, or the search, one at a time.
 pub fn cancel(state: &mut State) -> Vec<Effect> {
     match std::mem::take(&mut state.mode) {
-        Mode::Help { wanted, is_typing, .. } if is_typing || !wanted.value().is_empty() => {
-            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false };
+        Mode::Help { wanted, is_typing, is_over_picker, .. } if is_typing || !wanted.value().is_empty() => {
+            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
             Vec::new()
         }
-        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
+        Mode::Help { is_over_picker: true, .. } => {
+            state.mode = Mode::Picker;
             Vec::new()
         }
+        Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Checks(_)
+        | Mode::Palette(_)
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. } => Vec::new(),
         Mode::Search { from, .. } => searching::give_up(state, &from),
         Mode::Picker => {
             state.mode = Mode::Picker;

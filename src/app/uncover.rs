@@ -66,6 +66,10 @@ fn arrive(state: &mut State, frame: Frame, pattern: &Regex, (focus, edge): (Focu
         open_fold(state, focus);
         rows = rows_of(state, frame, focus);
         hits = rows_with_hits(&rows, pattern);
+        if hits.len() < lines.max(1) && open_nodes(state, focus, &rows) {
+            rows = rows_of(state, frame, focus);
+            hits = rows_with_hits(&rows, pattern);
+        }
     }
     let is_away = rows.iter().any(|row| row.is_away);
     let number = if edge == Edge::First { 0 } else { hits.len().saturating_sub(1) };
@@ -130,6 +134,17 @@ fn open_fold(state: &mut State, hit: Focus) {
     }
 }
 
+/// Opens the nodes of a block's trees, if some are closed. Answers whether it did.
+fn open_nodes(state: &mut State, hit: Focus, rows: &[Row]) -> bool {
+    let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
+    let Some(entry) = state.transcript.get(hit.entry).filter(|_| rows.iter().any(is_closed)) else {
+        return false;
+    };
+    let is_news = state.folds.open_nodes(&entry.key, hit.block);
+    state.cache.forget(hit.entry);
+    is_news
+}
+
 /// The rows of the block.
 fn rows_of(state: &mut State, frame: Frame, hit: Focus) -> Vec<Row> {
     let laid: Arc<Vec<Row>> = with_layouts(state, frame, |layouts, _| {
@@ -139,6 +154,6 @@ fn rows_of(state: &mut State, frame: Frame, hit: Focus) -> Vec<Row> {
 }
 
 fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {
-    let has_hit = |row: &Row| pattern.is_match(&without_sgr(&row.line.to_string()));
+    let has_hit = |row: &Row| !row.kind.is_between() && pattern.is_match(&without_sgr(&row.line.to_string()));
     rows.iter().enumerate().filter(|(_, row)| has_hit(row)).map(|(place, _)| place).collect()
 }

@@ -4,12 +4,15 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
+use super::checks;
+use super::columns;
 use super::command::Command;
 use super::effect::Effect;
 use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
+use super::inspector::{self, Records};
 use super::keys::Press;
 use super::marks;
 use super::mode::Mode;
@@ -88,6 +91,8 @@ pub enum Event {
         /// A title and the value of each.
         trees: Vec<(String, Tree)>,
     },
+    /// Records that the inspector asked for.
+    Inspected(Records),
     /// Sessions that were looked for.
     Seen(Sighting),
     /// What a session is about.
@@ -134,6 +139,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::Seen(sighting) => state.picker.see(sighting),
         Event::Previewed(place, preview) => picker::take(state, &place, preview),
+        Event::Inspected(records) => inspector::take(state, records),
         Event::Records { title, trees } => raw::show(state, title, &trees),
         Event::Background(is_light) if is_light != state.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
@@ -152,6 +158,7 @@ pub fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
+        Mode::Checks(_) => return checks::select(state, by),
         Mode::Picker => return picker::select(state, by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
     };
@@ -171,6 +178,10 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
             Vec::new()
         }
         Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
+        Request::Accept if matches!(state.mode, Mode::Checks(_)) => {
+            checks::accept(state);
+            Vec::new()
+        }
         Request::Accept => match typing::accept(state) {
             Finished::Command(command) => run(state, command),
             Finished::Effects(effects) => effects,
@@ -198,6 +209,12 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Filter(expr) => {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
+        }
+        Command::Forget => {
+            state.marks.clear();
+            (state.seen, state.news) = (None, None);
+            state.look_changed();
+            vec![Effect::Forget]
         }
     }
 }
@@ -252,7 +269,9 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
         Action::Filter | Action::Quick(_) => return filtering::act(state, action),
-        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => marks::act(state, action, times),
+        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => {
+            return marks::act(state, action, times);
+        }
         Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
         Action::Copy(what) => return taking::copy(state, what, times),
         Action::Pipe => piping::begin(state, times),
@@ -268,10 +287,18 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
                 .and_then(|o| o.first().copied())
                 .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
         }
+        Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
+        Action::ToggleWrap => columns::wrap(state, state.columns.sideways.is_some()),
+        Action::Sideways(way) => columns::sideways(state, way, times),
+        Action::ToggleGutter => columns::toggle_gutter(state),
+        Action::Checks => checks::open(state),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
-        Action::Help => state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false },
+        Action::Help => {
+            let is_over_picker = matches!(state.mode, Mode::Picker);
+            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+        }
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],

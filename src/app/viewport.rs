@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use crate::model::entry::EntryId;
+use crate::render::nodes::NodeId;
 use crate::render::row::{Row, RowKind};
 
+mod nodes;
 mod select;
 mod walk;
 
@@ -27,6 +29,8 @@ pub enum Anchor {
         block: usize,
         /// Row within the block.
         row: usize,
+        /// The node of a tree that the row shows; it is found by that wherever it has gone.
+        node: Option<NodeId>,
         /// Line of the window.
         line: usize,
     },
@@ -62,6 +66,8 @@ pub enum Motion {
     ShowRow(Focus, usize),
     /// Begin to select rows, or show where the selection's cursor was put.
     Select,
+    /// To a node of the focused item's tree.
+    ToNode(NodeId),
 }
 
 /// A row of the window.
@@ -89,6 +95,8 @@ pub struct Viewport {
     pub anchor: Anchor,
     /// The focused item.
     pub focus: Option<Focus>,
+    /// The node of a tree at which the reader is within an item.
+    at_node: Option<(Focus, NodeId)>,
     /// Its rows, from the top; set by [`Viewport::arrange`].
     pub lines: Vec<Line>,
     /// Selected rows.
@@ -128,9 +136,10 @@ impl Viewport {
         }
         let wanted = match self.anchor {
             Anchor::Tail => None,
-            Anchor::Row { entry, block, row, line } => {
+            Anchor::Row { entry, block, row, node, line } => {
                 // A window that has become lower keeps its anchor in sight.
-                spot_of(rows, entry, block, row).map(|spot| (spot, line.min(height - 1)))
+                let spot = nodes::spot_of(rows, Focus { entry, block }, node);
+                spot.or_else(|| spot_of(rows, entry, block, row)).map(|spot| (spot, line.min(height - 1)))
             }
         };
         let top = match wanted {
@@ -205,6 +214,7 @@ impl Viewport {
             Motion::Pause => self.anchor_to_window(rows),
             Motion::Show(focus) => self.show(focus, None, rows, height),
             Motion::ShowRow(focus, row) => self.show(focus, Some(row), rows, height),
+            Motion::ToNode(node) => self.go_to_node(node, rows, height),
         }
     }
 
@@ -232,6 +242,9 @@ impl Viewport {
         else {
             return;
         };
+        if self.step_in_tree(focus, forward, rows, height) {
+            return;
+        }
         let Some((start, end)) = extent(rows, focus) else { return };
         let top = rows.place(first.0).map(|place| Spot { place, row: first.1 });
         let bottom = rows.place(last.0).map(|place| Spot { place, row: last.1 });
@@ -312,13 +325,14 @@ impl Viewport {
         let Some(entry) = rows.id(spot.place) else { return };
         let laid = rows.rows(spot.place);
         let (block, row) = within_block(&laid, spot.row);
-        self.anchor = Anchor::Row { entry, block, row, line };
+        let node = nodes::first_row_of(&laid, spot.row);
+        self.anchor = Anchor::Row { entry, block, row, node, line };
     }
 
     /// Anchors to what is being read: the focused item if its head is in sight, else the top line.
     fn anchor_to_window(&mut self, rows: &mut dyn Rows) {
         let head = self.lines.iter().position(|line| focus_of(line) == self.focus && self.focus.is_some());
-        let line = head.unwrap_or(0);
+        let line = self.line_of_node().or(head).unwrap_or(0);
         let Some(shown) = self.lines.get(line) else { return };
         let (Some(place), row) = (rows.place(shown.entry), shown.row) else { return };
         self.anchor_at(rows, Spot { place, row }, line);
@@ -335,7 +349,7 @@ impl Viewport {
     fn focus_in_window(&mut self, near: usize) {
         let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
         if !is_in_sight {
-            let is_head = |row: &Row| row.kind != RowKind::Body && row.kind != RowKind::Gap;
+            let is_head = |row: &Row| row.kind != RowKind::Body && !row.kind.is_between();
             let heads = self.lines.iter().enumerate().filter(|(_, line)| line.row().is_some_and(is_head));
             let nearest = heads.min_by_key(|(place, _)| place.abs_diff(near)).map(|(_, line)| line);
             self.focus = nearest.or(self.lines.first()).and_then(focus_of);
@@ -349,7 +363,7 @@ impl Viewport {
                 .lines
                 .iter()
                 .rev()
-                .find(|line| line.row().is_some_and(|row| row.kind != RowKind::Gap))
+                .find(|line| line.row().is_some_and(|row| !row.kind.is_between()))
                 .and_then(focus_of);
         } else {
             // What is hidden, such as thinking, cannot keep the focus.

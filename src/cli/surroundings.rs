@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::ingest::find::{self, Environment};
 use crate::render::colour::Depth;
 use crate::runtime::clipboard::{Between, Clipboard, programs};
+use crate::runtime::graphics;
 
 /// What the environment and the terminal say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,8 +32,12 @@ pub struct Surroundings {
     pub columns: Option<u16>,
     /// `$COLORTERM`.
     pub colorterm: Option<String>,
+    /// What the terminal says of its graphics.
+    pub terminal: graphics::Environment,
     /// Where settings and themes are.
     pub settings_folder: Option<PathBuf>,
+    /// Where state is kept; `None` if `$TV_STATE` says `off` or there is no home.
+    pub state_folder: Option<PathBuf>,
     /// Path and text of the settings file, if there is one.
     pub settings: Option<(PathBuf, Result<String, String>)>,
     /// Where agents keep their sessions: `$HOME`, and the variables that move them.
@@ -54,8 +59,10 @@ impl Surroundings {
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
             colorterm: variable("COLORTERM"),
+            terminal: terminal(),
             settings: settings_folder.as_deref().and_then(settings_file),
             settings_folder,
+            state_folder: state_folder(),
             environment: environment(),
         }
     }
@@ -99,6 +106,16 @@ fn settings_folder() -> Option<PathBuf> {
     variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home).map(|folder| folder.join("tv"))
 }
 
+/// `$XDG_STATE_HOME/tv`, on all systems. A path that is not absolute means nothing there.
+fn state_folder() -> Option<PathBuf> {
+    if matches!(variable("TV_STATE").as_deref(), Some("off" | "0" | "no" | "false")) {
+        return None;
+    }
+    let home = || path_variable("HOME").map(|home| home.join(".local/state"));
+    let folder = path_variable("XDG_STATE_HOME").filter(|folder| folder.is_absolute()).or_else(home);
+    folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("tv"))
+}
+
 fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
     let path = folder.join("config.toml");
     match std::fs::read_to_string(&path) {
@@ -129,6 +146,21 @@ fn clipboard() -> Clipboard {
 /// Paths may hold any bytes.
 fn path_variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn terminal() -> graphics::Environment {
+    let text = |name| variable(name).unwrap_or_default();
+    let is_set = |name| variable(name).is_some();
+    graphics::Environment {
+        term: text("TERM"),
+        program: text("TERM_PROGRAM"),
+        lc_terminal: text("LC_TERMINAL"),
+        is_kitty: is_set("KITTY_WINDOW_ID"),
+        is_konsole: is_set("KONSOLE_VERSION"),
+        is_wezterm: is_set("WEZTERM_EXECUTABLE"),
+        in_tmux: is_set("TMUX"),
+        in_screen: is_set("STY"),
+    }
 }
 
 fn environment() -> Environment {

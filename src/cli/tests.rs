@@ -129,3 +129,31 @@ fn completions_know_the_commands() {
     let script = String::from_utf8(completions(clap_complete::Shell::Bash)).unwrap();
     assert!(["show", "stats", "doctor", "list", "demo"].iter().all(|command| script.contains(command)));
 }
+
+#[test]
+fn keys_themes_and_manual_pages_are_written() {
+    assert!(matches!(resolve("keys", Surroundings::default()), Ok(Config::Keys(_))));
+    let Ok(Config::Man(page)) = resolve("man", on_a_terminal()) else { panic!("no page") };
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains(".TH tv 1") && page.contains("tv\\-show(1)"), "{page}");
+    let Ok(Config::Man(page)) = resolve("man show", on_a_terminal()) else { panic!("no page") };
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains("\\-\\-width") && page.contains("tv\\-show"), "{page}");
+    assert_eq!(resolve("man fly", on_a_terminal()).unwrap_err().exit_code(), 2);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("themes")).unwrap();
+    std::fs::write(folder.path().join("themes/mine.toml"), "light = true\n").unwrap();
+    std::fs::write(folder.path().join("themes/nord.toml"), "").unwrap();
+    let settings_folder = Some(folder.path().to_owned());
+    let config = resolve("themes", Surroundings { settings_folder, ..on_a_terminal() }).unwrap();
+    let Config::Themes(options) = config else { panic!("{config:?}") };
+    let used: Vec<&str> = options
+        .themes
+        .iter()
+        .filter(|listed| listed.theme.is_ok())
+        .map(|listed| listed.name.as_str())
+        .collect();
+    assert!(used.starts_with(&["dark", "light", "mono"]) && used.ends_with(&["mine"]), "{used:?}");
+    assert!(options.themes.last().is_some_and(|listed| listed.theme.is_err()));
+    assert!(options.paper.colour);
+}

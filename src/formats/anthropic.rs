@@ -77,11 +77,13 @@ pub fn call(block: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> ToolCall {
     let input = block.get("input");
     let kind = tools::kind_of(block.get("name").str_or_empty());
     let headline = tools::headline(kind, input);
+    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    body.signs.broken_off = tools::breaks_off(input);
     ToolCall {
         key: Text::clean(block.get("id").str_or_empty()),
         name: Text::clean(block.get("name").str_or_empty()),
         kind,
-        input: out.tree(&headline, input.weight(), || input.to_tree()),
+        input: body,
         headline,
         state: ToolState::Pending,
         started: at,
@@ -98,6 +100,7 @@ pub fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
     let images = content.items().iter().filter(|item| block_type(item) == "image");
     ToolResult {
         key: Text::clean(&format!("{}:{}", site.record, site.place)),
+        tool: None,
         verdict: match (is_error, is_refusal(told)) {
             (false, _) => Verdict::Done,
             (true, false) => Verdict::Failed,

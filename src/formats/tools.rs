@@ -3,7 +3,7 @@
 //!
 //! Invariant: knows no agent; names are compared without case, `_` and `-`.
 
-use super::json::Json;
+use super::json::{self, Json};
 use crate::model::text::Text;
 use crate::model::tool::ToolKind;
 
@@ -88,6 +88,17 @@ pub fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
         ToolKind::Other => None,
     };
     Text::stub(&told.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), HEADLINE_CHARS)
+}
+
+/// Whether an input is the text of an object that ends too early: the model was cut off in it.
+pub fn breaks_off(input: &Json<'_>) -> bool {
+    input.str().is_some_and(is_unfinished)
+}
+
+/// Whether a text is an object or a list that ends too early.
+pub fn is_unfinished(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
+        && json::parse(text).err().is_some_and(|damage| damage.unfinished)
 }
 
 /// The first of the named fields that is a string with something in it.

@@ -108,6 +108,11 @@ impl Session {
         self.plan.verdicts.iter().map(told).collect()
     }
 
+    /// What names the session within its folder or database; `None` for a file that is one session.
+    pub fn name(&self) -> Option<&str> {
+        matches!(self.plan.shape, Shape::Folder | Shape::Rows).then_some(self.plan.session.as_str())
+    }
+
     /// How the session lies on disk.
     pub fn shape(&self) -> Shape {
         self.plan.shape

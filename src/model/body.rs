@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::record::Origin;
+use super::signs::Signs;
 use super::text::Text;
 
 /// A stable identity: the agent's own id, else one made from the origin.
@@ -79,6 +80,8 @@ pub struct Body {
     pub from: Origin,
     /// Which body of that record it is, counted in the order of decoding.
     pub slot: u16,
+    /// What the whole gives away.
+    pub signs: Signs,
     /// The whole, if it is in memory.
     pub held: Held,
 }
@@ -147,6 +150,8 @@ impl Body {
     pub(super) fn move_to(&mut self, told: &Self) {
         self.from = told.from;
         self.slot = told.slot;
+        let early = self.signs.early;
+        self.signs = Signs { early, ..told.signs };
     }
 
     /// Lets go of the content; the stub stays. Returns how many bytes that frees.

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::body::{Body, Held, Key, Tree};
-use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role};
+use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Stop};
 use super::moment::Moment;
 use super::record::{FileId, Origin};
+use super::signs::Signs;
 use super::tally::Tally;
 use super::text::{Name, Text};
 use super::tool::{ToolResult, ToolState};
@@ -18,7 +19,8 @@ pub enum Edit {
     /// Adds the entry, or updates the one with its key: fields that are told replace, blocks replace
     /// those of the same [`Piece`] and are appended if the piece is new.
     Entry(Box<Entry>),
-    /// A tool's result; it joins the earliest open call with this id, else it shows as a stray.
+    /// A tool's result; it joins the last open call with this id (in one message the first, in its own
+    /// lane before any other), else it shows as a stray.
     Result {
         /// The id of the call.
         call: Key,
@@ -97,6 +99,13 @@ pub enum MetaEdit {
     /// All records carry ids and parent ids, so the path from the last one is the active branch,
     /// provided that all links resolve.
     LinkedTree,
+    /// The first record that the model still sees after a compaction.
+    Kept {
+        /// Key of the entry with the compaction.
+        compaction: Key,
+        /// Id of the record, which may hold a result.
+        first: Key,
+    },
     /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
     Live(Option<bool>),
     /// A fact without a field of its own.
@@ -196,7 +205,7 @@ impl Batch {
 
     /// A body of tool output: SGR colours survive.
     pub fn output(&mut self, raw: &str) -> Body {
-        self.body(raw, Text::output)
+        Body { signs: Signs::of_output(raw), ..self.body(raw, Text::output) }
     }
 
     /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
@@ -208,6 +217,7 @@ impl Batch {
             lines: 1,
             from: self.origin,
             slot: self.next_slot(),
+            signs: Signs::default(),
             held,
         }
     }
@@ -223,7 +233,7 @@ impl Batch {
             let stub = Text::stub(&super::text::without_sgr(&clean(prefix(raw, 4 * STUB_CHARS))), STUB_CHARS);
             (stub, if self.stubs_only { Held::Away } else { Held::Text(clean(raw)) })
         };
-        Body { stub, bytes, lines, from: self.origin, slot: self.next_slot(), held }
+        Body { stub, bytes, lines, from: self.origin, slot: self.next_slot(), signs: Signs::default(), held }
     }
 
     fn next_slot(&mut self) -> u16 {
@@ -261,6 +271,7 @@ impl Batch {
             model: None,
             blocks: Vec::new(),
             usage: None,
+            stop: Stop::Untold,
             origin: self.origin,
             marks: Marks::default(),
             revision: 0,

@@ -37,6 +37,8 @@ pub struct Entry {
     pub blocks: Vec<Block>,
     /// What it cost.
     pub usage: Option<Box<Usage>>,
+    /// Why the answer ended, as the provider said.
+    pub stop: Stop,
     /// The record that it first came from.
     pub origin: Origin,
     /// Marks that matter for counting and for looks.
@@ -60,6 +62,32 @@ pub struct Marks {
     pub open: bool,
     /// The agent says the model no longer sees it (undone, cut off by a rewind).
     pub undone: bool,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// Nobody says.
+    #[default]
+    Untold,
+    /// The model had said all: `end_turn`, `stop`.
+    Done,
+    /// For the results of its calls: `tool_use`, `toolUse`, `tool-calls`.
+    Calls,
+    /// For something else: a limit, an error, the user.
+    Other,
+}
+
+impl Stop {
+    /// The provider's word, whichever provider it is.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "" | "unknown" => Self::Untold,
+            "end_turn" | "stop" | "endTurn" | "completed" | "STOP" => Self::Done,
+            "tool_use" | "toolUse" | "tool_calls" | "tool-calls" | "function_call" => Self::Calls,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Who speaks.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{Block, BlockKind, Entry, Piece};
+use super::entry::{Block, BlockKind, Entry, Piece, Stop};
 use super::pairing::identifies;
 use super::tool::ToolState;
 use super::usage::Usage;
@@ -19,6 +19,9 @@ pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
     let was_trace = entry.marks.trace;
     entry.marks = new.marks;
     entry.marks.trace |= was_trace;
+    if new.stop != Stop::Untold {
+        entry.stop = new.stop;
+    }
     entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
     let tells_first = match (entry.blocks.first(), new.blocks.first()) {
         (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,

@@ -55,7 +55,7 @@ impl Meta {
             MetaEdit::Model(model) => self.model = Some(model),
             MetaEdit::Window(tokens) => self.window = Some(tokens),
             // Lanes and the tree are the transcript's.
-            MetaEdit::Lane { .. } | MetaEdit::LinkedTree => {}
+            MetaEdit::Lane { .. } | MetaEdit::LinkedTree | MetaEdit::Kept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Fact { name, value } => {
                 if value.is_blank() {

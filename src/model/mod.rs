@@ -15,6 +15,7 @@ pub mod meta;
 pub mod moment;
 pub mod pairing;
 pub mod record;
+pub mod signs;
 pub mod tally;
 pub mod text;
 pub mod tool;

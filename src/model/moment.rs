@@ -13,6 +13,9 @@ pub struct Moment(pub i64);
 /// Numbers below this are seconds: as milliseconds they would lie before March 1973.
 const SECONDS_BELOW: f64 = 1e11;
 
+/// Within a week the name of a day says which one.
+const WEEK_MS: u64 = 6 * 24 * 60 * 60 * 1000;
+
 impl Moment {
     /// Reads an RFC 3339 time such as `2026-01-31T11:53:47.108Z`.
     pub fn parse(raw: &str) -> Option<Self> {
@@ -42,6 +45,11 @@ impl Moment {
         self.local("%H:%M:%S")
     }
 
+    /// `10:41:07.081` in the reader's time zone.
+    pub fn precise(self) -> String {
+        self.local("%H:%M:%S%.3f")
+    }
+
     /// `10:41` in the reader's time zone.
     pub fn minute(self) -> String {
         self.local("%H:%M")
@@ -50,6 +58,12 @@ impl Moment {
     /// `2026-01-31 10:41` in the reader's time zone.
     pub fn date_and_clock(self) -> String {
         self.local("%Y-%m-%d %H:%M")
+    }
+
+    /// As one says it at `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the reader's time
+    /// zone.
+    pub fn as_told(self, now: Self) -> String {
+        if now.since(self) < WEEK_MS && self <= now { self.local("%a %H:%M") } else { self.date_and_clock() }
     }
 
     /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.

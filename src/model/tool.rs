@@ -131,6 +131,40 @@ impl ToolState {
     }
 }
 
+/// How long a call took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Took {
+    /// Milliseconds.
+    pub ms: u64,
+    /// How that is known.
+    pub by: Clocked,
+}
+
+/// How a duration is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clocked {
+    /// The agent measured it.
+    Measured,
+    /// From the times of call and result.
+    Times,
+    /// Only a bound: the call has no time of its own, so the time of its message stands in.
+    Bound,
+}
+
+impl ToolCall {
+    /// How long it took; `said` is the time of its entry. Nothing without a result, without times, or
+    /// if the result is older than the call.
+    pub fn took(&self, said: Option<Moment>) -> Option<Took> {
+        let result = self.state.result()?;
+        if let Some(ms) = result.duration_ms {
+            return Some(Took { ms, by: Clocked::Measured });
+        }
+        let by = if self.started.is_some() { Clocked::Times } else { Clocked::Bound };
+        let (started, ended) = (self.started.or(said)?, result.at?);
+        (started <= ended).then(|| Took { ms: ended.since(started), by })
+    }
+}
+
 /// How a result ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -147,6 +181,8 @@ pub enum Verdict {
 pub struct ToolResult {
     /// Identity of the result record: the same key is the same result, told again.
     pub key: Key,
+    /// The tool that gave it, where the record of the result names one.
+    pub tool: Option<Name>,
     /// How it ended.
     pub verdict: Verdict,
     /// The output as text; SGR colours kept.

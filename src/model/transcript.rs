@@ -71,6 +71,8 @@ pub struct Transcript {
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
+    /// The first record that a compaction kept, by the entry of the compaction.
+    kept: HashMap<Key, Key>,
     held_bytes: u64,
     /// Entries of the order whose turns are known.
     turns_known: usize,
@@ -295,9 +297,19 @@ impl Transcript {
         self.order.iter().filter_map(|id| self.get(*id))
     }
 
+    /// The place of an entry in the order.
+    pub fn place_of(&self, id: EntryId) -> Option<usize> {
+        self.order.binary_search(&id).ok().or_else(|| self.order.iter().rposition(|other| *other == id))
+    }
+
     /// Entries with calls of this id.
     pub fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)
+    }
+
+    /// Id of the first record that the model still sees after a compaction, as recorded.
+    pub fn kept_by(&self, compaction: &Key) -> Option<&Key> {
+        self.kept.get(compaction)
     }
 
     /// Facts about the session.

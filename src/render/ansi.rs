@@ -6,15 +6,16 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use vte::{Params, Parser, Perform};
 
+use super::colour::{Depth, fit};
 use super::wrap::Piece;
 
-/// The lines of a text, styled by the colours in it. `base` is the style without any; without
-/// `has_colour` only bold, dim, italic, underline, reverse and strike have an effect.
-pub fn lines(text: &str, base: Style, has_colour: bool) -> Vec<Vec<Piece>> {
+/// The lines of a text, styled by the colours in it, as near as the terminal has them. `base` is the style
+/// without any; without colours only bold, dim, italic, underline, reverse and strike have an effect.
+pub fn lines(text: &str, base: Style, colours: Option<Depth>) -> Vec<Vec<Piece>> {
     if !text.contains('\u{1b}') {
         return text.lines().map(|line| vec![Span::styled(line.to_owned(), base)]).collect();
     }
-    let mut painter = Painter { base, style: base, has_colour, ..Painter::default() };
+    let mut painter = Painter { base, style: base, colours, ..Painter::default() };
     Parser::new().advance(&mut painter, text.as_bytes());
     painter.end_span();
     if !painter.line.is_empty() {
@@ -27,7 +28,7 @@ pub fn lines(text: &str, base: Style, has_colour: bool) -> Vec<Vec<Piece>> {
 struct Painter {
     base: Style,
     style: Style,
-    has_colour: bool,
+    colours: Option<Depth>,
     lines: Vec<Vec<Piece>>,
     line: Vec<Piece>,
     run: String,
@@ -69,14 +70,14 @@ impl Painter {
     }
 
     fn foreground(&mut self, colour: Option<Color>) {
-        if self.has_colour && colour.is_some() {
-            self.style.fg = colour;
+        if let (Some(colour), Some(depth)) = (colour, self.colours) {
+            self.style.fg = Some(fit(colour, depth));
         }
     }
 
     fn background(&mut self, colour: Option<Color>) {
-        if self.has_colour && colour.is_some() {
-            self.style.bg = colour;
+        if let (Some(colour), Some(depth)) = (colour, self.colours) {
+            self.style.bg = Some(fit(colour, depth));
         }
     }
 }
@@ -160,12 +161,16 @@ fn extended(code: &[u16], codes: &mut dyn Iterator<Item = &[u16]>) -> Option<Col
 #[cfg(test)]
 mod tests {
     use super::lines;
+    use crate::render::colour::Depth;
     use ratatui::style::{Color, Modifier, Style};
 
     #[test]
     fn colours_become_styles() {
-        let shown =
-            lines("\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;5;200mx\u{1b}[38;2;1;2;3my\nz", Style::new(), true);
+        let shown = lines(
+            "\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;5;200mx\u{1b}[38;2;1;2;3my\nz",
+            Style::new(),
+            Some(Depth::True),
+        );
         assert_eq!(shown.len(), 2);
         let line = &shown[0];
         assert_eq!(line[0].style.fg, Some(Color::Indexed(1)));
@@ -177,14 +182,25 @@ mod tests {
     }
 
     #[test]
+    fn colours_that_the_terminal_lacks_give_way_to_the_nearest() {
+        let text = "\u{1b}[38;2;250;10;5mx\u{1b}[0;48;5;46my";
+        let few = lines(text, Style::new(), Some(Depth::Sixteen));
+        assert_eq!(few[0][0].style.fg, Some(Color::LightRed));
+        assert_eq!(few[0][1].style.bg, Some(Color::LightGreen));
+        let more = lines(text, Style::new(), Some(Depth::Indexed));
+        assert!(matches!(more[0][0].style.fg, Some(Color::Indexed(196))), "{more:?}");
+        assert_eq!(more[0][1].style.bg, Some(Color::Indexed(46)));
+    }
+
+    #[test]
     fn without_colour_only_modifiers_stay() {
-        let shown = lines("\u{1b}[4;32mx", Style::new(), false);
+        let shown = lines("\u{1b}[4;32mx", Style::new(), None);
         assert_eq!(shown[0][0].style, Style::new().add_modifier(Modifier::UNDERLINED));
     }
 
     #[test]
     fn other_sequences_leave_no_trace() {
-        let shown = lines("a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[?25lb", Style::new(), true);
+        let shown = lines("a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[?25lb", Style::new(), Some(Depth::True));
         let text: String = shown.iter().flatten().map(|span| span.content.to_string()).collect();
         assert_eq!(text, "ab");
     }

@@ -2,11 +2,13 @@
 
 use super::excerpt::Detail;
 use super::markdown::{self, Manner};
+use super::nodes::Nodes;
 use super::output::{self, Source};
 use super::row::{Look, Row};
 use super::sheet::mark_hidden;
 use super::source::{Of, told};
-use super::{diff, json, results, tree, wrap};
+use super::tree::{self, Value};
+use super::{diff, json, results, wrap};
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
@@ -14,9 +16,31 @@ use crate::model::text::Text;
 /// Records without a form of their own.
 const RECORD: (usize, usize) = (8, 0);
 
+/// How much of a body is shown: by its fold, as a preview of first and last lines, by the folds of its
+/// nodes.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// By the fold of its block.
+    pub detail: Detail,
+    /// Lines of a preview, from the beginning and from the end.
+    pub preview: (usize, usize),
+    /// Folds of its nodes, if it is a tree.
+    pub nodes: Nodes<'a>,
+}
+
+impl Shown<'_> {
+    fn limit(&self) -> usize {
+        if self.detail.is_whole() { self.detail.rows() } else { self.preview.0 + self.preview.1 }
+    }
+
+    fn tree(&self, value: Value<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+        tree::folded(value, self.detail, self.nodes, (width, self.limit()), look)
+    }
+}
+
 /// A body that belongs to no call.
-pub fn untitled(body: &Body, detail: Detail, width: usize, look: &Look<'_>) -> Vec<Row> {
-    body_rows(body, detail, RECORD, width, look)
+pub fn untitled(body: &Body, detail: Detail, nodes: Nodes<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+    body_rows(body, Shown { detail, preview: RECORD, nodes }, width, look)
 }
 
 /// A body as recorded.
@@ -59,21 +83,18 @@ fn remaining_lines(text: &str, rows: usize) -> usize {
     text.lines().count().saturating_sub(rows)
 }
 
-/// A body by what it looks like: a tree, a patch, else lines; `head` and `tail` lines as a preview.
-pub fn body_rows(
-    body: &Body,
-    detail: Detail,
-    (head, tail): (usize, usize),
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
+/// A body by what it looks like: a tree, a patch, else lines.
+pub fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let Shown { detail, preview: (head, tail), .. } = shown;
     if let Some(value) = body.tree() {
-        let limit = if detail.is_whole() { detail.rows() } else { head + tail };
-        return tree::rows(value, width, limit, look);
+        return shown.tree(Value::Tree(value), width, look);
     }
     let text = body.text_or_stub();
     if let Some(value) = json::parse(text) {
-        return parsed(&value, if detail.is_whole() { detail.rows() } else { head + tail }, width, look);
+        return parsed(&value, shown, width, look);
+    }
+    if let Some(value) = Value::of_large(text) {
+        return shown.tree(value, width, look);
     }
     if diff::is_patch(text) && text.contains("\n@@") {
         return diff::rows(&diff::of_patch(text), "", detail.extent(head + tail, 0), width, look);
@@ -86,32 +107,27 @@ pub fn body_rows(
 }
 
 /// A value that was told as JSON text: a list of messages, a table, else a tree.
-fn parsed(value: &Tree, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
+fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     if let Some(text) = results::contents(value) {
         return match json::parse(&text) {
-            Some(inner) => tree::rows(&inner, width, limit, look),
+            Some(inner) => shown.tree(Value::Tree(&inner), width, look),
             None => {
                 let text = Text::output(&text);
-                told(prose(&text, Manner::Typed, limit, width, look), &Of::Own(text))
+                told(prose(&text, Manner::Typed, shown.limit(), width, look), &Of::Own(text))
             }
         };
     }
-    results::table(value, width, limit, look).unwrap_or_else(|| tree::rows(value, width, limit, look))
+    results::table(value, width, shown.limit(), look)
+        .unwrap_or_else(|| shown.tree(Value::Tree(value), width, look))
 }
 
 /// What came from the network: pages that were found, a page in Markdown, else whatever it looks like.
-pub fn fetched(
-    body: &Body,
-    detail: Detail,
-    (head, tail): (usize, usize),
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
+pub fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
-    let limit = if detail.is_whole() { detail.rows() } else { head + tail };
+    let limit = shown.limit();
     if let Some(found) = results::pages(text) {
         let mut rows = found.rows(width, limit, look);
-        if detail.is_whole() {
+        if shown.detail.is_whole() {
             let around =
                 |text, manner| told(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)));
             rows.splice(0..0, around(found.before, Manner::Typed));
@@ -122,7 +138,17 @@ pub fn fetched(
     if body.tree().is_none() && is_markdown(text) {
         return prose(text, Manner::Prose, limit, width, look);
     }
-    body_rows(body, detail, (head, tail), width, look)
+    body_rows(body, shown, width, look)
+}
+
+/// What a tool of a server told: a page with headings or tables is set as such, with its line breaks.
+pub fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let text = body.text_or_stub();
+    if body.tree().is_none() && !text.contains('\u{1b}') && is_markdown(text) && !text.starts_with(['{', '['])
+    {
+        return prose(text, Manner::Typed, shown.limit(), width, look);
+    }
+    body_rows(body, shown, width, look)
 }
 
 /// Whether the first lines of a page look like Markdown. Plain text would lose its line breaks.

@@ -6,6 +6,7 @@
 mod lay;
 mod patch;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use ratatui::text::Span;
@@ -119,12 +120,20 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
     })
 }
 
+/// A text whose last line has an end.
+fn ended(text: &str) -> Cow<'_, str> {
+    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n").into() }
+}
+
 /// Compares two texts; shows the changes with some lines around them.
 pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     if old.len() + new.len() > MAX_COMPARED {
         let all = |sign, text: &str| text.lines().map(|line| DiffLine::plain(sign, line)).collect::<Vec<_>>();
         return [all(Sign::Removed, old), all(Sign::Added, new)].concat();
     }
+    // A last line without its end is the same line.
+    let (whole_old, whole_new) = (ended(old), ended(new));
+    let (old, new) = if whole_old == whole_new { (old, new) } else { (&*whole_old, &*whole_new) };
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
     let mut lines = Vec::new();
     for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
@@ -214,6 +223,13 @@ mod tests {
         assert_eq!(lines.len(), 8);
         let removed = lines.iter().find(|line| line.sign == Sign::Removed).unwrap();
         assert!(removed.parts.iter().any(|(differs, text)| *differs && text == "10"), "{removed:?}");
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_is_the_same_line() {
+        assert_eq!(counts(&compare("let x = 1;\nlet y = 2;", "let x = 10;\nlet y = 2;\nlet z = 3;")), (2, 1));
+        assert_eq!(counts(&compare("x", "x\n")), (1, 1));
+        assert_eq!(counts(&compare("", "x")), (1, 0));
     }
 
     #[test]

@@ -23,6 +23,9 @@ const PROMPT_ROWS: usize = 6;
 const NOTE_ROWS: usize = 3;
 /// Rows of thinking, on sheets with room for it.
 const THINKING_ROWS: usize = 2;
+/// Titles of what the commands put out that a user ran, and the lines of it in a preview.
+const OUTPUTS: [&str; 2] = ["command output", "command errors"];
+const OUTPUT: (usize, usize) = (3, 5);
 /// Bytes of a token, roughly.
 const BYTES_PER_TOKEN: u32 = 4;
 
@@ -296,19 +299,46 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     sheet.body(rows);
 }
 
+/// What a command put out that the user ran: it was shown to them, so it is shown as output.
+fn output(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
+    let theme = sheet.look.theme;
+    let is_one_line = raw.body.lines <= 1;
+    let is_closed = detail == Detail::Closed;
+    let words = if is_closed || is_one_line { first_line(&raw.body) } else { String::new() };
+    let lines = figures::count(u64::from(raw.body.lines), "line");
+    sheet.head(Head {
+        kind: RowKind::Head,
+        at: sheet.item.entry.at,
+        word: Span::styled("out", theme.tool),
+        text: vec![Span::styled(words, theme.text)],
+        right: if is_one_line { Vec::new() } else { vec![Span::styled(lines, theme.dim)] },
+        is_away: raw.body.is_away(),
+        hides: if is_closed { raw.body.lines.max(1) } else { 0 },
+        ..Head::default()
+    });
+    if !is_closed && !is_one_line {
+        let shown = body::Shown { detail, preview: OUTPUT, nodes: sheet.nodes(0) };
+        let rows = body::body_rows(&raw.body, shown, sheet.room(), sheet.look);
+        sheet.body(rows);
+    }
+}
+
 fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
+    if OUTPUTS.contains(&raw.title.as_str()) && detail != Detail::Raw {
+        return output(sheet, raw, detail);
+    }
     let theme = sheet.look.theme;
     // What a program put around a prompt is an aside to what was said.
     let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
     let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
     let mut text = vec![Span::styled(without_sgr(&raw.title).into_owned(), theme.dim)];
     if is_closed && !raw.body.stub.is_blank() {
-        text.push(Span::styled(format!("  {}", first_line(&raw.body)), theme.dim));
+        text.push(Span::styled(format!("  {}", on_one_line(&raw.body)), theme.dim));
     }
     sheet.head(Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
-        word: Span::styled("raw", theme.dim),
+        word: Span::styled(if is_aside { "note" } else { "raw" }, theme.dim),
         text,
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
@@ -317,7 +347,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if is_closed {
         return;
     }
-    let rows = body::untitled(&raw.body, detail, sheet.room(), sheet.look);
+    let rows = body::untitled(&raw.body, detail, sheet.nodes(0), sheet.room(), sheet.look);
     sheet.body(rows);
 }
 

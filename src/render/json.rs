@@ -3,6 +3,10 @@
 //! Invariant: never fails and never recurses deeper than `MAX_DEPTH`: what is not JSON to the end
 //! gives `None`, and the text is shown as it is.
 
+mod parts;
+
+pub use parts::{Child, Parts};
+
 use crate::model::body::Tree;
 use crate::model::text::Text;
 
@@ -14,16 +18,34 @@ const MAX_BYTES: usize = 512 * 1024;
 /// The tree of a text that is one JSON object or array.
 pub fn parse(text: &str) -> Option<Tree> {
     let trimmed = text.trim();
-    let could_be = trimmed.len() <= MAX_BYTES
-        && ((trimmed.starts_with('{') && trimmed.ends_with('}'))
-            || (trimmed.starts_with('[') && trimmed.ends_with(']')));
-    if !could_be {
+    if trimmed.len() > MAX_BYTES || !is_enclosed(trimmed) {
         return None;
     }
-    let mut reader = Reader { rest: trimmed };
+    value(trimmed)
+}
+
+/// The tree of any JSON value.
+pub fn value(text: &str) -> Option<Tree> {
+    let mut reader = Reader { rest: text };
     let tree = reader.value(0)?;
     reader.skip_blanks();
     reader.rest.is_empty().then_some(tree)
+}
+
+/// An object or array that is too large for a tree, as far as its ends and its beginning tell.
+pub fn large(text: &str) -> Option<&str> {
+    let trimmed = text.trim();
+    let is_large = trimmed.len() > MAX_BYTES && is_enclosed(trimmed);
+    (is_large && Parts::of(trimmed).next().is_some()).then_some(trimmed)
+}
+
+/// Whether a part of a large text is small enough for a tree.
+pub fn is_small(text: &str) -> bool {
+    text.len() <= MAX_BYTES
+}
+
+fn is_enclosed(text: &str) -> bool {
+    (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'))
 }
 
 struct Reader<'a> {

@@ -45,6 +45,7 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         code: None,
         lists: Vec::new(),
         wants_gap: false,
+        after_definition: false,
         is_apart: true,
         places: Places::of(text),
     };
@@ -53,10 +54,14 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
     for (event, range) in parser.into_offset_iter() {
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
         writer.is_apart = manner == Manner::Prose || ends_in_blank_line(before);
-        if matches!(event, Event::Start(_)) && writer.is_between_blocks() {
-            definitions
-                .before(range.start)
-                .for_each(|span| writer.definition(text.get(span.clone()), span.start));
+        let place = match &event {
+            Event::Start(_) if writer.is_between_blocks() => range.start,
+            // What stands in a container stays there.
+            Event::End(TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => range.end,
+            _ => 0,
+        };
+        for span in definitions.before(place) {
+            writer.definition(text.get(span.clone()), span.start);
         }
         writer.places.enter(&event, &range, writer.inline.ink());
         let end = range.end;
@@ -73,10 +78,11 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         writer.paragraph();
     }
     let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);
-    let row = |(line, source): (Vec<Piece>, Source)| Row {
-        line: line.into(),
+    let row = |laid: Laid| Row {
+        line: laid.line.into(),
         links: links.clone(),
-        source,
+        source: laid.source,
+        continues: laid.continues,
         ..Row::default()
     };
     writer.rows.into_iter().map(row).collect()
@@ -102,12 +108,21 @@ struct Container {
     is_begun: bool,
 }
 
+/// A row that is laid out.
+#[derive(Default)]
+struct Laid {
+    line: Vec<Piece>,
+    source: Source,
+    /// Whether it goes on with a line of code.
+    continues: bool,
+}
+
 struct Writer<'a> {
     look: &'a Look<'a>,
     width: usize,
     limit: usize,
     manner: Manner,
-    rows: Vec<(Vec<Piece>, Source)>,
+    rows: Vec<Laid>,
     containers: Vec<Container>,
     inline: Inline<'a>,
     table: Option<Table>,
@@ -116,6 +131,8 @@ struct Writer<'a> {
     /// Numbers of the next items; `None` for bullets.
     lists: Vec<Option<u64>>,
     wants_gap: bool,
+    /// Whether the last row is a definition.
+    after_definition: bool,
     /// Whether air may stand in front of the next block: a human may not have typed any.
     is_apart: bool,
     /// Which lines of the text are being written.
@@ -245,10 +262,11 @@ impl Writer<'_> {
     /// Before a block: what was begun is ended, and a row of air if there is something above.
     fn block_starts(&mut self) {
         self.paragraph();
+        self.wants_gap |= std::mem::take(&mut self.after_definition);
         let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
         if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
-            self.rows.push((blank, Source::default()));
+            self.rows.push(Laid { line: blank, ..Laid::default() });
         }
         self.wants_gap = false;
     }
@@ -277,19 +295,32 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether no block is open, so that something can stand in between.
+    /// Whether no paragraph, list or table is open, so that something can stand in between.
     fn is_between_blocks(&self) -> bool {
-        self.containers.is_empty() && self.lists.is_empty() && self.table.is_none() && self.inline.is_empty()
+        let is_in_list = !self.lists.is_empty() && self.containers.len() < self.lists.len();
+        !is_in_list && self.table.is_none() && self.inline.is_empty()
     }
 
-    /// The address of a reference that nothing refers to, or that was typed: as it was written.
+    /// The address of a reference that nothing refers to, or that was typed: as it was written. Words that
+    /// only look like one, `[Status]: done`, are prose.
     fn definition(&mut self, source: Option<&str>, start: usize) {
-        self.block_starts();
-        for (at, line) in source.unwrap_or_default().lines().enumerate() {
+        let source = source.unwrap_or_default();
+        // Definitions below each other have no air between them.
+        if !std::mem::take(&mut self.after_definition) {
+            self.block_starts();
+        }
+        let (label, address) = source.split_once("]:").unwrap_or_default();
+        let is_prose = !label.is_empty() && !address.contains(['/', '.', '#', '@', ':']);
+        for (at, line) in source.lines().enumerate() {
             self.places.go_to(start, at, self.inline.ink());
-            self.inline.aside(line.trim());
+            if is_prose {
+                self.inline.text(line.trim());
+            } else {
+                self.inline.aside(line.trim());
+            }
             self.paragraph();
         }
+        self.after_definition = true;
     }
 
     fn item(&mut self, source: &str) {
@@ -365,8 +396,8 @@ impl Writer<'_> {
         let lines = code::lines(&text, language, self.look.colours, theme, base);
         for (at, spans) in lines.into_iter().enumerate() {
             let source = self.places.block_line(at + usize::from(is_fenced));
-            for row in self.wrap(&spans, 2, 4) {
-                self.push(row, source.clone());
+            for (number, line) in self.lay(&spans, 2, 4, self.look.sideways).into_iter().enumerate() {
+                self.push_part(line, source.clone(), number > 0);
             }
         }
         self.wants_gap = true;
@@ -402,6 +433,10 @@ impl Writer<'_> {
     }
 
     fn wrap(&self, spans: &[Piece], indent: usize, hanging: usize) -> Vec<Vec<Piece>> {
+        self.lay(spans, indent, hanging, None)
+    }
+
+    fn lay(&self, spans: &[Piece], indent: usize, hanging: usize, sideways: Option<u16>) -> Vec<Vec<Piece>> {
         let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
         let frame = Frame {
             width: self.room(),
@@ -409,17 +444,23 @@ impl Writer<'_> {
             rest: vec![Span::raw(" ".repeat(hanging))],
             limit: self.limit.saturating_sub(self.rows.len()).max(1),
             cut: self.look.theme.glyphs().cut,
+            sideways,
         };
         wrap::wrap(spans, &frame).into_iter().map(|line| line.spans).collect()
     }
 
     fn push(&mut self, spans: Vec<Piece>, source: Source) {
+        self.push_part(spans, source, false);
+    }
+
+    /// `continues`: it goes on with the line of code above.
+    fn push_part(&mut self, spans: Vec<Piece>, source: Source, continues: bool) {
         let mut line = self.front();
         line.extend(spans);
         if wrap::width_of(&line) > self.width {
             line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
         }
-        self.rows.push((line, source));
+        self.rows.push(Laid { line, source, continues });
     }
 
     /// What the containers put in front of the next row.
@@ -437,8 +478,7 @@ impl Writer<'_> {
 
 /// Whether an empty line stands at the end.
 fn ends_in_blank_line(text: &str) -> bool {
-    let blanks = text.bytes().rev().take_while(u8::is_ascii_whitespace);
-    blanks.filter(|byte| *byte == b'\n').count() > 1
+    text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count() > 1
 }
 
 #[cfg(test)]

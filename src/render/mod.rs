@@ -13,6 +13,7 @@ pub mod glyphs;
 pub mod json;
 pub mod link;
 pub mod markdown;
+pub mod nodes;
 pub mod output;
 pub mod picture;
 pub mod results;

@@ -30,9 +30,9 @@ impl<'a> Source<'a> {
 
 /// Output of a tool, with its colours.
 pub fn plain(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>, base: Style) -> Vec<Row> {
-    let has_colour = look.theme.has_colour;
+    let colours = look.theme.has_colour.then_some(look.theme.depth);
     fold(source, extent, width, look, |part| {
-        ansi::lines(part, base, has_colour).into_iter().map(|spans| (Vec::new(), spans)).collect()
+        ansi::lines(part, base, colours).into_iter().map(|spans| (Vec::new(), spans)).collect()
     })
 }
 
@@ -60,23 +60,35 @@ pub fn numbered(
     })
 }
 
-/// Hits of a search: `path:line:` in their own colours.
+/// Hits of a search: `path:line:` in their own colours; several of one file below its name.
 pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
     let theme = look.theme;
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
-        let line = |line: &str| {
-            let Some((path, number, rest)) = hit_of(line) else {
-                return (Vec::new(), vec![Span::styled(line.to_owned(), theme.text)]);
+        let found: Vec<(&str, Option<Hit<'_>>)> = plain.lines().map(|line| (line, hit_of(line))).collect();
+        let path = |place: Option<usize>| Some(found.get(place?)?.1?.0);
+        let mut painted = Vec::with_capacity(found.len());
+        for (place, (line, hit)) in found.iter().enumerate() {
+            let Some((name, number, rest)) = *hit else {
+                painted.push((Vec::new(), vec![Span::styled((*line).to_owned(), theme.text)]));
+                continue;
             };
-            let spans = vec![
-                Span::styled(path.to_owned(), theme.accent),
-                Span::styled(number.to_owned(), theme.dim),
-                Span::styled(rest.to_owned(), theme.text),
-            ];
-            (Vec::new(), spans)
-        };
-        plain.lines().map(line).collect()
+            let goes_on = path(place.checked_sub(1)) == Some(name);
+            let is_group = goes_on || path(Some(place + 1)) == Some(name);
+            let name = Span::styled(name.to_owned(), theme.accent);
+            if is_group && !goes_on {
+                painted.push((Vec::new(), vec![name.clone()]));
+            }
+            let number = if is_group { number.strip_prefix(':').unwrap_or(number) } else { number };
+            let number = Span::styled(number.to_owned(), theme.dim);
+            let rest = Span::styled(rest.to_owned(), theme.text);
+            painted.push(if is_group {
+                (vec![Span::raw("  ")], vec![number, rest])
+            } else {
+                (Vec::new(), vec![name, number, rest])
+            });
+        }
+        painted
     })
 }
 
@@ -132,10 +144,10 @@ fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look
     for (at, (front, spans)) in lines.into_iter().enumerate() {
         let hanging = wrap::width_of(&front).max(if front.is_empty() { 2 } else { 0 });
         let rest = vec![Span::raw(" ".repeat(hanging))];
-        let frame = Frame { width, first: front, rest, limit: extent.rows_per_line, cut };
+        let limit = extent.rows_per_line;
+        let frame = Frame { width, first: front, rest, limit, cut, sideways: look.sideways };
         let source = source::Source::line(first + at);
-        let row = |line| Row { line, source: source.clone(), ..Row::default() };
-        rows.extend(wrap::wrap(&spans, &frame).into_iter().map(row));
+        rows.extend(wrap::rows(&spans, &frame).map(|row| Row { source: source.clone(), ..row }));
     }
     rows
 }
@@ -162,9 +174,11 @@ pub fn without_numbers(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(|line| number_of(line).1).collect();
     lines.join("\n")
 }
+/// Path, line number with its colons, and text of a hit.
+type Hit<'a> = (&'a str, &'a str, &'a str);
 
 /// Parts `path:12:text` and `path-12-text`.
-fn hit_of(line: &str) -> Option<(&str, &str, &str)> {
+fn hit_of(line: &str) -> Option<Hit<'_>> {
     let colon = line.find(':').filter(|at| *at > 0 && *at < 200)?;
     let (path, after) = line.split_at_checked(colon)?;
     if path.contains(' ') {
@@ -179,7 +193,11 @@ fn hit_of(line: &str) -> Option<(&str, &str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{hit_of, number_of};
+    use super::{Source, hit_of, hits, number_of};
+    use crate::render::code::Colours;
+    use crate::render::excerpt::Detail;
+    use crate::render::row::{Level, Look};
+    use crate::render::theme::Theme;
 
     #[test]
     fn line_numbers_are_found() {
@@ -188,6 +206,25 @@ mod tests {
         assert_eq!(number_of("7: x"), ("7", "x"));
         assert_eq!(number_of("2024 was a year"), ("", "2024 was a year"));
         assert_eq!(number_of(""), ("", ""));
+    }
+
+    #[test]
+    fn hits_of_one_file_stand_below_its_name() {
+        let (theme, colours) = (Theme::dark(), Colours::never());
+        let look = Look {
+            width: 40,
+            level: Level::Full,
+            thinking: true,
+            times: true,
+            theme: &theme,
+            colours: &colours,
+            sideways: None,
+            pictures: None,
+        };
+        let text = "src/a.rs:1:fn x\nsrc/a.rs:20:fn y\nsrc/b.rs:3:fn z\nno hit";
+        let rows = hits(Source { text, lines: 4 }, Detail::Full.extent(9, 0), 40, &look);
+        let shown: Vec<String> = rows.iter().map(|row| row.line.to_string()).collect();
+        assert_eq!(shown, ["src/a.rs", "  1:fn x", "  20:fn y", "src/b.rs:3:fn z", "no hit"]);
     }
 
     #[test]

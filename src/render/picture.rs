@@ -1,9 +1,16 @@
-//! Images as cells: each shows two pixels, one above the other, in half blocks.
+//! Images: as cells that show two pixels each, one above the other, and as drawings for terminals that can
+//! do more ([`drawing`]).
 //!
 //! A layout takes what is finished and asks for the rest; a thread of the runtime fetches the data from
-//! its record, and [`decode`] makes a small picture of it. The data itself is never kept.
+//! its record, and [`Order::make`] makes a picture of it. The data itself is never kept.
 //!
 //! Invariant: what an image claims of itself is checked before memory is taken for it.
+
+pub mod canvas;
+pub mod drawing;
+pub mod kitty;
+#[cfg(feature = "images")]
+mod sixel;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,20 +19,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
+use self::canvas::Canvas;
+use self::drawing::{Drawing, Shape};
 use super::colour::fit;
 use super::row::Row;
 use super::theme::Theme;
 use super::wrap::Piece;
 use crate::model::body::Image;
 
-/// Columns of a picture at most.
-#[cfg(feature = "images")]
-const COLUMNS: u32 = 96;
-/// Rows of a picture at most.
-#[cfg(feature = "images")]
-const ROWS: u32 = 32;
+/// Columns and rows of a picture at most.
+const LARGEST_CELLS: (u16, u16) = (96, 32);
 /// Pictures that are kept.
 const MOST: usize = 64;
+/// Bytes of drawings that are kept; the latest one always is.
+const MOST_DRAWN: usize = 24 << 20;
 /// Requests that may wait; of more the oldest are forgotten, they scrolled away.
 const MAX_WAITING: usize = 32;
 /// Larger data is not decoded.
@@ -43,7 +50,7 @@ const MAX_MEMORY: u64 = 256 << 20;
 pub struct Picture {
     /// Of the image itself, in pixels.
     pub size: (u32, u32),
-    width: u32,
+    width: usize,
     /// Row by row.
     pixels: Vec<[u8; 3]>,
 }
@@ -72,9 +79,79 @@ struct State {
     finished: HashMap<String, Sight>,
     /// Keys of `finished`, the oldest first.
     order: VecDeque<String>,
-    waiting: VecDeque<Image>,
+    /// Finished drawings, those first that were not wanted for the longest time. `None`: there is none.
+    drawn: VecDeque<(String, Option<Arc<Drawing>>)>,
+    waiting: VecDeque<Order>,
     in_work: Option<String>,
     is_stopped: bool,
+}
+
+/// Something to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Of this image.
+    pub image: Image,
+    /// A drawing of this shape; a small picture if there is none.
+    pub shape: Option<Shape>,
+}
+
+/// What was made of an image.
+#[derive(Debug)]
+pub enum Made {
+    /// Half blocks.
+    Picture(Picture),
+    /// A drawing.
+    Drawing(Drawing),
+}
+
+impl Order {
+    /// Makes it of the data of the image: PNG, JPEG, GIF (its first frame) or WebP.
+    pub fn make(&self, data: &[u8]) -> Result<Made, String> {
+        match self.shape {
+            None => decode(data).map(Made::Picture),
+            Some(shape) => drawing::draw(data, shape).map(Made::Drawing),
+        }
+    }
+
+    /// Two images of one record and of one size are the same to us, as they are to who looks for their data.
+    fn key(&self) -> String {
+        let Image { origin, bytes, mime, .. } = &self.image;
+        format!("{origin:?} {bytes:?} {mime} {:?}", self.shape)
+    }
+}
+
+impl State {
+    fn ask(&mut self, order: Order, key: &str) -> bool {
+        let is_asked =
+            self.in_work.as_deref() == Some(key) || self.waiting.iter().any(|waiting| waiting.key() == key);
+        if !is_asked {
+            if self.waiting.len() >= MAX_WAITING {
+                self.waiting.pop_front();
+            }
+            self.waiting.push_back(order);
+        }
+        !is_asked
+    }
+
+    fn keep_drawing(&mut self, key: String, drawing: Option<Drawing>) {
+        self.drawn.push_back((key, drawing.map(Arc::new)));
+        let held = |(_, drawing): &(String, Option<Arc<Drawing>>)| drawing.as_ref().map_or(0, |d| d.bytes());
+        while self.drawn.len() > 1
+            && (self.drawn.len() > MOST || self.drawn.iter().map(held).sum::<usize>() > MOST_DRAWN)
+        {
+            self.drawn.pop_front();
+        }
+    }
+
+    fn keep_sight(&mut self, key: String, sight: Sight) {
+        self.order.push_back(key.clone());
+        self.finished.insert(key, sight);
+        if self.order.len() > MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.finished.remove(&oldest);
+        }
+    }
 }
 
 impl Pictures {
@@ -85,26 +162,40 @@ impl Pictures {
 
     /// What there is of an image; it is asked for if there is nothing yet.
     pub fn get(&self, image: &Image) -> Sight {
-        let key = key_of(image);
-        let mut state = self.lock();
+        let order = Order { image: image.clone(), shape: None };
+        let key = order.key();
+        let state = self.lock();
         if let Some(found) = state.finished.get(&key) {
             return found.clone();
         }
-        let is_asked = state.in_work.as_ref() == Some(&key)
-            || state.waiting.iter().any(|waiting| key_of(waiting) == key);
-        if !is_asked {
-            if state.waiting.len() >= MAX_WAITING {
-                state.waiting.pop_front();
-            }
-            state.waiting.push_back(image.clone());
-            drop(state);
-            self.wake.notify_one();
-        }
+        self.ask(state, order, &key);
         Sight::Waiting
     }
 
+    /// The drawing of an image, if it is finished; it is asked for if there is nothing yet.
+    pub fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
+        let order = Order { image: image.clone(), shape: Some(shape) };
+        let key = order.key();
+        let mut state = self.lock();
+        let place = state.drawn.iter().position(|(known, _)| *known == key);
+        if let Some(found) = place.and_then(|place| state.drawn.remove(place)) {
+            state.drawn.push_back(found.clone());
+            return found.1;
+        }
+        self.ask(state, order, &key);
+        None
+    }
+
+    fn ask(&self, mut state: MutexGuard<'_, State>, order: Order, key: &str) {
+        let is_new = state.ask(order, key);
+        drop(state);
+        if is_new {
+            self.wake.notify_one();
+        }
+    }
+
     /// Waits for a request, the latest first: it is the one on the screen. `None` means to stop.
-    pub fn next(&self) -> Option<Image> {
+    pub fn next(&self) -> Option<Order> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.is_stopped {
             state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -112,26 +203,22 @@ impl Pictures {
         if state.is_stopped {
             return None;
         }
-        let image = state.waiting.pop_back()?;
-        state.in_work = Some(key_of(&image));
-        Some(image)
+        let order = state.waiting.pop_back()?;
+        state.in_work = Some(order.key());
+        Some(order)
     }
 
     /// Keeps what came of a request.
-    pub fn keep(&self, image: &Image, outcome: Result<Picture, String>) {
-        let sight = match outcome {
-            Ok(picture) => Sight::Seen(Arc::new(picture)),
-            Err(why) => Sight::Broken(why.into()),
-        };
-        let key = key_of(image);
+    pub fn keep(&self, order: &Order, outcome: Result<Made, String>) {
+        let key = order.key();
         let mut state = self.lock();
         state.in_work = None;
-        state.order.push_back(key.clone());
-        state.finished.insert(key, sight);
-        if state.order.len() > MOST
-            && let Some(oldest) = state.order.pop_front()
-        {
-            state.finished.remove(&oldest);
+        match outcome {
+            Ok(Made::Picture(picture)) => state.keep_sight(key, Sight::Seen(Arc::new(picture))),
+            Ok(Made::Drawing(drawing)) => state.keep_drawing(key, Some(drawing)),
+            // The half blocks stay.
+            Err(_) if order.shape.is_some() => state.keep_drawing(key, None),
+            Err(why) => state.keep_sight(key, Sight::Broken(why.into())),
         }
         drop(state);
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -148,14 +235,9 @@ impl Pictures {
     }
 }
 
-/// Two images of one record and of one size are the same to us, as they are to who looks for their data.
-fn key_of(image: &Image) -> String {
-    format!("{:?} {:?} {}", image.origin, image.bytes, image.mime)
-}
-
-/// Makes a small picture of the data of an image: PNG, JPEG, GIF or WebP.
+/// Reads an image within limits.
 #[cfg(feature = "images")]
-pub fn decode(data: &[u8]) -> Result<Picture, String> {
+fn open(data: &[u8]) -> Result<image::DynamicImage, String> {
     use image::{ImageReader, Limits};
     if data.len() > LARGEST {
         return Err("too large to be shown".to_owned());
@@ -173,20 +255,31 @@ pub fn decode(data: &[u8]) -> Result<Picture, String> {
         .with_guessed_format()
         .map_err(|error| error.to_string())?;
     reader.limits(limits);
-    let whole = reader.decode().map_err(broken)?;
-    let size = (whole.width(), whole.height());
-    let (width, height) = fitted(size);
-    let small = whole.thumbnail_exact(width, height).into_rgba8();
-    // What is transparent is seen on a middle grey, which shows black as well as white.
+    reader.decode().map_err(broken)
+}
+
+/// What is transparent is seen on a middle grey, which shows black as well as white.
+#[cfg(feature = "images")]
+fn flat(pixels: &image::RgbaImage) -> image::RgbImage {
     let over = |part: u8, alpha: u8| {
         let mixed = (u32::from(part) * u32::from(alpha) + 128 * (255 - u32::from(alpha))) / 255;
         u8::try_from(mixed).unwrap_or(u8::MAX)
     };
-    let pixels = small.pixels().map(|pixel| {
-        let [r, g, b, alpha] = pixel.0;
-        [over(r, alpha), over(g, alpha), over(b, alpha)]
-    });
-    Ok(Picture { size, width, pixels: pixels.collect() })
+    image::RgbImage::from_fn(pixels.width(), pixels.height(), |x, y| {
+        let [r, g, b, alpha] = pixels.get_pixel(x, y).0;
+        image::Rgb([over(r, alpha), over(g, alpha), over(b, alpha)])
+    })
+}
+
+/// Makes a small picture of the data of an image.
+#[cfg(feature = "images")]
+pub fn decode(data: &[u8]) -> Result<Picture, String> {
+    let whole = open(data)?;
+    let size = (whole.width(), whole.height());
+    let (columns, rows) = Canvas::BLOCKS.fit(size, LARGEST_CELLS);
+    let small = flat(&whole.thumbnail_exact(columns.into(), u32::from(rows) * 2).into_rgba8());
+    let pixels = small.pixels().map(|pixel| pixel.0).collect();
+    Ok(Picture { size, width: usize::from(columns), pixels })
 }
 
 /// Without the decoders nothing can be seen.
@@ -195,49 +288,80 @@ pub fn decode(_data: &[u8]) -> Result<Picture, String> {
     Err("not shown: this program was built without images".to_owned())
 }
 
-/// Pixels of the small picture: of the same shape, not larger than the image.
-#[cfg(feature = "images")]
-fn fitted((width, height): (u32, u32)) -> (u32, u32) {
-    let scale = (f64::from(COLUMNS) / f64::from(width.max(1)))
-        .min(f64::from(ROWS * 2) / f64::from(height.max(1)))
-        .min(1.0);
-    let side = |pixels: u32, most: u32| {
-        let wanted =
-            (1..=most).take_while(|side| f64::from(*side) <= f64::from(pixels) * scale + 0.5).count();
-        u32::try_from(wanted).unwrap_or(1).max(1)
-    };
-    (side(width, COLUMNS), side(height, ROWS * 2))
+/// Columns and rows of an image of so many pixels, not more than there is room for.
+pub fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canvas) -> (u16, u16) {
+    let within = |room: usize, largest: u16| u16::try_from(room).map_or(largest, |room| room.min(largest));
+    canvas.fit(size, (within(columns, LARGEST_CELLS.0), within(most, LARGEST_CELLS.1)))
 }
 
-/// The rows of a picture, not wider and not higher than so many columns and rows.
-pub fn rows(picture: &Picture, columns: usize, most: usize, theme: &Theme) -> Vec<Row> {
-    let width = usize::try_from(picture.width).unwrap_or(1).max(1);
-    let height = picture.pixels.len() / width;
-    let step = width.div_ceil(columns.max(1)).max(height.div_ceil(most.max(1) * 2)).max(1);
-    let pixel = |x: usize, y: usize| {
-        let [r, g, b] = *picture.pixels.get(y * width + x).unwrap_or(&[0; 3]);
+/// A row of a drawing: where it lies over the half blocks of a row of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    /// The drawing.
+    pub drawing: Arc<Drawing>,
+    /// Which row of it.
+    pub row: u16,
+}
+
+/// What half blocks are written with.
+pub const HALF_BLOCK: char = '▀';
+
+/// The rows of a picture of so many columns and rows, with the drawing over them.
+pub fn rows(picture: &Picture, cells: (u16, u16), drawing: Option<&Arc<Drawing>>, theme: &Theme) -> Vec<Row> {
+    let (columns, halves) = (usize::from(cells.0.max(1)), usize::from(cells.1.max(1)) * 2);
+    let height = picture.pixels.len() / picture.width.max(1);
+    let colour = |x: usize, y: usize| {
+        let across = span(x, columns, picture.width);
+        let [r, g, b] = picture.mean(across, span(y, halves, height));
         fit(Color::Rgb(r, g, b), theme.depth)
     };
     let mut rows = Vec::new();
-    for y in (0..height).step_by(step * 2) {
+    for row in 0..cells.1.max(1) {
+        let y = usize::from(row) * 2;
         let mut spans: Vec<Piece> = Vec::new();
-        for x in (0..width).step_by(step) {
-            let top = Style::new().fg(pixel(x, y));
-            let style = if y + step < height { top.bg(pixel(x, y + step)) } else { top };
+        for x in 0..columns {
+            let style = Style::new().fg(colour(x, y)).bg(colour(x, y + 1));
             match spans.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push('▀'),
-                _ => spans.push(Span::styled("▀", style)),
+                Some(last) if last.style == style => last.content.to_mut().push(HALF_BLOCK),
+                _ => spans.push(Span::styled(HALF_BLOCK.to_string(), style)),
             }
         }
-        rows.push(Row { line: spans.into(), ..Row::default() });
+        let tile = drawing.map(|drawing| Tile { drawing: Arc::clone(drawing), row });
+        rows.push(Row { line: spans.into(), tile, ..Row::default() });
     }
     rows
+}
+
+/// Which of the pixels of a line lie in one of its equal parts: at least one.
+fn span(part: usize, parts: usize, pixels: usize) -> std::ops::Range<usize> {
+    let first = part * pixels / parts.max(1);
+    first..((part + 1) * pixels / parts.max(1)).max(first + 1)
+}
+
+impl Picture {
+    /// The colour of a part of it, seen from afar.
+    fn mean(&self, across: std::ops::Range<usize>, down: std::ops::Range<usize>) -> [u8; 3] {
+        let mut sums = [0_usize; 3];
+        let mut count = 0;
+        for y in down {
+            let line = y * self.width;
+            for pixel in self.pixels.get(line + across.start..line + across.end).unwrap_or_default() {
+                for (sum, part) in sums.iter_mut().zip(pixel) {
+                    *sum += usize::from(*part);
+                }
+                count += 1;
+            }
+        }
+        sums.map(|sum| u8::try_from(sum / count.max(1)).unwrap_or(u8::MAX))
+    }
 }
 
 #[cfg(feature = "images")]
 #[cfg(test)]
 mod tests {
-    use super::{Pictures, Sight, decode, fitted, rows};
+    use super::canvas::{Canvas, Means};
+    use super::drawing::Shape;
+    use super::{Pictures, Sight, cells, decode, rows};
     use crate::model::body::Image;
     use crate::model::record::Origin;
     use crate::render::colour::Depth;
@@ -245,7 +369,7 @@ mod tests {
     use ratatui::style::Color;
 
     /// A PNG of so many pixels, the upper half red, the lower one blue.
-    fn png(width: u32, height: u32) -> Vec<u8> {
+    pub fn png(width: u32, height: u32) -> Vec<u8> {
         let colour = |_, y| if y < height / 2 { image::Rgb([255, 0, 0]) } else { image::Rgb([0, 0, 255]) };
         let made = image::RgbImage::from_fn(width, height, colour);
         let mut data = std::io::Cursor::new(Vec::new());
@@ -256,7 +380,7 @@ mod tests {
     #[test]
     fn two_pixels_stand_in_a_cell() {
         let theme = Theme::dark().with_depth(Depth::True);
-        let shown = rows(&decode(&png(3, 2)).unwrap(), 80, 20, &theme);
+        let shown = rows(&decode(&png(3, 2)).unwrap(), (3, 1), None, &theme);
         assert_eq!(shown.len(), 1);
         assert_eq!(shown[0].line.to_string(), "▀▀▀");
         let style = shown[0].line.spans[0].style;
@@ -264,17 +388,49 @@ mod tests {
     }
 
     #[test]
-    fn pictures_keep_their_shape_within_any_room() {
-        assert_eq!(fitted((1_920, 1_080)), (96, 54));
-        assert_eq!(fitted((10, 4)), (10, 4));
-        assert_eq!(fitted((12_000, 1)), (96, 1));
+    fn pictures_fill_the_cells_they_are_given() {
         let picture = decode(&png(300, 200)).unwrap();
         assert_eq!(picture.size, (300, 200));
         for columns in 1..120 {
-            let shown = rows(&picture, columns, 10, &Theme::dark());
-            assert!(!shown.is_empty() && shown.len() <= 10);
-            assert!(shown.iter().all(|row| row.line.width() <= columns));
+            let cells = cells(picture.size, columns, 10, Canvas::BLOCKS);
+            let shown = rows(&picture, cells, None, &Theme::dark());
+            assert_eq!(shown.len(), usize::from(cells.1));
+            assert!(shown.iter().all(|row| row.line.width() == usize::from(cells.0)));
+            let (top, bottom) = (&shown[0].line.spans[0], &shown[shown.len() - 1].line.spans[0]);
+            assert_ne!(top.style.fg, bottom.style.bg);
         }
+    }
+
+    #[test]
+    fn what_is_transparent_is_grey() {
+        let mut data = std::io::Cursor::new(Vec::new());
+        let made = image::RgbaImage::from_pixel(2, 2, image::Rgba([255, 255, 255, 0]));
+        made.write_to(&mut data, image::ImageFormat::Png).unwrap();
+        let shown =
+            rows(&decode(&data.into_inner()).unwrap(), (2, 1), None, &Theme::dark().with_depth(Depth::True));
+        assert_eq!(shown[0].line.spans[0].style.fg, Some(Color::Rgb(128, 128, 128)));
+    }
+
+    #[test]
+    fn drawings_are_bounded_and_those_in_use_stay() {
+        let pictures = Pictures::default();
+        let image = |bytes| Image { bytes: Some(bytes), ..image() };
+        let canvas = Canvas { means: Means::Kitty, cell: (10, 20), in_tmux: false };
+        let shape = Shape { cells: (2, 1), canvas };
+        let data = png(20, 20);
+        for bytes in 0..100 {
+            assert_eq!(pictures.drawing(&image(bytes), shape), None);
+            let order = pictures.next().unwrap();
+            let made = order.make(&data);
+            pictures.keep(&order, made);
+            assert!(pictures.drawing(&image(0), shape).is_some(), "it was in use all the time");
+        }
+        assert_eq!(pictures.lock().drawn.len(), super::MOST);
+        assert_eq!(pictures.drawing(&image(1), shape), None, "it went long ago");
+    }
+
+    fn image() -> Image {
+        Image { mime: "image/png".into(), bytes: Some(9), source: None, origin: Origin::default() }
     }
 
     #[test]
@@ -288,12 +444,13 @@ mod tests {
     #[test]
     fn asks_once_and_answers_later() {
         let pictures = Pictures::default();
-        let image =
-            Image { mime: "image/png".into(), bytes: Some(9), source: None, origin: Origin::default() };
+        let image = image();
         assert_eq!(pictures.get(&image), Sight::Waiting);
         assert_eq!(pictures.get(&image), Sight::Waiting);
-        assert_eq!(pictures.next().as_ref(), Some(&image));
-        pictures.keep(&image, decode(&png(2, 2)));
+        let order = pictures.next().unwrap();
+        assert_eq!((&order.image, order.shape), (&image, None));
+        let made = order.make(&png(2, 2));
+        pictures.keep(&order, made);
         assert!(matches!(pictures.get(&image), Sight::Seen(_)));
         assert_eq!(pictures.generation(), 1);
         pictures.stop();

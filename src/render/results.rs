@@ -2,6 +2,8 @@
 //!
 //! Invariant: nothing is left out but what is counted as hidden; what does not fit a form stays a tree.
 
+use std::borrow::Cow;
+
 use pulldown_cmark::Alignment;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
@@ -25,19 +27,38 @@ const SNIPPET: usize = 2;
 /// What stands in front of the pages in a text.
 const LINKS: &str = "Links: ";
 
-/// The texts of a list of contents, as MCP servers give it, if it holds nothing else.
+/// The texts of a list of contents, as MCP servers give it, if it holds nothing else that is not said by
+/// them already.
 pub fn contents(tree: &Tree) -> Option<String> {
     let items = tree.get("content").unwrap_or(tree).items();
-    let is_all = matches!(tree, Tree::List(_)) || matches!(tree, Tree::Map(members) if members.len() == 1);
-    let texts: Option<Vec<&str>> = items.iter().map(content).collect();
-    texts.filter(|texts| is_all && !texts.is_empty()).map(|texts| texts.join("\n"))
+    let texts: Option<Vec<Cow<'_, str>>> = items.iter().map(content).collect();
+    let text = texts.filter(|texts| !texts.is_empty())?.join("\n");
+    let is_said = |(name, value): &(Text, Tree)| match (name.as_str(), value) {
+        ("content", _) | ("isError", Tree::Bool(false)) => true,
+        ("structuredContent" | "structured_content", value) => json::parse(&text).as_ref() == Some(value),
+        _ => false,
+    };
+    let is_all = match tree {
+        Tree::List(_) => true,
+        Tree::Map(members) => members.iter().all(is_said),
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => false,
+    };
+    is_all.then_some(text)
 }
 
-/// The text of a content that is nothing but text.
-fn content(item: &Tree) -> Option<&str> {
-    let is_text = text_of(item, &["type"]) == Some("text");
-    let is_only = matches!(item, Tree::Map(members) if members.len() == 2);
-    text_of(item, &["text"]).filter(|_| is_text && is_only)
+/// The text of a content that is nothing but text, or the link to a resource.
+fn content(item: &Tree) -> Option<Cow<'_, str>> {
+    let Tree::Map(members) = item else { return None };
+    match text_of(item, &["type"])? {
+        "text" => text_of(item, &["text"]).filter(|_| members.len() == 2).map(Cow::from),
+        "resource_link" => {
+            let mut texts = members.iter().filter(|(name, _)| name.as_str() != "type");
+            let texts: Option<Vec<&str>> =
+                texts.by_ref().map(|(_, value)| value.as_text().map(Text::as_str)).collect();
+            texts.map(|texts| texts.join("  ").into())
+        }
+        _ => None,
+    }
 }
 
 /// A table of a list of records whose values are short, at most so many rows.
@@ -231,6 +252,16 @@ mod tests {
             contents(&parse(r#"{"content": [{"type": "text", "text": "x"}], "isError": true}"#).unwrap()),
             None
         );
+    }
+
+    #[test]
+    fn what_is_said_twice_is_shown_once() {
+        let twice = r#"{"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}, "isError": false}"#;
+        assert_eq!(contents(&parse(twice).unwrap()).as_deref(), Some("{\"a\": 1}"));
+        let other = twice.replace("\"structuredContent\": {\"a\": 1}", "\"structuredContent\": {\"a\": 2}");
+        assert_eq!(contents(&parse(&other).unwrap()), None);
+        let link = r#"[{"type": "resource_link", "uri": "file:///x.md", "name": "x"}, {"type": "text", "text": "y"}]"#;
+        assert_eq!(contents(&parse(link).unwrap()).as_deref(), Some("file:///x.md  x\ny"));
     }
 
     #[test]

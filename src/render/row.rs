@@ -6,10 +6,11 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::link::Links;
-use super::picture::Pictures;
+use super::nodes::{Node, NodeFolds};
+use super::picture::{Pictures, Tile};
 use super::source::Source;
 use super::theme::Theme;
-use crate::model::body::Key;
+use crate::model::body::{Body, Key};
 use crate::model::entry::Entry;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -81,6 +82,8 @@ pub struct Look<'a> {
     pub theme: &'a Theme,
     /// Syntax highlighting: finished pieces, and where to ask for more.
     pub colours: &'a Colours,
+    /// The first column of long lines of code, output and JSON that is shown; `None` wraps them.
+    pub sideways: Option<u16>,
     /// Images: finished pictures, and where to ask for more. Without, images are told in words.
     pub pictures: Option<&'a Pictures>,
 }
@@ -88,7 +91,16 @@ pub struct Look<'a> {
 impl<'a> Look<'a> {
     /// All that there is, in this width: full detail, thinking and times, images in words.
     pub fn full(width: u16, theme: &'a Theme, colours: &'a Colours) -> Self {
-        Self { width, level: Level::Full, thinking: true, times: true, theme, colours, pictures: None }
+        Self {
+            width,
+            level: Level::Full,
+            thinking: true,
+            times: true,
+            theme,
+            colours,
+            sideways: None,
+            pictures: None,
+        }
     }
 }
 
@@ -98,6 +110,10 @@ pub struct Item<'a> {
     pub entry: &'a Entry,
     /// Folds of its blocks, by place; missing ones are [`Fold::ByLevel`].
     pub folds: &'a [Fold],
+    /// Nodes of its trees that were folded by hand.
+    pub nodes: Option<&'a NodeFolds>,
+    /// Inputs of the plans that its own plans took the place of, by the place of the block.
+    pub plans: &'a [(usize, &'a Body)],
     /// Facts of the turn that it opens, ready to print: `6 calls 1✗ · 1m52s · $0.21`.
     pub turn: Option<&'a str>,
     /// Cost and tokens of the answer, ready to print: `↑118k (97% cached) ↓402  $0.031`.
@@ -146,10 +162,16 @@ pub struct Row {
     pub hides: u32,
     /// The body of this row was away; it must be fetched to show more than its stub.
     pub is_away: bool,
+    /// The row goes on with a line that began above it.
+    pub continues: bool,
+    /// The node of a tree that it shows, if the reader can go from node to node.
+    pub node: Option<Node>,
     /// Where its spans lead.
     pub links: Option<Arc<Links>>,
     /// What of the session's texts it shows.
     pub source: Source,
+    /// The row of a drawing over its half blocks, for terminals that can show it.
+    pub tile: Option<Tile>,
 }
 
 /// Kinds of rows, for motions and for the spine.
@@ -168,6 +190,15 @@ pub enum RowKind {
     Body,
     /// An empty row between entries.
     Gap,
+    /// A line between what was there when the reader last looked and what is new since then.
+    News,
+}
+
+impl RowKind {
+    /// Whether the row stands between items and belongs to none.
+    pub fn is_between(self) -> bool {
+        matches!(self, Self::Gap | Self::News)
+    }
 }
 
 /// A call's part of the lane gutter on a row.

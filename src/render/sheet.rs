@@ -8,9 +8,11 @@ use ratatui::text::{Line, Span};
 
 use super::excerpt::Detail;
 use super::glyphs::Glyphs;
+use super::nodes::Nodes;
 use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
 use super::source::{self, Of, Source};
 use super::wrap::{self, Piece};
+use crate::model::body::Body;
 use crate::model::moment::Moment;
 
 /// Columns that stay free on the head row of a running call: the painter shows the time there.
@@ -88,6 +90,16 @@ impl<'a> Sheet<'a> {
             (Fold::ByLevel, Level::Full) => Detail::Full,
             (Fold::ByLevel, Level::Prompts | Level::Preview) => Detail::Preview,
         }
+    }
+
+    /// Folds of a tree of the block: `part` tells its trees apart.
+    pub fn nodes(&self, part: u8) -> Nodes<'a> {
+        Nodes::of(self.item.nodes, self.block, part)
+    }
+
+    /// The input of the plan that the block's plan took the place of.
+    pub fn plan_before(&self) -> Option<&'a Body> {
+        self.item.plans.iter().find(|(block, _)| *block == self.block).map(|(_, input)| *input)
     }
 
     /// Columns from the margin on.

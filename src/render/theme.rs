@@ -10,6 +10,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::colour::{Depth, fit};
 use super::glyphs::Glyphs;
+use super::picture::canvas::Canvas;
 
 /// Colours by role, and whether Unicode glyphs may be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +63,8 @@ pub struct Theme {
     pub has_links: bool,
     /// How many colours the terminal has.
     pub depth: Depth,
+    /// How the terminal shows images.
+    pub canvas: Canvas,
 }
 
 /// Grounds of changed lines: of the line, and of what differs within it.
@@ -155,6 +158,7 @@ impl Theme {
             is_light: false,
             has_colour: true,
             has_links: false,
+            canvas: Canvas::BLOCKS,
             depth: Depth::Indexed,
         }
     }
@@ -312,6 +316,12 @@ impl Theme {
     #[must_use]
     pub fn with_links(self, has_links: bool) -> Self {
         Self { has_links, ..self }
+    }
+
+    /// The same for a terminal that shows images so.
+    #[must_use]
+    pub fn with_canvas(self, canvas: Canvas) -> Self {
+        Self { canvas, ..self }
     }
 
     /// The glyphs that may be used.

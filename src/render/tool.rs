@@ -9,13 +9,15 @@ use ratatui::text::Span;
 
 use self::card::Card;
 pub use self::card::change_text;
-use super::diff;
 use super::excerpt::Detail;
+use super::picture::canvas::Means;
+use super::picture::drawing::Shape;
 use super::picture::{self, Sight};
 use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
 use super::source::Source;
 use super::wrap::{self, Piece};
+use super::{diff, tree};
 use crate::model::body::Image;
 use crate::model::entry::StrayResult;
 use crate::model::figures;
@@ -26,6 +28,8 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
+/// Bytes of arguments in a head row.
+const LONG_HEAD: usize = 400;
 /// Rows of an image, and of its preview.
 const IMAGE_ROWS: usize = 32;
 const PREVIEW_ROWS: usize = 12;
@@ -145,6 +149,9 @@ fn word(call: &ToolCall) -> String {
 fn headline(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let text = first_line(&call.headline);
+    if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
+        return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
+    }
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {
             vec![Span::styled(text, theme.accent)]
@@ -176,7 +183,11 @@ fn lane_line(sheet: &Sheet<'_>, lane: &LaneLine) -> Vec<Piece> {
 /// `[image png 45 KB]`, and the image below it where there are colours to show it in.
 pub fn image_rows(image: &Image, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
     let theme = look.theme;
-    let is_shown = theme.has_colour && !theme.ascii && !is_dim && width >= NARROWEST_IMAGE;
+    let is_shown = theme.has_colour
+        && !theme.ascii
+        && theme.canvas.means != Means::Off
+        && !is_dim
+        && width >= NARROWEST_IMAGE;
     let pictures = look.pictures.filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
     let (seen, more) = match pictures.map(|pictures| pictures.get(image)) {
         None | Some(Sight::Waiting) => (None, None),
@@ -194,8 +205,12 @@ pub fn image_rows(image: &Image, detail: Detail, is_dim: bool, width: usize, loo
     let line = wrap::fit(&[Span::styled(words, theme.dim)], width, theme.glyphs().cut);
     let mut rows = vec![Row { line: line.into(), ..Row::default() }];
     if let Some(picture) = seen {
+        let canvas = theme.canvas;
         let most = if detail.is_whole() { IMAGE_ROWS } else { PREVIEW_ROWS };
-        rows.extend(picture::rows(&picture, width, most, theme));
+        let cells = picture::cells(picture.size, width, most, canvas);
+        let drawn = pictures.filter(|_| canvas.is_graphic());
+        let drawing = drawn.and_then(|pictures| pictures.drawing(image, Shape { cells, canvas }));
+        rows.extend(picture::rows(&picture, cells, drawing.as_ref(), theme));
     }
     rows
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::row::Row;
 use ratatui::buffer::CellWidth;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -32,6 +33,8 @@ pub struct Frame {
     pub limit: usize,
     /// Stands for what is missing.
     pub cut: &'static str,
+    /// The line is not wrapped: one row shows what it holds from this column on.
+    pub sideways: Option<u16>,
 }
 
 impl Frame {
@@ -90,6 +93,11 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
     let rest = fitting(&frame.rest, frame.width);
     let room_first = frame.width.saturating_sub(width_of(&first)).max(1);
     let room_rest = frame.width.saturating_sub(width_of(&rest)).max(1);
+    if let Some(from) = frame.sideways {
+        let mut line = first;
+        line.extend(part(spans, usize::from(from), room_first, frame.cut));
+        return vec![line.into()];
+    }
     let flat = Flat::of(spans, room_first.min(room_rest));
     let limit = if frame.limit == 0 { usize::MAX } else { frame.limit };
     let rows = flat.rows(room_first, room_rest, limit.saturating_add(1));
@@ -117,6 +125,36 @@ fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
         return Vec::new();
     }
     front.iter().filter(|span| !span.content.is_empty()).cloned().collect()
+}
+
+/// Wraps one logical line to rows that tell which of them begins it.
+pub fn rows(spans: &[Piece], frame: &Frame) -> impl Iterator<Item = Row> {
+    let lines = wrap(spans, frame).into_iter().enumerate();
+    lines.map(|(number, line)| Row { line, continues: number > 0, ..Row::default() })
+}
+
+/// What stands in `width` columns from a column on; `cut` stands where something is missing.
+fn part(spans: &[Piece], from: usize, width: usize, cut: &'static str) -> Vec<Piece> {
+    if from == 0 {
+        return fit(spans, width, cut);
+    }
+    let flat = Flat::of(&beginning(spans, from.saturating_add(width).saturating_add(1)), width);
+    let mark = self::width(cut);
+    let mut column = 0;
+    let start = flat.text.grapheme_indices(true).find(|(_, grapheme)| {
+        let is_shown = column >= from + mark;
+        column += columns(grapheme);
+        is_shown
+    });
+    let style = flat.styles.first().map(|(_, style)| *style).unwrap_or_default();
+    let mut out = Vec::new();
+    if !flat.text.is_empty() && width > mark {
+        out.push(Span::styled(cut, style));
+    }
+    if let Some((start, _)) = start {
+        out.extend(fit(&flat.slice(start..flat.text.len()), width.saturating_sub(mark), cut));
+    }
+    out
 }
 
 /// Cuts to `width` columns; `cut` stands at the end if something is missing.

@@ -3,6 +3,7 @@
 //! Invariant: nothing here prints; every report writes to the writer that it is given, and every
 //! string of a file that it writes is clean.
 
+pub mod check;
 pub mod doctor;
 pub mod entry;
 pub mod figures;
@@ -15,3 +16,4 @@ pub mod rows;
 pub mod show;
 pub mod spent;
 pub mod stats;
+pub mod themes;

@@ -9,6 +9,8 @@ use crate::ingest::OpenError;
 pub enum Outcome {
     /// Everything was reported.
     Complete,
+    /// Everything was reported, and something is wrong with what was asked about.
+    Found,
     /// Some sessions could not be opened or not be read to the end; the others were reported.
     Failed(Vec<OpenError>),
     /// The reader asked to stop.

@@ -9,7 +9,7 @@ use crate::model::body::{Body, Held};
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::entry::Entry;
 use crate::model::moment::Moment;
-use crate::model::record::{FileId, Origin};
+use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -19,6 +19,8 @@ pub struct Reading {
     pub target: Target,
     /// What was found.
     pub opened: Opened,
+    /// How it lies on disk.
+    pub shape: Shape,
     /// What every format says of it.
     pub verdicts: Vec<FormatVerdict>,
     /// The session.
@@ -65,6 +67,7 @@ impl Reading {
         Self {
             target: target.clone(),
             opened: session.opened.clone(),
+            shape: session.shape(),
             verdicts: session.verdicts(),
             transcript: Transcript::new(),
             files: BTreeMap::new(),
@@ -86,7 +89,16 @@ impl Reading {
         transcript.apply(batch);
         transcript.settle();
         let files = BTreeMap::new();
-        Self { target, opened, verdicts: Vec::new(), transcript, files, fault: None, pager: None }
+        Self {
+            target,
+            opened,
+            shape: Shape::Lines,
+            verdicts: Vec::new(),
+            transcript,
+            files,
+            fault: None,
+            pager: None,
+        }
     }
 
     /// Takes what the session sends. The preview of a large file is not needed here.
@@ -149,4 +161,15 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
         }
     }
     entry
+}
+
+/// A body with its content, read again if it is on disk.
+pub fn whole_body(body: &Body, pager: Option<&mut Pager>) -> Body {
+    let mut whole = body.clone();
+    if let Some(pager) = pager.filter(|_| body.is_away())
+        && let Some(held) = pager.read(body.from).into_iter().nth(usize::from(body.slot))
+    {
+        whole.held = held;
+    }
+    whole
 }

@@ -10,8 +10,9 @@ use super::follow;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
-use crate::analysis::phrases;
+use crate::analysis::{phrases, plans};
 use crate::ingest::{OpenError, Target, WatchMode};
+use crate::model::body::Body;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
@@ -246,9 +247,15 @@ impl<'a> Printer<'a> {
             .filter(|_| entry.role == Role::Assistant)
             .map(|usage| phrases::spent(usage, entry.model.as_ref(), paper.ascii))
             .filter(|facts| !facts.is_empty());
+        let earlier = plans::earlier(transcript, id).into_iter();
+        let earlier: Vec<(usize, Body)> =
+            earlier.map(|(block, _, input)| (block, reading::whole_body(input, pager.as_mut()))).collect();
+        let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let item = Item {
             entry: &entry,
             folds: &[],
+            nodes: None,
+            plans: &earlier,
             turn: turn.as_deref(),
             spent: spent.as_deref(),
             dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
@@ -264,6 +271,7 @@ impl<'a> Printer<'a> {
             times: true,
             theme: &self.theme,
             colours: &self.colours,
+            sideways: None,
             pictures: None,
         };
         let mut rows = lay_out(&item, &look);

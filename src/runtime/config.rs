@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
+use super::graphics::Setup;
+use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
 use crate::ingest::find::Environment;
@@ -29,6 +31,8 @@ pub struct ViewConfig {
     pub ascii: bool,
     /// Whether the terminal is told where links lead.
     pub links: bool,
+    /// How images are shown, as far as the terminal need not be asked.
+    pub graphics: Setup,
     /// How changes of the file are noticed.
     pub watch: WatchMode,
     /// The level of detail to start with.
@@ -43,8 +47,12 @@ pub struct ViewConfig {
     pub strip: Option<bool>,
     /// Whether the line of hints is shown.
     pub hints: bool,
+    /// What becomes of long lines, and what stands beside the text.
+    pub columns: Columns,
     /// Which keys do what.
     pub keymap: Keymap,
+    /// Where marks and the like are kept for the next time, if they are.
+    pub state: Option<PathBuf>,
     /// What of the settings could not be understood, for the reader.
     pub complaint: Option<String>,
     /// Whether the mouse is on from the start.
@@ -73,6 +81,7 @@ impl ViewConfig {
         state.panes.wants_strip = self.strip;
         state.shows_hints = self.hints;
         state.has_mouse |= self.mouse;
+        state.columns = self.columns;
     }
 }
 

@@ -32,6 +32,7 @@ impl Viewer {
                 None => self.state.say("the record cannot be read any more"),
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
+            Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
             Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
             Effect::EndSeeking => self.seeking = None,
             Effect::Preview(found) => {
@@ -45,23 +46,16 @@ impl Viewer {
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => self.edit(origin)?,
             Effect::View(image) => self.work(|workers| workers.view(image)),
-            Effect::Theme(name) => self.set_theme(&name),
+            Effect::Theme(name) => look::set(&name, &self.config, &mut self.state),
+            Effect::Images(choice) => self.set_images(choice)?,
+            Effect::Remember => self.keeper.keep_marks(&mut self.state),
+            Effect::Forget => self.keeper.forget_all(&mut self.state),
             Effect::Reload => self.reload(),
-            Effect::Redraw => self.screen.forget()?,
+            Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,
             Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
         }
         Ok(Next::Go)
-    }
-
-    fn set_theme(&mut self, name: &str) {
-        match look::named(name, &self.config) {
-            Ok(theme) => {
-                self.state.theme = theme;
-                self.state.look_changed();
-            }
-            Err(why) => self.state.say(why),
-        }
     }
 
     /// Gives the terminal away while something else has it.
@@ -71,7 +65,7 @@ impl Viewer {
         let outcome = while_away();
         terminal::take()?;
         self.input.resume();
-        self.screen.forget()?;
+        self.repaint()?;
         let (columns, lines) = self.screen.size();
         self.update(Event::Resize(columns, lines));
         Ok(outcome)
@@ -97,7 +91,7 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 self.seeking = None;
-                self.show(session, target, Kept::default());
+                self.begin(session, target);
                 self.state.is_picked = true;
             }
             Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
@@ -106,6 +100,7 @@ impl Viewer {
 
     /// Leaves the session for the picker.
     fn leave(&mut self) -> anyhow::Result<()> {
+        self.keeper.put_away(&mut self.state);
         self.opened = None;
         opened::clear(&mut self.state, &self.config);
         self.choose()

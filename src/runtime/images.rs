@@ -11,16 +11,16 @@ use crate::app::update::Event;
 use crate::formats::json::{self, Json};
 use crate::ingest::Pager;
 use crate::model::body::Image;
-use crate::render::picture::{self, Pictures};
+use crate::render::picture::Pictures;
 
 /// Shorter strings are no images.
 const SHORTEST: usize = 32;
 
 /// Makes pictures as long as they are wanted.
 pub fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
-    while let Some(image) = pictures.next() {
-        let made = data(&mut pager, &image).and_then(|data| picture::decode(&data));
-        pictures.keep(&image, made);
+    while let Some(order) = pictures.next() {
+        let made = data(&mut pager, &order.image).and_then(|data| order.make(&data));
+        pictures.keep(&order, made);
         if say.send(Event::Coloured).is_err() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Keys and signals, each on a thread of its own.
 //!
 //! The key thread waits for the terminal and for a pipe that wakes it, so that it can be kept from
-//! the keys while an editor has the terminal.
+//! the keys while an editor has the terminal, and be told that answers are about to come.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -15,10 +15,11 @@ use crossterm::event::{
     self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
     MouseEventKind,
 };
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
+use super::answers::{Answers, Heard};
 use super::replies::Replies;
 use crate::app::keys::{Code, Press};
 use crate::app::mouse::{Gesture, Pointer};
@@ -26,6 +27,10 @@ use crate::app::update::Event;
 
 /// Two presses within this time are a double one.
 const DOUBLE: Duration = Duration::from_millis(400);
+/// Answers to questions come within this time, or are late.
+const ANSWERS: Duration = Duration::from_millis(400);
+/// What has begun to come goes on within this time.
+const PIECES: Duration = Duration::from_millis(50);
 
 /// What signals ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +49,10 @@ pub struct Input {
     pub events: Receiver<Event>,
     /// Signals.
     pub signals: Receiver<Signal>,
+    /// What the terminal answered.
+    pub answers: Receiver<Heard>,
     is_paused: Arc<AtomicBool>,
+    is_asking: Arc<AtomicBool>,
     wake: File,
     paused: Receiver<()>,
 }
@@ -54,14 +62,18 @@ impl Input {
     pub fn start(replies: Replies) -> io::Result<Self> {
         let (events_out, events) = unbounded();
         let (signals_out, signals) = unbounded();
+        let (answers_out, answers) = unbounded();
         let (paused_out, paused) = unbounded();
         let (reader, writer) = io::pipe()?;
         let is_paused = Arc::new(AtomicBool::new(false));
+        let is_asking = Arc::new(AtomicBool::new(false));
         let keys = Keys {
             terminal: terminal()?,
             wake: File::from(OwnedFd::from(reader)),
             is_paused: Arc::clone(&is_paused),
+            is_asking: Arc::clone(&is_asking),
             events: events_out,
+            answers: answers_out,
             paused: paused_out,
             replies,
             clicked: None,
@@ -80,7 +92,17 @@ impl Input {
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
-        Ok(Self { events, signals, is_paused, wake: File::from(OwnedFd::from(writer)), paused })
+        let wake = File::from(OwnedFd::from(writer));
+        Ok(Self { events, signals, answers, is_paused, is_asking, wake, paused })
+    }
+
+    /// Makes ready for the answers to questions that end with one that every terminal answers. They must
+    /// be asked right after it.
+    pub fn expect_answers(&mut self) {
+        self.is_asking.store(true, Ordering::SeqCst);
+        if self.wake.write_all(b"a").is_ok() {
+            let _ = self.paused.recv_timeout(Duration::from_millis(100));
+        }
     }
 
     /// Keeps away from the keys; returns when the thread has let go of them.
@@ -132,7 +154,9 @@ struct Keys {
     terminal: OwnedFd,
     wake: File,
     is_paused: Arc<AtomicBool>,
+    is_asking: Arc<AtomicBool>,
     events: Sender<Event>,
+    answers: Sender<Heard>,
     paused: Sender<()>,
     replies: Replies,
     /// When and where a button was pressed last.
@@ -161,6 +185,10 @@ impl Keys {
         if !is_told() {
             return false;
         }
+        if self.is_asking.swap(false, Ordering::SeqCst) {
+            let _ = self.paused.send(());
+            return self.listen();
+        }
         if !self.is_paused.load(Ordering::SeqCst) {
             return true;
         }
@@ -168,19 +196,55 @@ impl Keys {
         is_told()
     }
 
+    /// Reads what comes until all answers are there, or until they are late; keys are passed on. `false`
+    /// when nobody listens.
+    fn listen(&mut self) -> bool {
+        let deadline = Instant::now() + ANSWERS;
+        let mut answers = Answers::default();
+        let mut bytes = [0; 1_024];
+        let mut is_over = false;
+        while !is_over || answers.is_open() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // What has begun is waited for a little, beyond the end, too; Escape alone never goes on.
+            let patience = if answers.is_open() { PIECES } else { left };
+            let heard = match read_within(self.terminal.as_fd(), patience, &mut bytes) {
+                Some(read) => answers.take(bytes.get(..read).unwrap_or_default()),
+                None if answers.is_open() => answers.give_back(),
+                None => Vec::new(),
+            };
+            is_over |= left.is_zero() || heard.iter().any(|heard| matches!(heard, Heard::Attributes(_)));
+            if !self.send(heard) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Reads all keys that are there. `false` when nobody listens or the terminal is gone.
     fn pass_on(&mut self) -> bool {
         while event::poll(self.replies.patience()).unwrap_or(false) {
             let Ok(raw) = event::read() else { return false };
-            let events = match raw {
+            let heard = match raw {
                 Raw::Key(key) if key.kind != KeyEventKind::Release => {
                     press(key).map_or_else(Vec::new, |press| self.replies.take(press))
                 }
-                Raw::Paste(text) => vec![Event::Paste(text)],
-                Raw::Mouse(mouse) => self.pointer(mouse).map(Event::Mouse).into_iter().collect(),
+                Raw::Paste(text) => {
+                    if self.events.send(Event::Paste(text)).is_err() {
+                        return false;
+                    }
+                    Vec::new()
+                }
+                Raw::Mouse(mouse) => {
+                    if let Some(pointer) = self.pointer(mouse)
+                        && self.events.send(Event::Mouse(pointer)).is_err()
+                    {
+                        return false;
+                    }
+                    Vec::new()
+                }
                 _ => Vec::new(),
             };
-            if !self.send(events) {
+            if !self.send(heard) {
                 return false;
             }
         }
@@ -208,9 +272,27 @@ impl Keys {
         Some(Pointer { gesture, column: mouse.column, line: mouse.row })
     }
 
-    fn send(&self, events: Vec<Event>) -> bool {
-        events.into_iter().all(|event| self.events.send(event).is_ok())
+    fn send(&self, heard: Vec<Heard>) -> bool {
+        heard.into_iter().all(|heard| match heard {
+            Heard::Key(press) => self.events.send(Event::Key(press)).is_ok(),
+            Heard::Background(is_light) => self.events.send(Event::Background(is_light)).is_ok(),
+            answer => self.answers.send(answer).is_ok(),
+        })
     }
+}
+
+/// Reads what comes within a time; nothing if nothing does.
+fn read_within(terminal: BorrowedFd<'_>, patience: Duration, bytes: &mut [u8]) -> Option<usize> {
+    let patience = Timespec::try_from(patience).ok()?;
+    let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
+    let [ready] = match poll(&mut fds, Some(&patience)) {
+        Ok(_) => &fds,
+        Err(_) => return None,
+    };
+    if !ready.revents().contains(PollFlags::IN) {
+        return None;
+    }
+    rustix::io::read(terminal, bytes).ok().filter(|count| *count > 0)
 }
 
 fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> (bool, bool) {

@@ -1,9 +1,12 @@
 //! The colours in force: by name, from a file, or by what the terminal says of its background.
 
 use std::fs;
+use std::path::Path;
 
 use super::config::{ThemeChoice, ViewConfig};
+use crate::app::state::State;
 use crate::render::theme::Theme;
+use crate::report::themes::Listed;
 use crate::settings::themes;
 
 /// The theme to start with. While nothing is known of the background it is taken for dark.
@@ -30,19 +33,56 @@ pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     Ok(theme.with_depth(config.depth).with_ascii(config.ascii).with_links(config.links))
 }
 
+/// Uses the colours with a name from now on.
+pub fn set(name: &str, config: &ViewConfig, state: &mut State) {
+    match named(name, config) {
+        Ok(theme) => {
+            state.theme = theme.with_canvas(state.theme.canvas);
+            state.look_changed();
+        }
+        Err(why) => state.say(why),
+    }
+}
+
 fn find(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     if let Some(theme) = themes::known(name) {
         return Ok(theme);
     }
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', '.']);
     let path = config.themes.as_ref().filter(|_| is_plain).map(|folder| folder.join(format!("{name}.toml")));
-    let Some((path, text)) = path.and_then(|path| fs::read_to_string(&path).ok().map(|text| (path, text)))
-    else {
+    let Some(path) = path.filter(|path| path.exists()) else {
         return Err(format!("no theme is called {name}"));
     };
+    read(&path, name).map_err(|why| format!("{}:{why}", path.display()))
+}
+
+/// All themes: those of the program, and those in the reader's settings folder.
+pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
+    let of_tv = |name: &str| {
+        let theme = themes::known(name).ok_or_else(|| "cannot be read".to_owned());
+        Listed { name: name.to_owned(), from: "comes with tv".to_owned(), theme }
+    };
+    let mut all: Vec<Listed> = themes::names().map(of_tv).collect();
+    let entries = settings_folder.and_then(|folder| fs::read_dir(folder.join("themes")).ok());
+    let mut files: Vec<_> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    for path in files {
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        let is_taken = themes::known(name).is_some();
+        let theme =
+            if is_taken { Err("never used, one of tv has this name".to_owned()) } else { read(&path, name) };
+        all.push(Listed { name: name.to_owned(), from: path.display().to_string(), theme });
+    }
+    all
+}
+
+/// Reads a theme file of the reader; with `line:column: what` if something in it is wrong.
+fn read(path: &Path, name: &str) -> Result<Theme, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let file = themes::parse(name, &text);
-    match file.complaints.first() {
-        Some(complaint) => Err(format!("{}:{complaint}", path.display())),
+    match file.complaints.into_iter().next() {
+        Some(complaint) => Err(complaint),
         None => Ok(file.theme),
     }
 }

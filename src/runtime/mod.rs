@@ -3,16 +3,21 @@
 //! Invariant: the only wing that carries out effects, in the room of that name. Nothing is drawn unless
 //! something changed, and never more often than a frame each `FRAME`.
 
+mod answers;
 pub mod clipboard;
 pub mod clock;
 pub mod config;
 mod editor;
 mod effects;
+mod gallery;
+pub mod graphics;
 mod handing;
 mod images;
 mod input;
-mod look;
+pub mod look;
+mod memory;
 mod opened;
+mod painting;
 mod pipe;
 mod replies;
 mod seeking;
@@ -26,7 +31,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
-use crate::app::arrange::arrange;
 use crate::app::feeding;
 use crate::app::state::State;
 use crate::app::update::{Event, act, update};
@@ -36,10 +40,12 @@ use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
-use crate::ui;
 use clock::now;
 use config::{Start, ViewConfig};
+use gallery::Gallery;
+use graphics::Told;
 use input::{Input, Signal};
+use memory::Keeper;
 use opened::{Kept, Opened};
 use replies::Replies;
 use seeking::Seeking;
@@ -71,7 +77,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
         Some((session, target)) => {
-            viewer.show(session, target, Kept::default());
+            viewer.begin(session, target);
             viewer.state.wanted.clone_from(&config.entry);
             feeding::go_to_wanted(&mut viewer.state);
         }
@@ -90,6 +96,9 @@ struct Viewer {
     input: Input,
     opened: Option<Opened>,
     seeking: Option<Seeking>,
+    keeper: Keeper,
+    gallery: Gallery,
+    told: Told,
     events: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -103,20 +112,39 @@ impl Viewer {
     fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
         let theme = look::first(config).map_err(anyhow::Error::msg)?;
+        let told = Told::default();
+        let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
         let screen = Screen::new()?;
         state.size = screen.size();
         config.apply(&mut state);
         state.picker.places = seeking::places(&seeking::search(config));
+        let mut keeper = Keeper::new(config.state.clone());
+        keeper.recall_habits(&mut state);
         if let Some(complaint) = &config.complaint {
             state.say(complaint.clone());
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
-        let input = Input::start(Replies::new(look::asks_for_background(config)))?;
+        let asks = look::asks_for_background(config) || !config.graphics.questions().is_empty();
+        let input = Input::start(Replies::new(asks))?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
-        Ok(Self { state, screen, config, colours, input, opened, seeking, events, _say: say })
+        let gallery = Gallery::default();
+        Ok(Self {
+            state,
+            screen,
+            config,
+            colours,
+            input,
+            opened,
+            seeking,
+            keeper,
+            gallery,
+            told,
+            events,
+            _say: say,
+        })
     }
 
     fn run(&mut self, test_panic: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -132,13 +160,15 @@ impl Viewer {
                 }
                 self.draw()?;
                 if !std::mem::replace(&mut has_drawn, true) {
-                    self.ask_for_background()?;
+                    self.ask()?;
                 }
                 drawn = Instant::now();
                 is_stale = self.state.is_unfinished();
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
+            } else if let Some(ms) = self.state.rests_for() {
+                Duration::from_millis(ms)
             } else if self.state.ticks() {
                 TICK
             } else {
@@ -163,25 +193,6 @@ impl Viewer {
                 return;
             }
         }
-    }
-
-    /// After the first frame, so that nothing waits for an answer.
-    fn ask_for_background(&mut self) -> anyhow::Result<()> {
-        if look::asks_for_background(&self.config) {
-            self.screen.tell(replies::QUESTION)?;
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self) -> anyhow::Result<()> {
-        self.state.now = now();
-        let effects = arrange(&mut self.state);
-        let state = &self.state;
-        self.screen.draw(|frame| ui::view(state, frame))?;
-        for effect in effects {
-            self.carry_out(effect)?;
-        }
-        Ok(())
     }
 
     /// Waits for something to happen, then takes all that has happened meanwhile. Says whether the
@@ -213,6 +224,7 @@ impl Viewer {
         };
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
+            recv(self.input.answers) -> heard => self.hear(heard.ok()),
             recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
@@ -226,9 +238,9 @@ impl Viewer {
 
     /// A second has passed, or nothing at all.
     fn tick(&mut self) -> bool {
-        let ticks = self.state.ticks();
+        let changes = self.state.ticks() || self.state.rests_for().is_some();
         self.update(Event::Tick { now: now() });
-        ticks
+        changes
     }
 
     /// Takes one message of the session. What is read behind a preview changes nothing on the screen.
@@ -268,6 +280,8 @@ impl Viewer {
     fn signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
         match signal {
             Signal::Resize => {
+                self.gallery.doubt();
+                self.set_canvas();
                 let (columns, lines) = self.screen.size();
                 self.event(Event::Resize(columns, lines))
             }
@@ -283,6 +297,15 @@ impl Viewer {
             Some(event) => self.event(event),
             None => Ok(Next::Go),
         }
+    }
+
+    /// Shows a session that was not shown before, as the reader left it.
+    fn begin(&mut self, session: Session, target: Target) {
+        self.keeper.put_away(&mut self.state);
+        let is_kept = !matches!(self.config.start, Start::Demo(_));
+        let subject = memory::subject_of(&session).filter(|_| is_kept);
+        let memory = self.keeper.take_out(subject, &mut self.state);
+        self.show(session, target, Kept::remembered(memory));
     }
 
     /// Shows a session in place of whatever is shown.
@@ -302,10 +325,12 @@ impl Viewer {
     }
 
     fn stop(&mut self) {
+        let unkept = self.keeper.close(&mut self.state);
         self.opened = None;
         self.seeking = None;
         self.colours.stop();
         terminal::give_back();
+        memory::tell(unkept);
     }
 }
 

@@ -12,13 +12,15 @@ use super::clock::{now, written};
 use super::config::ViewConfig;
 use super::workers::Workers;
 use crate::app::filter::Filter;
-use crate::app::history::History;
 use crate::app::marks::Marks;
+use crate::app::news::Seen;
+use crate::app::panes::{Pane, Panes};
 use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
 use crate::render::picture::Pictures;
+use crate::settings::memory::Memory;
 
 /// Messages that may wait before the reading thread waits for the screen.
 const FEED_DEPTH: usize = 64;
@@ -74,12 +76,11 @@ fn address_of(target: &Target) -> Option<String> {
     Some(format!("{}{session}", path.display()))
 }
 
-/// What a session that is read anew keeps of the reader's doing.
+/// What a session that is shown again keeps of the reader's doing.
 #[derive(Default)]
 pub struct Kept {
     marks: Marks,
-    searches: History,
-    filters: History,
+    seen: Option<Seen>,
     filter: Option<Filter>,
 }
 
@@ -88,27 +89,35 @@ impl Kept {
     pub fn of(state: &mut State) -> Self {
         Self {
             marks: std::mem::take(&mut state.marks),
-            searches: std::mem::take(&mut state.searches),
-            filters: std::mem::take(&mut state.filters),
+            seen: state.seen.take(),
             filter: state.next_filter.take().or_else(|| state.filter.take()),
         }
+    }
+
+    /// As the reader left it another time.
+    pub fn remembered(memory: Memory) -> Self {
+        Self { marks: memory.marks, seen: memory.seen, filter: None }
     }
 
     /// Puts it back before anything is told, so that the filter judges entries as they come.
     fn give_back(self, state: &mut State) {
         state.marks = self.marks;
-        state.searches = self.searches;
-        state.filters = self.filters;
+        state.seen = self.seen;
         state.filter = self.filter.map(Filter::emptied);
     }
 }
 
-/// Nothing read yet. The picker stays as it is.
+/// Nothing read yet. The picker, what was typed and the division of the screen stay
+/// as they are.
 pub fn clear(state: &mut State, config: &ViewConfig) {
     let mut fresh = State::new(state.theme.clone(), state.level, Arc::clone(&state.colours), now());
     fresh.size = state.size;
     config.apply(&mut fresh);
     fresh.picker = std::mem::take(&mut state.picker);
+    fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..state.panes };
+    fresh.columns = state.columns;
+    fresh.searches = std::mem::take(&mut state.searches);
+    fresh.filters = std::mem::take(&mut state.filters);
     fresh.message = state.message.take();
     *state = fresh;
 }

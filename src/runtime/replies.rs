@@ -1,25 +1,21 @@
-//! What the terminal answers when it is asked for its background, told apart from what is typed.
+//! What the terminal answers late, told apart from what is typed.
 //!
-//! The answer comes as keys: `alt-]`, then `11;rgb:1e1e/1e1e/2e2e`, then BEL or ST. It may come late or
+//! An answer comes as keys: `alt-]`, `alt-P` or `alt-_`, then its text, then BEL or ST. It may come late or
 //! never, so nobody waits for it; keys that only look like its beginning are passed on.
 
 use std::time::Duration;
 
+use super::answers::{Heard, meaning};
 use crate::app::keys::{Code, Press};
-use crate::app::update::Event;
-use crate::render::colour::luminance;
-
-/// Asks the terminal for its background (OSC 11).
-pub const QUESTION: &str = "\x1b]11;?\x1b\\";
 
 /// An answer is shorter.
-const LONGEST: usize = 40;
+const LONGEST: usize = 80;
 /// The pieces of an answer follow each other within this time.
 const PIECES: Duration = Duration::from_millis(100);
-/// A background is light from this luminance on.
-const LIGHT: f64 = 0.4;
+/// How answers begin: the byte after ESC, and their text.
+const BEGINNINGS: [(char, &str); 3] = [(']', "11;rgb"), ('P', ">|"), ('_', "Gi=")];
 
-/// Takes the answer out of the stream of keys.
+/// Takes answers out of the stream of keys.
 #[derive(Debug, Default)]
 pub struct Replies {
     is_expected: bool,
@@ -27,16 +23,16 @@ pub struct Replies {
 }
 
 impl Replies {
-    /// Expects an answer, or none.
+    /// Expects answers, or none.
     pub fn new(is_expected: bool) -> Self {
         Self { is_expected, held: Vec::new() }
     }
 
-    /// Takes a key in; gives what has become clear: keys, or the answer.
-    pub fn take(&mut self, press: Press) -> Vec<Event> {
-        let begins = press.alt && press.code == Code::Char(']');
+    /// Takes a key in; gives what has become clear: keys, or an answer.
+    pub fn take(&mut self, press: Press) -> Vec<Heard> {
+        let begins = press.alt && BEGINNINGS.iter().any(|(kind, _)| press.code == Code::Char(*kind));
         if self.held.is_empty() && !(self.is_expected && begins) {
-            return vec![Event::Key(press)];
+            return vec![Heard::Key(press)];
         }
         self.held.push(press);
         if !fits(&self.held) {
@@ -47,9 +43,9 @@ impl Replies {
         if !ends_with_bell && !ends_with_st {
             return Vec::new();
         }
-        let text: String = self.held.drain(..).filter_map(Press::typed).collect();
-        self.is_expected = false;
-        is_light(&text).map(Event::Background).into_iter().collect()
+        let kind = kind_of(&self.held);
+        let text: String = self.held.drain(..).skip(1).filter_map(Press::typed).collect();
+        kind.and_then(|kind| meaning(u8::try_from(kind).ok()?, &text)).into_iter().collect()
     }
 
     /// How long the rest of what has begun to come is waited for: it may arrive in pieces.
@@ -58,36 +54,31 @@ impl Replies {
     }
 
     /// Nothing more has come with these keys: they were typed.
-    pub fn give_back(&mut self) -> Vec<Event> {
-        self.held.drain(..).map(Event::Key).collect()
+    pub fn give_back(&mut self) -> Vec<Heard> {
+        self.held.drain(..).map(Heard::Key).collect()
+    }
+}
+
+fn kind_of(held: &[Press]) -> Option<char> {
+    match held.first()?.code {
+        Code::Char(kind) => Some(kind),
+        _ => None,
     }
 }
 
 /// Whether keys can be the beginning of an answer.
 fn fits(held: &[Press]) -> bool {
     let typed: String = held.iter().skip(1).filter_map(|press| press.typed()).collect();
-    let begins = "11;rgb".starts_with(typed.get(..6).unwrap_or(&typed));
-    begins && held.len() <= LONGEST
-}
-
-/// Reads `11;rgb:1e1e/1e1e/2e2e`; `rgba` has a fourth part.
-fn is_light(answer: &str) -> Option<bool> {
-    let (_, colour) = answer.split_once(':')?;
-    let part = |digits: &str| {
-        let most = 16_u32.checked_pow(u32::try_from(digits.len()).ok()?)?.checked_sub(1)?;
-        let value = u32::from_str_radix(digits, 16).ok()?;
-        u8::try_from(value * 255 / most.max(1)).ok()
-    };
-    let mut parts = colour.split('/').map(part);
-    let rgb = (parts.next()??, parts.next()??, parts.next()??);
-    Some(luminance(rgb) >= LIGHT)
+    let wanted = BEGINNINGS.iter().find(|(kind, _)| kind_of(held) == Some(*kind)).map(|(_, text)| *text);
+    wanted.is_some_and(|wanted| wanted.starts_with(typed.get(..wanted.len()).unwrap_or(&typed)))
+        && held.len() <= LONGEST
 }
 
 #[cfg(test)]
 mod tests {
     use super::Replies;
     use crate::app::keys::{Code, Press};
-    use crate::app::update::Event;
+    use crate::runtime::answers::Heard;
 
     fn keys(text: &str) -> Vec<Press> {
         text.chars().map(|c| Press::plain(Code::Char(c))).collect()
@@ -97,10 +88,10 @@ mod tests {
         Press { alt: true, ..Press::plain(Code::Char(c)) }
     }
 
-    fn told(events: &[Event]) -> String {
-        let word = |event: &Event| match event {
-            Event::Key(press) => press.to_string(),
-            Event::Background(is_light) => format!("<{}>", if *is_light { "light" } else { "dark" }),
+    fn told(events: &[Heard]) -> String {
+        let word = |event: &Heard| match event {
+            Heard::Key(press) => press.to_string(),
+            Heard::Background(is_light) => format!("<{}>", if *is_light { "light" } else { "dark" }),
             other => format!("{other:?}"),
         };
         events.iter().map(word).collect()
@@ -108,15 +99,19 @@ mod tests {
 
     #[test]
     fn an_answer_is_no_key() {
-        for (colour, end, wanted) in [
-            ("1e1e/1e1e/2e2e", alt('\\'), "<dark>"),
-            ("ffff/ffff/f0f0", Press { ctrl: true, ..Press::plain(Code::Char('g')) }, "<light>"),
-            ("ff/ff/ff/ff", alt('\\'), "<light>"),
+        let bell = Press { ctrl: true, ..Press::plain(Code::Char('g')) };
+        for (kind, text, end, wanted) in [
+            (']', "11;rgb:1e1e/1e1e/2e2e", alt('\\'), "<dark>"),
+            (']', "11;rgb:ffff/ffff/f0f0", bell, "<light>"),
+            (']', "11;rgba:ff/ff/ff/ff", alt('\\'), "<light>"),
+            ('P', ">|foot(1.16)", alt('\\'), "Name(\"foot(1.16)\")"),
+            ('_', "Gi=31;OK", alt('\\'), "Kitty"),
+            ('_', "Gi=31;ENOENT", alt('\\'), ""),
         ] {
             let mut replies = Replies::new(true);
             let mut events = replies.take(keys("j")[0]);
-            events.extend(replies.take(alt(']')));
-            for press in keys(&format!("11;rgb:{colour}")) {
+            events.extend(replies.take(alt(kind)));
+            for press in keys(text) {
                 events.extend(replies.take(press));
             }
             events.extend(replies.take(end));

@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::images;
 use crate::app::filter::FilterJob;
+use crate::app::inspector;
 use crate::app::search::{Hit, Job, hits_of};
 use crate::app::update::Event;
 use crate::formats::json;
@@ -29,6 +30,7 @@ const LARGEST_RECORD: usize = 4 << 20;
 enum Work {
     Page(Vec<EntryId>, Vec<Origin>),
     Show(Vec<Origin>),
+    Inspect(Vec<Origin>),
     Texts(Vec<Origin>, Sender<Option<Vec<String>>>),
     View(Image),
 }
@@ -76,6 +78,11 @@ impl Workers {
     /// Reads records to be shown raw.
     pub fn show(&self, origins: Vec<Origin>) {
         let _ = self.work.send(Work::Show(origins));
+    }
+
+    /// Reads records for the inspector.
+    pub fn inspect(&self, origins: Vec<Origin>) {
+        let _ = self.work.send(Work::Inspect(origins));
     }
 
     /// Opens an image with another program.
@@ -135,7 +142,18 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                     origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 Event::Paged { entries, contents }
             }
-            Work::Show(origins) => records(&mut pager, &origins),
+            Work::Show(origins) => {
+                let trees = records(&mut pager, &origins);
+                let title = match trees.len() {
+                    1 => "raw record".to_owned(),
+                    number => format!("{number} raw records"),
+                };
+                Event::Records { title, trees }
+            }
+            Work::Inspect(origins) => {
+                let trees = records(&mut pager, &origins);
+                Event::Inspected(inspector::Records { origins, trees })
+            }
             Work::View(image) => match images::open(&mut pager, &image) {
                 Ok(()) => Event::Say("opened outside".to_owned()),
                 Err(why) => Event::Say(why),
@@ -157,7 +175,7 @@ fn text_of(pager: &mut Pager, origin: Origin) -> Option<String> {
     pager.bytes(origin).map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
-fn records(pager: &mut Pager, origins: &[Origin]) -> Event {
+fn records(pager: &mut Pager, origins: &[Origin]) -> Vec<(String, Tree)> {
     let mut trees = Vec::new();
     for origin in origins {
         let title =
@@ -173,9 +191,7 @@ fn records(pager: &mut Pager, origins: &[Origin]) -> Event {
         };
         trees.push((title, tree));
     }
-    let title =
-        if trees.len() == 1 { "raw record".to_owned() } else { format!("{} raw records", trees.len()) };
-    Event::Records { title, trees }
+    trees
 }
 
 fn find(pager: Pager, jobs: &Receiver<Find>, wanted: &Wanted, say: &Sender<Event>) {

@@ -40,6 +40,11 @@ pub struct ThemeFile {
     pub complaints: Vec<String>,
 }
 
+/// The names of the themes that come with the program.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ["dark", "light", "mono"].into_iter().chain(EMBEDDED.iter().map(|(name, _)| *name))
+}
+
 /// The theme of this name that comes with the program.
 pub fn known(name: &str) -> Option<Theme> {
     let embedded = || EMBEDDED.iter().find(|(known, _)| *known == name);
@@ -146,6 +151,19 @@ mod tests {
         }
         check(&mut Theme::dark(), (0, 0, 0));
         check(&mut Theme::light(), (255, 255, 255));
+    }
+
+    #[test]
+    fn the_example_of_the_readme_is_right() {
+        let readme = include_str!("../../README.md");
+        let example = readme.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+        let mut file = parse("mine", example);
+        assert_eq!(file.complaints, Vec::<String>::new());
+        check(&mut file.theme, file.background.unwrap());
+        assert_ne!(file.theme.user, Theme::dark().user);
+        for role in ROLES {
+            assert!(readme.contains(&format!("`{role}`")), "the README does not name {role}");
+        }
     }
 
     #[test]

@@ -6,10 +6,11 @@ use ratatui::text::{Line, Span};
 use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::app::action::{Action, Kind, Way};
+use crate::app::action::{Action, Change, Kind, Way};
 use crate::app::arrange::percent;
 use crate::app::filter::parse::{Mistake, parse};
 use crate::app::mode::Mode;
+use crate::app::panes::{Pane, focused};
 use crate::app::state::State;
 use crate::model::figures;
 
@@ -64,7 +65,7 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
             Some(("|", input, format!("  {records} ")))
         }
         Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
-        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
+        Mode::Normal | Mode::Help { .. } | Mode::Checks(_) | Mode::Raw { .. } => None,
     }
 }
 
@@ -240,18 +241,34 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
                 (true, true) => "back",
                 (true, false) => "quit",
             };
-            fixed(&[("enter", "open"), ("up/down", "choose"), ("tab", "preview"), ("esc", escape)])
+            fixed(&[
+                ("enter", "open"),
+                ("up/down", "choose"),
+                ("tab", "preview"),
+                ("F1", "keys"),
+                ("esc", escape),
+            ])
         }
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
+        Mode::Checks(_) => fixed(&[("j/k", "choose"), ("enter", "go there"), ("q", "close")]),
         Mode::Raw(_) => fixed(&[
             ("j/k", "move"),
             ("space/b", "page"),
             ("yy", "copy the record"),
             ("yq", "copy the jq path"),
             ("q", "close"),
+        ]),
+        Mode::Normal if focused(state) == Pane::Inspector => fixed(&[
+            ("j/k", "row"),
+            ("1-6", "tab"),
+            ("enter", "go to what the row names"),
+            ("yy", "copy"),
+            ("tab", "next pane"),
+            ("esc", "back to the text"),
+            ("?", "all keys"),
         ]),
         Mode::Normal if state.view.selection.is_some() => fixed(&[
             ("j/k { } G", "extend"),
@@ -261,7 +278,12 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("esc", "leave"),
         ]),
         Mode::Normal => {
-            let actions = if state.search.is_some() { SEARCHING } else { READING };
+            let actions = match focused(state) {
+                Pane::Outline => OUTLINE,
+                Pane::Inspector => INSPECTOR,
+                Pane::Transcript if state.search.is_some() => SEARCHING,
+                Pane::Transcript => READING,
+            };
             let keys = |actions: &[Action]| {
                 let keys = actions.iter().filter_map(|action| state.keymap.keys_of(*action).next());
                 keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
@@ -281,8 +303,32 @@ const READING: &[(&[Action], &str)] = &[
     (&[Action::LevelUp, Action::LevelDown], "detail"),
     (&[Action::Search], "search"),
     (&[Action::Raw], "raw"),
+    (&[Action::Panes(Change::Inspector)], "inspect"),
+    (&[Action::Panes(Change::Focus(Way::Next))], "panes"),
     (&[Action::ToggleFollow], "follow"),
     (&[Action::Palette], "commands"),
+    (&[Action::Help], "all keys"),
+];
+
+/// What helps most in the outline.
+const OUTLINE: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "move"),
+    (&[Action::Seek(Kind::Prompt, Way::Previous), Action::Seek(Kind::Prompt, Way::Next)], "section"),
+    (&[Action::Expand], "go there"),
+    (&[Action::Cancel], "back"),
+    (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
+    (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
+    (&[Action::Panes(Change::Outline)], "hide"),
+    (&[Action::Help], "all keys"),
+];
+
+/// What helps most in the inspector.
+const INSPECTOR: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "move"),
+    (&[Action::Cancel], "back"),
+    (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
+    (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
+    (&[Action::Panes(Change::Inspector)], "hide"),
     (&[Action::Help], "all keys"),
 ];
 

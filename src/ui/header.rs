@@ -7,8 +7,10 @@ use ratatui::text::{Line, Span};
 use crate::analysis::activity::Activity;
 use crate::app::state::State;
 use crate::model::edit::LinkState;
+use crate::model::entry::{BlockKind, Role};
 use crate::model::figures;
 use crate::model::moment::Moment;
+use crate::render::wrap;
 
 /// Columns of the context bar.
 const BAR: usize = 10;
@@ -16,40 +18,72 @@ const BAR: usize = 10;
 const WIDE: u16 = 100;
 /// Narrower screens leave the context out, so that the title can be read.
 const NARROW: u16 = 60;
+/// Wider ones have room for the folder.
+const VERY_WIDE: u16 = 160;
+/// Columns of the folder.
+const CWD: usize = 32;
+/// Columns of the title, at least and at most.
+const TITLE: usize = 8;
+const TITLE_MOST: usize = 60;
+/// Characters of a tool's name.
+const ITEM_MOST: usize = 20;
 
-/// Paints the header line. What does not fit gives way from the left part's end.
+/// Paints the header line. Where room is short the title gives way first, then the path to the item.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, state.theme.bar);
     let right = right(state, area.width);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
-    let left = left(state);
-    let room = area.width.saturating_sub(right_width + 1);
-    let left_width = u16::try_from(left.width()).unwrap_or(u16::MAX);
-    buffer.set_line(area.x, area.y, &left, room);
-    if left_width > room && room > 1 {
-        buffer.set_stringn(area.x + room - 1, area.y, state.theme.glyphs().cut, 1, state.theme.bar);
-    }
+    let room = usize::from(area.width.saturating_sub(right_width + 1));
+    let left = Line::from(wrap::fit(&[left(state, area.width, room).into()], room, state.theme.glyphs().cut));
+    buffer.set_line(area.x, area.y, &left, area.width);
     buffer.set_line(area.right() - right_width, area.y, &right, right_width);
     buffer.set_style(area, state.theme.bar);
 }
 
-/// ` tv  claude-code › fix the watcher › turn 3/14`
-fn left(state: &State) -> Line<'static> {
+/// ` tv  claude-code › fix the watcher › turn 3/14 › bash`
+fn left(state: &State, width: u16, room: usize) -> String {
     let meta = state.transcript.meta();
     let format = state.opened.as_ref().map_or("", |opened| opened.format);
     let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
     let name = meta.title().map(ToString::to_string).or_else(|| file_name(state)).unwrap_or_default();
-    let mut parts = vec![format!(" tv  {format}{agent}")];
-    if !name.is_empty() {
-        parts.push(name.chars().take(60).collect());
-    }
     let turns = state.transcript.turns().len();
-    if turns > 0 {
+    let turn = (turns > 0).then(|| {
         let turn = state.focused_turn().map_or(0, |turn| turn + 1);
-        parts.push(format!("turn {turn}/{turns}"));
-    }
+        format!("turn {turn}/{turns}")
+    });
     let arrow = if state.theme.ascii { " > " } else { " › " };
-    Line::from(parts.join(arrow))
+    let head = format!(" tv  {format}{agent}");
+    let item = item(state).filter(|_| width >= WIDE);
+    let crumb = |crumb: Option<String>| crumb.map(|crumb| format!("{arrow}{crumb}")).unwrap_or_default();
+    let (turn, item) = (crumb(turn), crumb(item));
+    let taken = wrap::width(&head) + wrap::width(arrow);
+    let ways = [format!("{turn}{item}"), turn, String::new()];
+    let leaves_a_title = |behind: &&String| taken + wrap::width(behind) + TITLE <= room;
+    let behind = ways.iter().find(leaves_a_title).map_or("", String::as_str);
+    let left = room.saturating_sub(taken + wrap::width(behind)).min(TITLE_MOST);
+    let name = wrap::fit(&[name.into()], left, state.theme.glyphs().cut);
+    let name: String = name.iter().map(|span| span.content.as_ref()).collect();
+    if name.is_empty() { format!("{head}{behind}") } else { format!("{head}{arrow}{name}{behind}") }
+}
+
+/// The focused item in a word: the tool, or who speaks.
+fn item(state: &State) -> Option<String> {
+    let focus = state.view.focus?;
+    let entry = state.transcript.get(focus.entry)?;
+    let word = match &entry.blocks.get(focus.block)?.kind {
+        BlockKind::Call(call) => call.name.chars().take(ITEM_MOST).collect(),
+        BlockKind::Thinking(_) => "thinking".to_owned(),
+        BlockKind::Result(_) => "result".to_owned(),
+        BlockKind::Image(_) => "image".to_owned(),
+        BlockKind::Break(_) | BlockKind::Raw(_) => "note".to_owned(),
+        BlockKind::Text(_) => match entry.role {
+            Role::User => "prompt".to_owned(),
+            Role::Assistant => "answer".to_owned(),
+            Role::System => "system".to_owned(),
+            Role::Harness => "note".to_owned(),
+        },
+    };
+    Some(word).filter(|word| !word.is_empty())
 }
 
 fn file_name(state: &State) -> Option<String> {
@@ -57,12 +91,15 @@ fn file_name(state: &State) -> Option<String> {
     Some(crate::model::text::Text::clean(&path.file_name()?.to_string_lossy()).to_string())
 }
 
-/// `● bash 0:42  ctx 122k 61%  $1.84 `
+/// `● bash 0:42  ctx 122k 61%  $1.84  +$0.21 `
 fn right(state: &State, width: u16) -> Line<'static> {
     let is_wide = width >= WIDE;
     let mut parts: Vec<String> = Vec::new();
     if is_wide {
-        parts.extend(state.transcript.meta().model.as_ref().map(|model| short_model(model)));
+        let meta = state.transcript.meta();
+        let cwd = meta.cwd.as_ref().filter(|_| width >= VERY_WIDE);
+        parts.extend(cwd.map(|cwd| wrap::fit_end(cwd, CWD, state.theme.glyphs().cut)));
+        parts.extend(meta.model.as_ref().map(|model| short_model(model)));
     }
     parts.push(state_words(state));
     if let Some(context) = state.context.filter(|_| width >= NARROW) {
@@ -85,6 +122,9 @@ fn right(state: &State, width: u16) -> Line<'static> {
         parts.push(words);
     }
     parts.push(state.cost.clone());
+    let turn =
+        state.turn_cost.as_ref().filter(|(_, cost)| is_wide && !cost.is_empty() && *cost != state.cost);
+    parts.extend(turn.map(|(_, cost)| format!("+{cost}")));
     parts.retain(|part| !part.is_empty());
     Line::from(Span::raw(format!("{} ", parts.join("  "))))
 }

@@ -1,14 +1,83 @@
-//! The pane of the focused item.
+//! The pane of the focused item: its tabs, and the rows in sight.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 
+use crate::app::inspector::Tab;
+use crate::app::panes::{self, Pane};
 use crate::app::state::State;
 
-/// Paints what is known of the focused item.
+/// Columns that the tabs need with their words.
+const WORDY: u16 = 56;
+
+/// Paints the tabs and what is known of the focused item.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    let room = usize::from(area.width.saturating_sub(1));
-    for (fact, y) in state.inspector.facts.iter().zip(area.y..area.bottom()) {
-        buffer.set_stringn(area.x + area.width.min(1), y, fact, room, state.theme.text);
+    if area.width < 2 {
+        return;
+    }
+    let has_keys = panes::focused(state) == Pane::Inspector;
+    buffer.set_line(area.x + 1, area.y, &tabs(state, area.width), area.width - 1);
+    let glyphs = state.theme.glyphs();
+    let (inspector, first) = (&state.inspector, area.y + 1);
+    let rows = inspector.rows.iter().enumerate().skip(inspector.top);
+    for ((place, fact), y) in rows.zip(first..area.bottom()) {
+        buffer.set_line(area.x + 1, y, &fact.line, area.width.saturating_sub(2));
+        let mark = match (has_keys && place == inspector.at, fact.target.is_some()) {
+            (true, true) => glyphs.closed,
+            (true, false) => {
+                if state.theme.ascii {
+                    ">"
+                } else {
+                    "▌"
+                }
+            }
+            (false, true) if has_keys => glyphs.closed,
+            (false, _) => continue,
+        };
+        let style = if place == inspector.at { state.theme.focus } else { state.theme.dim };
+        buffer.set_stringn(area.x, y, mark, 1, style);
+    }
+    let shown = inspector.top + usize::from(area.height.saturating_sub(1));
+    if area.height > 2 && (inspector.is_cut || shown < inspector.rows.len()) {
+        let below = inspector.rows.len().saturating_sub(shown);
+        let more = if inspector.is_cut { "more".to_owned() } else { format!("+{below}") };
+        let more = format!(" {} {more} ", glyphs.ellipsis);
+        let width = u16::try_from(more.chars().count()).unwrap_or(0).min(area.width);
+        buffer.set_stringn(
+            area.right() - width,
+            area.bottom() - 1,
+            &more,
+            usize::from(width),
+            state.theme.dim,
+        );
+    }
+}
+
+/// `[1 call+result] 2 raw  3 diff …`, or only the numbers of those that are not shown.
+fn tabs(state: &State, width: u16) -> Line<'static> {
+    let mut spans = Vec::new();
+    for tab in Tab::ALL {
+        let is_shown = tab == state.inspector.tab;
+        let word = word(tab, state.inspector.is_call);
+        let words = match (is_shown, width >= WORDY) {
+            (true, _) => format!("[{} {word}]", tab.number()),
+            (false, true) => format!(" {} {word} ", tab.number()),
+            (false, false) => format!(" {} ", tab.number()),
+        };
+        spans.push(Span::styled(words, if is_shown { state.theme.focus } else { state.theme.dim }));
+    }
+    Line::from(spans)
+}
+
+fn word(tab: Tab, is_call: bool) -> &'static str {
+    match tab {
+        Tab::Item if is_call => "call+result",
+        Tab::Item => "item",
+        Tab::Raw => "raw",
+        Tab::Diff => "diff",
+        Tab::Context => "context",
+        Tab::Timing => "timing",
+        Tab::Why => "why",
     }
 }

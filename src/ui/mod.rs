@@ -11,12 +11,14 @@
 //!
 //! Invariant: painters get the state read-only; nothing is laid out or decided here.
 
+mod checks;
 pub mod chrome;
 pub mod header;
 pub mod inspector;
 pub mod outline;
 mod panel;
 mod picker;
+pub mod pictures;
 mod popup;
 pub mod spine;
 pub mod strip;
@@ -28,7 +30,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
 use crate::app::mode::Mode;
-use crate::app::panes::divide;
+use crate::app::panes::{Pane, divide, focused};
 use crate::app::state::State;
 
 /// Paints the whole screen.
@@ -42,10 +44,10 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
     let painters: [(Rect, Painter); 10] = [
         (parts.header, header::paint),
         (parts.outline, outline::paint),
-        (parts.outline_divider, paint_divider),
+        (parts.outline_divider, paint_outline_divider),
         (parts.transcript, transcript::paint),
         (parts.spine, spine::paint),
-        (parts.inspector_divider, paint_divider),
+        (parts.inspector_divider, paint_inspector_divider),
         (parts.pill, chrome::paint_pill),
         (parts.strip, strip::paint),
         (parts.status, chrome::paint_status),
@@ -67,6 +69,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             panel::paint_choices(state, palette, above, buffer);
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
+        Mode::Checks(ref found) => checks::paint(state, found, screen, buffer),
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
     }
     if !parts.status.is_empty()
@@ -78,8 +81,18 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
 
 type Painter = fn(&State, Rect, &mut Buffer);
 
-fn paint_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+fn paint_outline_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+    paint_divider(state, Pane::Outline, area, buffer);
+}
+
+fn paint_inspector_divider(state: &State, area: Rect, buffer: &mut Buffer) {
+    paint_divider(state, Pane::Inspector, area, buffer);
+}
+
+/// The edge of the pane that has the keys stands out.
+fn paint_divider(state: &State, of: Pane, area: Rect, buffer: &mut Buffer) {
+    let style = if focused(state) == of { state.theme.focus } else { state.theme.dim };
     for y in area.y..area.bottom() {
-        buffer.set_stringn(area.x, y, state.theme.glyphs().bar, 1, state.theme.dim);
+        buffer.set_stringn(area.x, y, state.theme.glyphs().bar, 1, style);
     }
 }

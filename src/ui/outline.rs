@@ -1,130 +1,140 @@
-//! The pane beside the transcript: turns with their sub-agents, and branches.
+//! The pane beside the transcript: turns, branches, checks, files, sub-agents.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use unicode_width::UnicodeWidthChar;
+use ratatui::text::Span;
+use unicode_width::UnicodeWidthStr;
 
-use crate::app::outline::{LaneRow, OutlineRow, TurnRow};
+use crate::app::outline::Section;
+use crate::app::outline::row::{Row, Sign};
+use crate::app::panes::{Pane, focused};
 use crate::app::state::State;
+use crate::render::wrap;
 
-/// Columns of the cost, the duration and the number of a turn, each with the blank before it.
-const COST: usize = 7;
-const DURATION: usize = 7;
+/// A title that is shorter says too little: figures give way.
+const TITLE: usize = 12;
 
-/// Paints the pane.
+/// Paints the pane: sections below each other, with a blank line between.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     let inner = Rect { width: area.width.saturating_sub(1), ..area };
-    let title = format!(
-        " {:<width$}{:>COST$}{:>DURATION$}",
-        "TURNS",
-        "$",
-        "t",
-        width = usize::from(inner.width).saturating_sub(COST + DURATION + 1)
-    );
-    buffer.set_stringn(inner.x, inner.y, &title, usize::from(inner.width), state.theme.dim);
-    for (row, y) in state.outline.rows.iter().zip(inner.y + 1..inner.bottom()) {
-        let line = Rect { y, height: 1, ..inner };
-        match row {
-            OutlineRow::Turn(row) => paint_turn(state, row, line, buffer),
-            OutlineRow::Lane(row) => paint_lane(state, row, line, buffer),
+    let mut y = inner.y;
+    for section in &state.outline.sections {
+        let Some(heading) = line_at(inner, y) else { return };
+        let columns = columns(section, usize::from(inner.width));
+        paint_heading(state, section, &columns, heading, buffer);
+        y += 1;
+        for (place, row) in section.rows.iter().enumerate() {
+            let Some(line) = line_at(inner, y) else { return };
+            paint_row(state, row, &columns, line, buffer);
+            if section.cursor == Some(place) {
+                buffer.set_style(line, state.theme.bar);
+            }
+            y += 1;
+        }
+        y += 1;
+    }
+}
+
+fn line_at(area: Rect, y: u16) -> Option<Rect> {
+    (y < area.bottom()).then_some(Rect { y, height: 1, ..area })
+}
+
+fn paint_heading(state: &State, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
+    let style = if focused(state) == Pane::Outline { state.theme.focus } else { state.theme.dim };
+    let (title, names) = section.part.heading();
+    let cut = if section.rows.len() < section.total {
+        format!(" {} of {}", section.rows.len(), section.total)
+    } else {
+        String::new()
+    };
+    buffer.set_stringn(line.x, line.y, format!(" {title}{cut}"), usize::from(line.width), style);
+    let figures = figures(columns, names.iter().copied());
+    paint_figures(state, &figures, line, buffer);
+}
+
+/// Columns of each figure of a section, with the blank before it; the first ones give way to titles.
+fn columns(section: &Section, width: usize) -> Vec<usize> {
+    let (_, names) = section.part.heading();
+    let widest = |place: usize, name: &str| {
+        let figures = section.rows.iter().filter_map(|row| row.figures.get(place));
+        figures.map(|figure| figure.width()).max().unwrap_or(0).max(name.width()) + 1
+    };
+    let mut columns: Vec<usize> = names.iter().enumerate().map(|(place, name)| widest(place, name)).collect();
+    for place in 0..columns.len() {
+        if columns.iter().sum::<usize>() + TITLE > width
+            && let Some(column) = columns.get_mut(place)
+        {
+            *column = 0;
         }
     }
-    paint_branches(state, inner, buffer);
+    columns
 }
 
-/// Branches stand at the foot of the pane, wherever the turns end.
-fn paint_branches(state: &State, inner: Rect, buffer: &mut Buffer) {
-    let branches = &state.outline.branches;
-    let taken = u16::try_from(branches.len() + 1).unwrap_or(u16::MAX);
-    if branches.is_empty() || taken >= inner.height {
-        return;
-    }
-    let head = inner.bottom() - taken;
-    buffer.set_stringn(inner.x, head, " BRANCHES", usize::from(inner.width), state.theme.dim);
-    for (row, y) in branches.iter().zip(head + 1..inner.bottom()) {
-        let style = if row.is_current { state.theme.focus } else { state.theme.dim };
-        let words = Words {
-            is_current: row.is_current,
-            head: format!("{:>2} {} ", row.number, row.fate),
-            error: false,
-            title: &row.title,
-            style,
-        };
-        paint_row(state, &words, &row.cost, &row.left, Rect { y, height: 1, ..inner }, buffer);
-    }
+/// Figures in their columns.
+fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> String {
+    let shown = columns.iter().zip(figures).filter(|(width, _)| **width > 0);
+    shown.map(|(width, figure)| format!("{figure:>width$}", width = *width)).collect()
 }
 
-fn paint_turn(state: &State, row: &TurnRow, line: Rect, buffer: &mut Buffer) {
-    let is_current = state.outline.current == Some(row.number - 1);
-    let style = match (is_current, row.is_abandoned) {
-        (true, _) => state.theme.focus,
-        (false, true) => state.theme.dim,
-        (false, false) => state.theme.text,
-    };
-    let head = format!("{:>2} ", row.number);
-    let words = Words { is_current, head, error: row.errors > 0, title: &row.title, style };
-    paint_row(state, &words, &row.cost, &row.duration, line, buffer);
+fn paint_figures(state: &State, figures: &str, line: Rect, buffer: &mut Buffer) {
+    let width = u16::try_from(figures.width()).unwrap_or(u16::MAX).min(line.width);
+    buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), state.theme.dim);
 }
 
-fn paint_lane(state: &State, row: &LaneRow, line: Rect, buffer: &mut Buffer) {
-    let branch = match (state.theme.ascii, row.is_last) {
-        (true, _) => "|",
-        (false, true) => "└",
-        (false, false) => "├",
-    };
-    let head = format!("   {}{branch} ", "  ".repeat(row.depth));
-    let style = state.theme.dim;
-    let words = Words { is_current: false, head, error: row.errors > 0, title: &row.label, style };
-    paint_row(state, &words, &row.cost, &row.duration, line, buffer);
-}
-
-/// The left part of a row.
-struct Words<'a> {
-    is_current: bool,
-    head: String,
-    error: bool,
-    title: &'a str,
-    style: Style,
-}
-
-fn paint_row(state: &State, words: &Words<'_>, cost: &str, time: &str, line: Rect, buffer: &mut Buffer) {
-    let mark = match (words.is_current, state.theme.ascii) {
+fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &mut Buffer) {
+    let theme = &state.theme;
+    let figures = figures(columns, row.figures.iter().map(String::as_str));
+    let mark = match (row.is_current, theme.ascii) {
         (false, _) => " ",
         (true, true) => ">",
         (true, false) => "▌",
     };
-    buffer.set_stringn(line.x, line.y, mark, 1, state.theme.focus);
-    let glyphs = state.theme.glyphs();
-    let error = if words.error { format!("{} ", glyphs.failed) } else { String::new() };
-    let room = usize::from(line.width).saturating_sub(1 + COST + DURATION);
-    let x = put(buffer, line.x + 1, line.y, &words.head, room, state.theme.dim);
-    let left = room.saturating_sub(usize::from(x.saturating_sub(line.x + 1)));
-    let x_after = put(buffer, x, line.y, &error, left, state.theme.bad);
-    let left = left.saturating_sub(usize::from(x_after - x));
-    let title = fit(words.title, left.saturating_sub(1), glyphs.cut);
-    put(buffer, x_after, line.y, &title, left, words.style);
-    let facts = format!("{cost:>COST$}{time:>DURATION$}");
-    let facts_at = line.right().saturating_sub(u16::try_from(COST + DURATION).unwrap_or(0));
-    put(buffer, facts_at.max(line.x), line.y, &facts, COST + DURATION, state.theme.dim);
-}
-
-fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: usize, style: Style) -> u16 {
-    if room == 0 { x } else { buffer.set_stringn(x, y, text, room, style).0 }
-}
-
-/// As much as fits, with an ellipsis where something is missing.
-fn fit(text: &str, room: usize, cut: &str) -> String {
-    let mut out = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        let width = c.width().unwrap_or(0);
-        if used + width > room.saturating_sub(1) {
-            out.push_str(cut);
-            return out;
+    let title = match (row.is_current, row.is_dim) {
+        (true, _) => theme.focus,
+        (false, true) => theme.dim,
+        (false, false) => theme.text,
+    };
+    let tree = row.tree.map(|is_last| match (theme.ascii, is_last) {
+        (true, _) => "| ",
+        (false, true) => "└ ",
+        (false, false) => "├ ",
+    });
+    let gap = if row.number.is_empty() { "" } else { " " };
+    let before = format!("{}{}{gap}{}", " ".repeat(row.indent), row.number, tree.unwrap_or_default());
+    let (sign, sign_style) = sign(state, row.sign);
+    let spans =
+        [Span::styled(mark, theme.focus), Span::styled(before, theme.dim), Span::styled(sign, sign_style)];
+    let taken = wrap::width_of(&spans);
+    let room = usize::from(line.width).saturating_sub(taken + figures.width() + 1);
+    let cut = theme.glyphs().cut;
+    let words = if row.is_path {
+        vec![Span::raw(wrap::fit_end(&row.title, room, cut))]
+    } else {
+        wrap::fit(&[Span::raw(row.title.clone())], room, cut)
+    };
+    let words = words.into_iter().map(|span| Span { style: title, ..span });
+    let mut x = line.x;
+    for span in spans.into_iter().chain(words) {
+        let left = usize::from(line.right().saturating_sub(x));
+        if left == 0 {
+            break;
         }
-        used += width;
-        out.push(c);
+        x = buffer.set_stringn(x, line.y, &span.content, left, span.style).0;
     }
-    out
+    paint_figures(state, &figures, line, buffer);
+}
+
+fn sign(state: &State, sign: Sign) -> (String, Style) {
+    let (theme, glyphs) = (&state.theme, state.theme.glyphs());
+    let (glyph, style) = match sign {
+        Sign::None => return (String::new(), theme.text),
+        Sign::Good => (glyphs.done, theme.good),
+        Sign::Warn => ("!", theme.warn),
+        Sign::Bad => (glyphs.failed, theme.bad),
+        Sign::Refused => (glyphs.refused, theme.warn),
+        Sign::Open(entry) if state.is_at_work_on(entry) => (glyphs.running, theme.warn),
+        Sign::Open(_) => (glyphs.lost, theme.dim),
+    };
+    (format!("{glyph} "), style)
 }

@@ -13,7 +13,7 @@ use crate::app::state::State;
 pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     let area = Rect { height: screen.height.saturating_sub(u16::from(screen.height > 3)), ..screen };
     let (title, lines, top) = match &state.mode {
-        Mode::Help { top, wanted, is_typing } => {
+        Mode::Help { top, wanted, is_typing, .. } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
                 (false, true) => " All keys".to_owned(),
@@ -30,6 +30,7 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
         | Mode::Filter { .. }
         | Mode::Palette(_)
         | Mode::Pipe { .. }
+        | Mode::Checks(_)
         | Mode::Picker => return,
     };
     for y in area.y..area.bottom() {

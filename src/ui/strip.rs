@@ -1,29 +1,90 @@
-//! The time strip: one line that tells when the session happened.
+//! The time strip: who had the time of the turn, on one line.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
+use crate::analysis::ledger::Class;
 use crate::app::state::State;
-use crate::model::figures;
+use crate::app::strip::{Run, TITLE};
+use crate::model::text::Text;
+use crate::render::theme::Theme;
+use crate::render::wrap;
 
-/// Paints the line: the time of the session, and of the focused turn.
+/// Paints the line. Signs tell the classes apart, colours only help.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    let order = state.transcript.order();
-    let at = |id| state.transcript.get(id).and_then(|entry| entry.at);
-    let first = order.iter().find_map(|id| at(*id));
-    let last = order.iter().rev().find_map(|id| at(*id));
-    let (Some(first), Some(last)) = (first, last) else { return };
-    let turn = state.focused_turn().and_then(|turn| {
-        let took = state.transcript.turn_facts(turn).duration_ms()?;
-        Some(format!("  turn {} {}", turn + 1, figures::duration(took)))
-    });
-    let arrow = state.theme.glyphs().arrow;
-    let words = format!(
-        " time {} {arrow} {}  {}{}",
-        first.date_and_clock(),
-        last.date_and_clock(),
-        figures::duration(last.since(first)),
-        turn.unwrap_or_default()
-    );
-    buffer.set_stringn(area.x, area.y, &words, usize::from(area.width), state.theme.dim);
+    let theme = &state.theme;
+    let right = area.right();
+    let put = |buffer: &mut Buffer, x: u16, text: &str, style: Style| {
+        let room = usize::from(right.saturating_sub(x));
+        if room == 0 { x } else { buffer.set_stringn(x, area.y, text, room, style).0 }
+    };
+    let start = put(buffer, area.x, TITLE, theme.dim);
+    let mut x = start;
+    for run in &state.strip.runs {
+        x = put(buffer, x, &words(run, theme), style(run, theme));
+    }
+    put(buffer, x, &state.strip.legend, theme.dim);
+    let cursor = state.strip.cursor.and_then(|column| u16::try_from(column).ok());
+    if let Some(at) = cursor.and_then(|column| start.checked_add(column)).filter(|at| *at < right.min(x)) {
+        let mark = if theme.ascii { "^" } else { "┃" };
+        buffer.set_string(at, area.y, mark, theme.focus);
+    }
+}
+
+/// A run in as many columns as it has: `▕bash ▒▒▒▏`.
+fn words(run: &Run, theme: &Theme) -> String {
+    let fill = fill(run.class, theme.ascii);
+    let (open, close) = if theme.ascii { ("|", "|") } else { ("▕", "▏") };
+    let close = match (run.goes_on, run.has_failed) {
+        (true, _) => {
+            if theme.ascii {
+                ">"
+            } else {
+                "▶"
+            }
+        }
+        (false, true) => theme.glyphs().failed,
+        (false, false) => close,
+    };
+    match run.columns {
+        0 => String::new(),
+        1 if run.goes_on || run.has_failed => close.to_owned(),
+        columns @ 1..=2 => fill.repeat(columns),
+        columns => {
+            let room = columns - 2;
+            // Names of tools come from the file, and a column must be a column.
+            let label: String = Text::clean(&run.label).chars().filter(|c| !c.is_whitespace()).collect();
+            let label = wrap::head(&label, 40);
+            let label = if wrap::width(label) < room { format!("{label} ") } else { label.to_owned() };
+            let label: String =
+                wrap::fit(&[label.into()], room, "").iter().map(|s| s.content.to_string()).collect();
+            let rest = room.saturating_sub(wrap::width(&label));
+            format!("{open}{label}{}{close}", fill.repeat(rest))
+        }
+    }
+}
+
+fn fill(class: Class, ascii: bool) -> &'static str {
+    match (class, ascii) {
+        (Class::Model, false) => "█",
+        (Class::Model, true) => "#",
+        (Class::Tool, false) => "▒",
+        (Class::Tool, true) => "=",
+        (Class::Human, false) => "·",
+        (Class::Human, true) => ".",
+        (Class::Retry, _) => "!",
+        (Class::Idle, _) => " ",
+        (Class::Unknown, _) => "?",
+    }
+}
+
+fn style(run: &Run, theme: &Theme) -> Style {
+    match run.class {
+        _ if run.has_failed => theme.bad,
+        Class::Model => theme.assistant,
+        Class::Tool => theme.tool,
+        Class::Retry => theme.warn,
+        Class::Human | Class::Idle | Class::Unknown => theme.dim,
+    }
 }

@@ -8,7 +8,9 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
-use crate::app::panes::LEFT;
+use super::pictures;
+use crate::app::columns::number_of;
+use crate::app::panes::{LEFT, Pane, divide, focused};
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
@@ -24,15 +26,27 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.view.lines.is_empty() {
         return paint_empty(state, area, buffer);
     }
-    let pattern = state.search.as_ref().map(|search| &search.pattern);
+    let numbers = divide(state).numbers;
+    let has_keys = focused(state) == Pane::Transcript;
+    let searched = state.search.as_ref().map(|search| &search.pattern);
+    let drawings = pictures::in_sight(state);
     for ((at, shown), y) in state.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
-        paint_margin(state, shown, row, line, buffer);
+        paint_number(state, shown, row, (line, numbers), buffer);
+        let taken = numbers.min(line.width);
+        let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
+        paint_margin(state, shown, row, has_keys, line, buffer);
         let text =
             Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
+        let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
+        // A picture has no words.
+        let pattern = pattern.filter(|_| row.tile.is_none());
         paint_row(state, row, is_worked_on, text, pattern, buffer);
+        if let Some(tile) = &row.tile {
+            pictures::mark(tile, &drawings, text, buffer);
+        }
         if state.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
             buffer.set_style(line, state.theme.selected());
         }
@@ -63,8 +77,20 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// Focus mark in the first column, the lane of a call in the second.
-fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mut Buffer) {
+/// Where the record of an item is in its file, beside the first row of the item.
+fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect, u16), buffer: &mut Buffer) {
+    let first = shown.rows.iter().position(|other| other.block == row.block && !other.kind.is_between());
+    if columns == 0 || first != Some(shown.row) {
+        return;
+    }
+    let Some(entry) = state.transcript.get(shown.entry) else { return };
+    let width = usize::from(columns - 1);
+    let number = format!("{:>width$}", number_of(state, entry, row.block));
+    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.theme.dim);
+}
+
+/// Focus mark in the first column, dim while another pane has the keys; the lane of a call in the second.
+fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
     let glyphs = state.theme.glyphs();
     let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
     let is_head =
@@ -72,10 +98,20 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, line: Rect, buffer: &mu
     let is_first_in_sight =
         state.view.lines.first().is_some_and(|first| first.entry == shown.entry && first.row == shown.row);
     if is_focused {
-        let mark = if is_head || is_first_in_sight { "▶" } else { "▎" };
-        let mark = if state.theme.ascii { ">" } else { mark };
-        if is_head || is_first_in_sight || row.kind != crate::render::row::RowKind::Gap {
-            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), state.theme.focus);
+        // Within a tree the mark stands at the node.
+        let is_here = match state.view.node() {
+            Some(_) => state.view.is_at_node(shown),
+            None => is_head || is_first_in_sight,
+        };
+        let mark = if is_here { "▶" } else { "▎" };
+        let mark = match (state.theme.ascii, is_here) {
+            (true, true) => ">",
+            (true, false) => ":",
+            (false, _) => mark,
+        };
+        if is_head || is_first_in_sight || !row.kind.is_between() {
+            let style = if has_keys { state.theme.focus } else { state.theme.dim };
+            buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
     let lane = match row.gutter {

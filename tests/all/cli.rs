@@ -52,7 +52,7 @@ fn stdout_of(command: &mut Command) -> String {
 
 /// Exit code 2 and one sentence on stderr, whatever the command.
 fn refuses(path: &Path) {
-    for command in [&["show"][..], &["stats", "--json"], &["doctor"], &[]] {
+    for command in [&["show"][..], &["stats", "--json"], &["check"], &["doctor"], &[]] {
         let output = run(tv().args(command).arg(path)).code(2).get_output().clone();
         let sentence = text(&output.stderr);
         assert!(sentence.starts_with("tv: "), "{command:?}: {sentence}");
@@ -67,7 +67,7 @@ fn usage_errors_are_2_and_help_is_0() {
     run(tv().arg("stats")).code(2);
     run(tv().args(["show", "--level", "9", "x"])).code(2);
     let help = stdout_of(tv().arg("--help"));
-    for command in ["show", "stats", "doctor", "list", "demo", "completions"] {
+    for command in ["show", "stats", "doctor", "check", "list", "demo", "completions"] {
         assert!(help.contains(command), "{help}");
     }
     assert!(stdout_of(tv().arg("--version")).starts_with("tv "));

@@ -4,7 +4,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, prop_o
 
 use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
-use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, StrayResult};
+use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult};
 use tv::model::moment::Moment;
 use tv::model::record::Origin;
 use tv::model::text::Text;
@@ -43,6 +43,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         model: None,
         blocks: kinds.into_iter().map(|kind| Block { piece: Piece::default(), kind }).collect(),
         usage: None,
+        stop: Stop::Untold,
         origin: Origin::default(),
         marks: Marks { prompt: role == Role::User, ..Marks::default() },
         revision: 0,
@@ -52,6 +53,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
 fn result(verdict: Verdict, text: &str, ms: u64, facts: &str) -> Box<ToolResult> {
     Box::new(ToolResult {
         key: "r".into(),
+        tool: None,
         verdict,
         body: output(text),
         patch: None,
@@ -145,7 +147,16 @@ fn print(row: &Row, width: usize) -> String {
 
 fn show(width: u16, level: Level, theme: &Theme) -> String {
     let colours = Colours::never();
-    let look = Look { width, level, thinking: true, times: true, theme, colours: &colours, pictures: None };
+    let look = Look {
+        width,
+        level,
+        thinking: true,
+        times: true,
+        theme,
+        colours: &colours,
+        sideways: None,
+        pictures: None,
+    };
     let mut out = String::new();
     for (index, entry) in session().iter().enumerate() {
         let lanes = [LaneLine {
@@ -158,6 +169,8 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
         let item = Item {
             entry,
             folds: &[],
+            nodes: None,
+            plans: &[],
             turn: entry.marks.prompt.then_some("6 calls 1✗ · 1m52s · $0.21"),
             spent: (index == 7).then_some("↑118k (97% cached) ↓402  $0.031"),
             dim: false,
@@ -243,6 +256,7 @@ fn head_row_of_a_running_call_leaves_room_for_its_time() {
         times: true,
         theme: &theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     let long = "x".repeat(200);
@@ -269,6 +283,7 @@ fn huge_bodies_cost_little() {
                 times: true,
                 theme: &theme,
                 colours: &colours,
+                sideways: None,
                 pictures: None,
             };
             let entries = [
@@ -293,6 +308,8 @@ fn item(entry: &Entry) -> Item<'_> {
     Item {
         entry,
         folds: &[],
+        nodes: None,
+        plans: &[],
         turn: None,
         spent: None,
         dim: false,
@@ -386,7 +403,7 @@ proptest! {
         let theme = if marks.2 { Theme::light() } else { Theme::mono().with_ascii(true) };
         let folds: Vec<Fold> = folds.iter().map(|fold| [Fold::ByLevel, Fold::Open, Fold::Closed][usize::from(*fold)]).collect();
         let colours = Colours::never();
-        let look = Look { width, level: Level::of(level), thinking: true, times: marks.3, theme: &theme, colours: &colours , pictures: None};
+        let look = Look { width, level: Level::of(level), thinking: true, times: marks.3, theme: &theme, colours: &colours , sideways: None, pictures: None};
         let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..item(&entry) };
         for row in lay_out(&item, &look) {
             check(&row, width);

@@ -84,6 +84,7 @@ pub(crate) fn result(call: &str, text: &str, verdict: Verdict) -> Edit {
     let mut batch = Batch::default();
     let result = ToolResult {
         key: Text::from(format!("result of {call}").as_str()),
+        tool: None,
         body: batch.output(text),
         patch: None,
         images: Vec::new(),

@@ -23,16 +23,23 @@ mod finding;
 mod fixtures;
 mod follow;
 mod golden;
+#[cfg(feature = "images")]
+mod graphics;
+mod inspector;
 mod invariants;
 mod journeys;
 mod layout;
+mod lint;
 mod made;
 mod markdown;
+mod nodes;
 mod openclaw;
 mod paging;
+mod panes;
 mod picker;
 mod prices;
 mod pty;
+mod remembering;
 mod reports;
 #[cfg(feature = "sqlite")]
 mod rows;

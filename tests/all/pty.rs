@@ -12,17 +12,32 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The program in a terminal of its own.
-struct Console {
+pub struct Console {
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     output: Receiver<Vec<u8>>,
     screen: vt100::Parser,
-    raw: Vec<u8>,
+    /// All that was written.
+    pub raw: Vec<u8>,
 }
 
+/// Variables by which terminals make themselves known: those of the test's own terminal say nothing here.
+const TERMINALS: [&str; 9] = [
+    "COLORTERM",
+    "KITTY_WINDOW_ID",
+    "KONSOLE_VERSION",
+    "LC_TERMINAL",
+    "STY",
+    "TERM_PROGRAM",
+    "TMUX",
+    "WEZTERM_EXECUTABLE",
+    "COLORFGBG",
+];
+
 impl Console {
-    fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+    /// Starts the program.
+    pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::run(env!("CARGO_BIN_EXE_tv"), arguments, environment)
     }
 
@@ -33,6 +48,11 @@ impl Console {
         command.args(arguments);
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
+        // Whoever wants state names a folder for it.
+        command.env("TV_STATE", "off");
+        for name in TERMINALS {
+            command.env_remove(name);
+        }
         for (name, value) in environment {
             command.env(name, value);
         }
@@ -59,8 +79,9 @@ impl Console {
         }
     }
 
+    /// Waits for something.
     #[track_caller]
-    fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
+    pub fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !condition(self) {
             assert!(start.elapsed() < PATIENCE, "{what} did not happen; the screen:\n{}", self.text());
@@ -68,22 +89,26 @@ impl Console {
         }
     }
 
+    /// Waits for words on the screen.
     #[track_caller]
-    fn wait_for(&mut self, words: &str) {
+    pub fn wait_for(&mut self, words: &str) {
         self.wait(&format!("{words:?} on the screen"), |console| console.text().contains(words));
     }
 
-    fn text(&self) -> String {
+    /// The words on the screen.
+    pub fn text(&self) -> String {
         self.screen.screen().contents()
     }
 
-    fn send(&mut self, keys: &str) {
+    /// Types.
+    pub fn send(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).expect("keys are taken");
         self.writer.flush().expect("keys are taken");
     }
 
+    /// Waits for the end, and gives the exit code.
     #[track_caller]
-    fn wait_for_exit(&mut self) -> u32 {
+    pub fn wait_for_exit(&mut self) -> u32 {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("the child is ours") {
@@ -170,6 +195,75 @@ fn it_shows_the_session_follows_it_and_leaves_no_trace() {
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
+}
+
+#[test]
+fn marks_what_was_typed_and_the_place_outlast_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let name = path.to_str().expect("a plain path");
+    let state = folder.path().join("state");
+    let environment = [("TV_STATE", "on"), ("XDG_STATE_HOME", state.to_str().expect("a plain path"))];
+    let mut first = Console::start(&[name], &environment);
+    first.wait_for("FIRST ANSWER");
+    assert!(!first.text().contains("new since"), "nothing was there before");
+    first.send("gmx");
+    first.wait_for("marked x");
+    assert_eq!(std::fs::read_dir(state.join("tv/sessions")).expect("kept at once").count(), 2);
+    first.send("/boats\r");
+    first.wait_for("/boats");
+    first.send("q");
+    assert_eq!(first.wait_for_exit(), 0);
+    append(&path, &line("assistant", "SECOND ANSWER", 3));
+    append(&path, &line("assistant", "THIRD ANSWER", 4));
+
+    let mut second = Console::start(&[name], &environment);
+    second.wait_for("THIRD ANSWER");
+    second.wait_for("new since");
+    let text = second.text();
+    let place = |words: &str| text.find(words).expect(words);
+    assert!(place("FIRST ANSWER") < place("new since") && place("new since") < place("SECOND ANSWER"));
+    second.send("'x");
+    second.wait_for("FIRST PROMPT");
+    second.send("/\u{1b}[A");
+    second.wait_for("/boats");
+    second.send("\u{1b}");
+    second.wait("the search is given up", |console| !console.text().contains("/boats"));
+    second.send("Q");
+    assert_eq!(second.wait_for_exit(), 0);
+    second.assert_restored();
+
+    let mut third = Console::start(&[name], &environment);
+    third.wait_for("THIRD ANSWER");
+    third.drain(Duration::from_millis(200));
+    assert!(!third.text().contains("new since"), "all of it was there the last time");
+    third.send(":forget\r");
+    third.wait_for("forgotten");
+    third.send("q");
+    assert_eq!(third.wait_for_exit(), 0);
+    let left = std::fs::read_dir(state.join("tv/sessions")).expect("a folder").flatten();
+    assert_eq!(left.filter(|entry| entry.file_name() != "lock").count(), 0, "forgotten is forgotten");
+}
+
+#[test]
+fn a_state_that_cannot_be_kept_is_told_and_hinders_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let state = folder.path().join("state");
+    std::fs::create_dir_all(state.join("tv/sessions")).expect("a folder");
+    std::fs::write(state.join("tv/reader.json"), "{\"schema\": \"tv.reader/99\"}").expect("a file");
+    let environment = [("TV_STATE", "on"), ("XDG_STATE_HOME", state.to_str().expect("a plain path"))];
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
+    console.wait_for("FIRST ANSWER");
+    console.wait_for("reader.json is tv.reader/99");
+    std::fs::remove_dir_all(state.join("tv/sessions")).expect("it goes");
+    std::fs::write(state.join("tv/sessions"), "in the way").expect("a file");
+    console.send("/x\rq");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+    assert!(console.text().contains("tv: not kept"), "{}", console.text());
+    let reader = std::fs::read_to_string(state.join("tv/reader.json")).expect("it is there");
+    assert_eq!(reader, "{\"schema\": \"tv.reader/99\"}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ const SESSIONS: &[(&str, &str)] = &[
     ("pi", "pi/version-3.jsonl"),
 ];
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (44, 14)];
+const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (44, 14)];
 
 #[test]
 fn sessions_of_all_formats() {

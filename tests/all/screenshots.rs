@@ -89,9 +89,13 @@ fn run(folder: &Path, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tv"));
     command.args(arguments);
     command.cwd(folder);
-    for (name, value) in
-        [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
-    {
+    for (name, value) in [
+        ("TERM", "xterm-256color"),
+        ("COLORTERM", "truecolor"),
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+        ("TV_STATE", "off"),
+    ] {
         command.env(name, value);
     }
     let mut child = pty.slave.spawn_command(command).unwrap();

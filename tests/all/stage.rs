@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+use ratatui::{Frame, Terminal};
 use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
+use tv::app::inspector::Records;
 use tv::app::keys::{Code, Press, parse_keys};
 use tv::app::panes::divide;
 use tv::app::search::hits_of;
@@ -147,8 +148,27 @@ impl Stage {
                 let generation = job.generation;
                 self.happen(Event::Filtered { generation, percent: 100, matched: Some(matched) });
             }
+            Effect::Inspect(origins) => {
+                let Some(pager) = &mut self.pager else { return };
+                let read = |origin: &Origin| {
+                    let bytes = pager.bytes(*origin).expect("the record is there");
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    let tree = tv::formats::json::parse(&text).expect("the record is JSON").to_tree();
+                    (format!("line {}", origin.line), tree)
+                };
+                let trees = origins.iter().map(read).collect();
+                self.happen(Event::Inspected(Records { origins, trees }));
+            }
             other => self.asked.push(other),
         }
+    }
+
+    /// Lets the cursor rest, so that the inspector follows it.
+    pub fn rest(&mut self) -> &mut Self {
+        let now = Moment(self.state.now.0 + 50);
+        self.happen(Event::Tick { now });
+        self.arrange();
+        self
     }
 
     /// Presses keys one after the other, as the bindings name them: `j j / e r r o r enter`.
@@ -211,7 +231,11 @@ impl Stage {
     pub fn buffer(&self) -> Buffer {
         let (columns, lines) = self.state.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
-        terminal.draw(|frame| ui::view(&self.state, frame)).expect("drawing does not fail");
+        let paint = |frame: &mut Frame<'_>| {
+            ui::view(&self.state, frame);
+            ui::pictures::place(&self.state, frame.buffer_mut());
+        };
+        terminal.draw(paint).expect("drawing does not fail");
         terminal.backend().buffer().clone()
     }
 

@@ -250,6 +250,7 @@ pub(crate) fn layout(session: &Session) {
         times: true,
         theme: &theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     let mut rows = 0;
@@ -263,6 +264,8 @@ pub(crate) fn layout(session: &Session) {
         let item = Item {
             entry,
             folds: &[],
+            nodes: None,
+            plans: &[],
             turn: None,
             spent: None,
             dim: false,

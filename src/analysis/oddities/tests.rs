@@ -74,6 +74,7 @@ fn result(out: &mut Batch, line: u32, call: &str, at: i64) {
     record(out, line);
     let result = ToolResult {
         key: Text::clean(&format!("r{line}")),
+        tool: None,
         verdict: Verdict::Done,
         body: out.output("done"),
         patch: None,

@@ -187,7 +187,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         }
         Term::Tokens(compare, bound) => usage.is_some_and(|usage| compare.holds(usage.total(), *bound)),
         Term::Took(compare, bound) => {
-            let took = call_of(block).and_then(|call| took(call, entry.at));
+            let took = call_of(block).and_then(|call| call.took(entry.at)).map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
         }
         Term::Role(Speaker::User) => entry.role == Role::User,
@@ -230,13 +230,6 @@ pub fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'a Block
     let lane = entry.lane.as_ref().and_then(|lane| transcript.lane(lane)).and_then(|lane| lane.call.as_ref());
     let ids = [call, Some(&entry.key), entry.parent.as_ref(), lane];
     ids.into_iter().flatten().map(Text::as_str).filter(|id| !id.is_empty()).collect()
-}
-
-/// How long a call took, in ms: as measured, else by the times of its records.
-pub fn took(call: &ToolCall, called: Option<Moment>) -> Option<u64> {
-    let result = call.state.result()?;
-    let by_times = || Some(result.at?.since(call.started.or(called)?));
-    result.duration_ms.or_else(by_times)
 }
 
 /// Whether a call is of this tool: by its whole name, or by what it does.

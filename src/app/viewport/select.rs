@@ -85,7 +85,8 @@ impl Viewport {
                 // Both ends may have been put elsewhere.
                 return self.to_cursor(rows, height);
             }
-            Motion::Pause => return self.anchor_to_window(rows),
+            // Nodes are gone to in trees that nothing is selected in.
+            Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
         };
         let to = to.map(|to| beside_gap(rows, to, from)).and_then(|to| mark(rows, to));
         if let (Some(selection), Some(to)) = (&mut self.selection, to) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Focus;
 use crate::model::entry::EntryId;
-use crate::render::row::{Row, RowKind};
+use crate::render::row::Row;
 
 /// Gives the rows of the entries of a sequence.
 pub trait Rows {
@@ -52,7 +52,7 @@ pub(super) fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: us
 pub(super) fn extent(rows: &mut dyn Rows, focus: Focus) -> Option<(Spot, Spot)> {
     let place = rows.place(focus.entry)?;
     let laid = rows.rows(place);
-    let of_block = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
+    let of_block = |row: &&Row| row.block == focus.block && !row.kind.is_between();
     let first = laid.iter().position(|row| of_block(&row))?;
     let last = laid.iter().rposition(|row| of_block(&row))?;
     Some((Spot { place, row: first }, Spot { place, row: last }))
@@ -86,7 +86,7 @@ pub(super) fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Opt
 /// Blocks that have rows, in order.
 fn items(laid: &[Row]) -> Vec<usize> {
     let mut blocks: Vec<usize> =
-        laid.iter().filter(|row| row.kind != RowKind::Gap).map(|row| row.block).collect();
+        laid.iter().filter(|row| !row.kind.is_between()).map(|row| row.block).collect();
     blocks.dedup();
     blocks
 }

@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::formats::anthropic::{self, Content, Site};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -40,6 +40,7 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     entry.marks.quiet = is_synthetic && !is_error;
     if !is_synthetic {
         entry.model = model;
+        entry.stop = Stop::of(message.get("stop_reason").str_or_empty());
         entry.usage = usage(line, out).map(Box::new);
     }
     entry

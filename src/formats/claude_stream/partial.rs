@@ -11,6 +11,7 @@ use crate::model::body::{Body, Held, Key};
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::pairing::identifies;
+use crate::model::signs::Signs;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
@@ -194,6 +195,7 @@ fn whole(text: &str, out: &Batch) -> Body {
         lines: saturating_u32(text.lines().count()),
         from: out.origin(),
         slot: 0,
+        signs: Signs::default(),
         held: Held::Stub,
     }
 }

@@ -39,7 +39,8 @@ pub(super) fn blocks(asked: Asked<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let arguments = input.get("arguments").str().and_then(|text| json::parse(text).ok());
     let input = shaped(kind, input, arguments.filter(Json::is_object), said);
     let headline = headline(kind, asked.name, &input);
-    let body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    body.signs.broken_off = tools::breaks_off(asked.input);
     shown.push(BlockKind::Call(Box::new(ToolCall {
         key: asked.key,
         name: Text::clean(asked.name),

@@ -21,14 +21,15 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut B
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
     let verdict = if failed { Verdict::Failed } else { Verdict::Done };
     let images = images.map(|item| image(item, out)).collect();
-    let body = out.output(&text(content));
+    let mut body = out.output(&text(content));
+    body.signs.unmarked = failed && !block.get("is_error").is_true();
     ToolResult { images, facts: facts(content), ..plain(key, verdict, body, at) }
 }
 
 /// A result that is nothing but a text.
 pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Moment>) -> ToolResult {
     let (images, facts) = (Vec::new(), Text::default());
-    ToolResult { key, verdict, body, patch: None, images, facts, at, duration_ms: None }
+    ToolResult { key, tool: None, verdict, body, patch: None, images, facts, at, duration_ms: None }
 }
 
 /// Describes an image block; its data is not kept.

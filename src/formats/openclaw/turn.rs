@@ -213,6 +213,7 @@ fn read_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> ToolResult 
     let images = json.get("content").blocks().iter().filter(|part| part.get("type").str() == Some("image"));
     ToolResult {
         key: out.origin_key(),
+        tool: None,
         verdict: if error.is_some() { Verdict::Failed } else { Verdict::Done },
         body: out.output(&text),
         patch: None,

@@ -12,7 +12,7 @@ use super::sessions::Sessions;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolKind, ToolState};
@@ -293,6 +293,7 @@ impl Messages {
         entry.lane = sessions.lane_of(&session, out);
         entry.parent = info.get("parentID").text();
         entry.model = info.get("modelID").text();
+        entry.stop = Stop::of(info.get("finish").str_or_empty());
         let is_closed = !info.at(&["time", "completed"]).is_null() || info.get("error").is_object();
         let undone = sessions.is_undone(&session, key);
         entry.marks = Marks { open: role == Role::Assistant && !is_closed, undone, ..Marks::default() };

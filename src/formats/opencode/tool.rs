@@ -24,7 +24,8 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
     if headline.is_blank() {
         headline = Text::stub(state.get("title").str_or_empty(), 200);
     }
-    let body = out.tree(&headline, input.weight(), || input.to_tree());
+    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    body.signs.broken_off = tools::breaks_off(input);
     let tool_state = match state.get("status").str_or_empty() {
         "completed" | "error" => ended(result(json, state, name, out)),
         "running" => ToolState::Running,
@@ -69,13 +70,16 @@ fn input<'v, 'a>(state: &'v Json<'a>, empty: &'v Json<'a>) -> &'v Json<'a> {
 
 fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> ToolResult {
     let metadata = state.get("metadata");
-    let body = result_body(json, state, out);
+    let mut body = result_body(json, state, out);
+    let verdict = verdict(json, state);
+    body.signs.unmarked = verdict == Verdict::Failed && state.get("status").str() != Some("error");
     let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
     let attachments = state.get("attachments").items();
     let (start, end) = (state.at(&["time", "start"]).moment(), state.at(&["time", "end"]).moment());
     ToolResult {
         key: Text::clean(name),
-        verdict: verdict(json, state),
+        tool: None,
+        verdict,
         body,
         patch,
         images: attachments.iter().filter_map(|attachment| image(attachment, out)).collect(),

@@ -9,7 +9,7 @@ use super::usage;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of_mut;
 use crate::model::text::{Name, Text};
@@ -226,6 +226,7 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
         return entry;
     }
     entry.model = message.get("model").text();
+    entry.stop = Stop::of(message.get("stopReason").str_or_empty());
     entry.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
     entry
 }
@@ -289,6 +290,9 @@ pub fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
         partial: false,
     };
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+    if let Some(first) = record.get("firstKeptEntryId").filled().map(Text::clean) {
+        out.meta(MetaEdit::Kept { compaction: line.key.clone(), first });
+    }
     summary(&mut entry, record, out);
     // A copy of messages that stay in the context: their usage was counted where they stand.
     let tail = record.get("retainedTail");

@@ -23,10 +23,14 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Moment>, out: &mut Batch) -
     let (text, images) = content(message.get("content"), out);
     let text = without_echo(text);
     let told = if text.trim().is_empty() { details.get("aggregated").str_or_empty() } else { &text };
+    let verdict = verdict(message);
+    let mut body = out.output(told);
+    body.signs.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
         key,
-        verdict: verdict(message),
-        body: out.output(told),
+        tool: message.get("toolName").text(),
+        verdict,
+        body,
         patch: patch(details).map(|patch| out.prose(&patch)),
         images,
         facts: facts(details, &text),

@@ -46,6 +46,9 @@ impl Transcript {
                 self.branches_are_stale |= !self.is_linked_tree;
                 self.is_linked_tree = true;
             }
+            MetaEdit::Kept { compaction, first } => {
+                self.kept.insert(compaction, first);
+            }
             fact => self.meta.take(fact),
         }
         false

@@ -12,7 +12,7 @@ impl Transcript {
     pub(super) fn apply_result(
         &mut self,
         call: Key,
-        result: ToolResult,
+        mut result: ToolResult,
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
@@ -23,16 +23,30 @@ impl Transcript {
                 calls_of(entry).any(|c| c.key == call && has_result(c.state.result(), &result))
             })
         });
-        let waiting = entries.iter().copied().find(|id| {
+        // Where ids come again, a result answers what was asked last, in its own lane before any other.
+        let waits = |id: &EntryId| {
             self.get(*id).is_some_and(|e| calls_of(e).any(|c| c.key == call && c.state.result().is_none()))
-        });
+        };
+        let is_near = |id: &EntryId| self.get(*id).is_some_and(|entry| entry.lane == lane);
+        let near = entries.iter().rev().copied().find(|id| is_near(id) && waits(id));
+        let waiting = near.or_else(|| entries.iter().rev().copied().find(|id| waits(id)));
         match told_before.or(waiting) {
-            Some(id) => self.join_result(id, &call, result, touched),
+            Some(id) => {
+                let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
+                result.body.signs.elsewhere = lane.is_some() && lane.as_ref() != of_call;
+                self.join_result(id, &call, result, touched);
+            }
             None => self.add_stray(call, result, lane, !entries.is_empty(), touched),
         }
     }
 
-    pub(super) fn join_result(&mut self, id: EntryId, key: &Key, result: ToolResult, touched: &mut Touched) {
+    pub(super) fn join_result(
+        &mut self,
+        id: EntryId,
+        key: &Key,
+        mut result: ToolResult,
+        touched: &mut Touched,
+    ) {
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let before = held_bytes(&entry.blocks);
         let same = |state: &ToolState| has_result(state.result(), &result);
@@ -41,6 +55,7 @@ impl Transcript {
         let Some(call) = calls_of_mut(entry).find(|call| call.key == *key && fits(&call.state)) else {
             return;
         };
+        result.body.signs.early |= call.state.result().is_some_and(|known| known.body.signs.early);
         let state = ended(result);
         if call.state == state {
             // Equal content may have moved in its file.
@@ -84,7 +99,8 @@ impl Transcript {
             .map(|c| c.key.clone())
             .collect();
         for key in waiting {
-            let Some(result) = self.take_stray(&key, touched) else { continue };
+            let Some(mut result) = self.take_stray(&key, touched) else { continue };
+            result.body.signs.early = true;
             if let Some(call) = calls_of_mut(new).find(|call| call.key == key && call.state.is_open()) {
                 call.state = ended(result);
             }

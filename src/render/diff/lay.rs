@@ -184,9 +184,13 @@ impl Sheet<'_> {
             let number = if line.sign == Sign::Removed { line.old } else { line.new };
             let wrapped = self.wrap(painted, number, self.width);
             let source = Source::line(painted.at);
-            let row =
-                |spans: Vec<Piece>| Row { line: spans.into(), source: source.clone(), ..Row::default() };
-            rows.extend(wrapped.into_iter().map(row));
+            let row = |(number, spans): (usize, Vec<Piece>)| Row {
+                line: spans.into(),
+                source: source.clone(),
+                continues: number > 0,
+                ..Row::default()
+            };
+            rows.extend(wrapped.into_iter().enumerate().map(row));
         }
     }
 
@@ -232,7 +236,8 @@ impl Sheet<'_> {
             }
             spans.push(bar.clone());
             spans.extend(right.get(index).cloned().unwrap_or_default());
-            rows.push(Row { line: spans.into(), source: source.clone(), ..Row::default() });
+            let (line, source) = (spans.into(), source.clone());
+            rows.push(Row { line, source, continues: index > 0, ..Row::default() });
         }
     }
 
@@ -255,7 +260,8 @@ impl Sheet<'_> {
         let number = if column == 0 { String::new() } else { format!("{number:>column$} ") };
         let first = vec![Span::styled(number, theme.dim), Span::styled(format!("{sign} "), style)];
         let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
-        let frame = Frame { width, first, rest, limit: self.limit, cut: glyphs.cut };
+        let sideways = self.look.sideways;
+        let frame = Frame { width, first, rest, limit: self.limit, cut: glyphs.cut, sideways };
         wrap::wrap(&painted.spans, &frame).into_iter().map(|line| line.spans).collect()
     }
 }

@@ -14,6 +14,7 @@ fn laid_out(text: &str, manner: Manner, width: usize, theme: &Theme) -> Vec<Row>
         times: true,
         theme,
         colours: &colours,
+        sideways: None,
         pictures: None,
     };
     rows(text, manner, width, 1000, &look)
@@ -136,4 +137,27 @@ fn headings_show_their_level() {
     assert_eq!(rows[0].line.to_string(), "a");
     assert!(rows[0].line.spans[0].style.add_modifier.contains(Modifier::BOLD | Modifier::UNDERLINED));
     assert_eq!(rows[2].line.spans[0].style.add_modifier, Modifier::BOLD);
+}
+
+#[test]
+fn words_that_look_like_definitions_stay_in_their_place() {
+    let text =
+        "first\n\n[Status]: done\n[Owner]: me\n\n- one\n- [Label]: here\n- three\n\n> [Said]: so\n\nlast";
+    let expected = [
+        "first",
+        "",
+        "[Status]: done",
+        "[Owner]: me",
+        "",
+        "• one",
+        "• [Label]: here",
+        "• three",
+        "",
+        "│ [Said]: so",
+        "",
+        "last",
+    ];
+    assert_eq!(shown(text, Manner::Prose, 40), expected);
+    let rows = laid_out("[Status]: done\n\n[ref]: https://x.io/y", Manner::Prose, 40, &Theme::dark());
+    assert_ne!(rows[0].line.spans[0].style, rows[1].line.spans[0].style);
 }

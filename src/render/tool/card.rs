@@ -7,16 +7,18 @@ use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
-use crate::render::body::{body_rows, fetched, mark_away, prose, raw_rows};
+use crate::render::body::{Shown, body_rows, fetched, mark_away, of_server, prose, raw_rows};
 use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::Manner;
+use crate::render::nodes::Nodes;
 use crate::render::output::{self, Source};
 use crate::render::row::{Look, Row};
 use crate::render::sheet::{Sheet, hidden_row};
 use crate::render::source::{Of, told};
+use crate::render::tree::{self, Value};
 use crate::render::wrap::{self, Piece};
-use crate::render::{code, diff, tree};
+use crate::render::{code, diff};
 
 /// Lines of a preview: from the beginning and from the end.
 const OUTPUT: (usize, usize) = (3, 5);
@@ -26,6 +28,11 @@ const FAILURE: (usize, usize) = (3, 12);
 const LIVE: (usize, usize) = (0, 5);
 /// Of files, hits and pages the beginning is enough.
 const FILE: (usize, usize) = (3, 0);
+/// Columns of a head row that its text does not have.
+const HEAD_TAKES: usize = 56;
+/// Trees of a block.
+const INPUT: u8 = 0;
+const RESULT_TREE: u8 = 1;
 /// A change is worth more rows.
 const CHANGE: (usize, usize) = (12, 0);
 
@@ -41,6 +48,10 @@ pub struct Card<'a> {
     change: Option<Vec<DiffLine>>,
     /// Whether a sub-agent's row says how far it is.
     has_lane: bool,
+    /// Folds of the nodes of its input; those of its result have another root.
+    nodes: Nodes<'a>,
+    /// The input of the plan that it takes the place of.
+    plan_before: Option<&'a Body>,
     /// Whether the entry is drawn dim.
     is_dim: bool,
 }
@@ -59,7 +70,10 @@ impl<'a> Card<'a> {
             | ToolKind::Other => None,
         };
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
-        Self { look: sheet.look, call, detail, width: sheet.room(), change, has_lane, is_dim: sheet.item.dim }
+        let nodes = sheet.nodes(INPUT);
+        let plan_before = sheet.plan_before();
+        let (look, width, is_dim) = (sheet.look, sheet.room(), sheet.item.dim);
+        Self { look, call, detail, width, change, has_lane, nodes, plan_before, is_dim }
     }
 
     /// Added and removed lines.
@@ -106,7 +120,7 @@ impl<'a> Card<'a> {
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
             ToolKind::Plan => {
-                let tasks = plan::rows(input, self.width, self.look);
+                let tasks = plan::rows(input, self.plan_before, whole, self.width, self.look);
                 tasks.or_else(|| self.plan(input)).unwrap_or_else(|| self.arguments(input))
             }
             ToolKind::Delegate => self.prompt(input),
@@ -150,8 +164,22 @@ impl<'a> Card<'a> {
                 let rows = output::source_code(source, language, extent, self.width, self.look);
                 told(rows, &Of::Own(text.clone()))
             }
-            None => self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default(),
+            None => self.cell().unwrap_or_else(|| {
+                self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default()
+            }),
         }
+    }
+
+    /// The new source of a notebook's cell.
+    fn cell(&self) -> Option<Vec<Row>> {
+        let input = self.call.input.tree()?;
+        let text = input.get("new_source").and_then(Tree::as_text).filter(|text| !text.is_blank())?;
+        let is_prose =
+            input.get("cell_type").and_then(Tree::as_text).is_some_and(|kind| kind.as_str() == "markdown");
+        let source = Source { text, lines: text.lines().count() };
+        let extent = self.detail.extent(CHANGE.0, CHANGE.1);
+        let language = if is_prose { "markdown" } else { "python" };
+        Some(output::source_code(source, language, extent, self.width, self.look))
     }
 
     /// A command that the head row cannot show whole.
@@ -197,9 +225,14 @@ impl<'a> Card<'a> {
             return Vec::new();
         }
         if self.detail.is_whole() {
-            return tree::rows(input, self.width, self.detail.rows(), self.look);
+            let limit = self.detail.rows();
+            return tree::folded(Value::Tree(input), self.detail, self.nodes, (self.width, limit), self.look);
         }
         let text = tree::arguments(input, self.width * 2);
+        // What the head row says in full need not be said again.
+        if self.call.headline.starts_with('{') && wrap::width(&text) + HEAD_TAKES < self.width {
+            return Vec::new();
+        }
         // What the head row says already needs no row of its own.
         if text.split_once('=').is_some_and(|(_, only)| only.trim_matches('"') == self.call.headline.as_str())
         {
@@ -228,10 +261,9 @@ impl<'a> Card<'a> {
                 let text = result.body.text_or_stub();
                 prose(text, Manner::Prose, self.preview_rows(4), self.width, self.look)
             }
-            ToolKind::Fetch => fetched(&result.body, self.detail, FILE, self.width, self.look),
-            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan | ToolKind::Other => {
-                self.output(result, OUTPUT)
-            }
+            ToolKind::Fetch => fetched(&result.body, self.shown(FILE), self.width, self.look),
+            ToolKind::Other => of_server(&result.body, self.shown(OUTPUT), self.width, self.look),
+            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan => self.output(result, OUTPUT),
         }
     }
 
@@ -240,14 +272,19 @@ impl<'a> Card<'a> {
         if body.is_away() {
             return self.stub(body);
         }
-        body_rows(body, self.detail, LIVE, self.width, self.look)
+        body_rows(body, self.shown(LIVE), self.width, self.look)
     }
 
-    fn output(&self, result: &ToolResult, (head, tail): (usize, usize)) -> Vec<Row> {
+    fn shown(&self, preview: (usize, usize)) -> Shown<'a> {
+        let nodes = self.nodes.part(RESULT_TREE);
+        Shown { detail: self.detail, preview, nodes }
+    }
+
+    fn output(&self, result: &ToolResult, preview: (usize, usize)) -> Vec<Row> {
         if result.body.is_away() {
             return self.stub(&result.body);
         }
-        body_rows(&result.body, self.detail, (head, tail), self.width, self.look)
+        body_rows(&result.body, self.shown(preview), self.width, self.look)
     }
 
     /// The beginning of a body that is on disk.
@@ -310,7 +347,8 @@ pub fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 
 /// A result by itself.
 pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
-    let mut rows = body_rows(&result.body, detail, OUTPUT, sheet.room(), sheet.look);
+    let shown = Shown { detail, preview: OUTPUT, nodes: sheet.nodes(RESULT_TREE) };
+    let mut rows = body_rows(&result.body, shown, sheet.room(), sheet.look);
     rows.extend(images(result, detail, sheet.item.dim, sheet.room(), sheet.look));
     rows
 }

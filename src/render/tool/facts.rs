@@ -3,7 +3,7 @@
 use super::styled;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
+use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolResult, ToolState};
 use crate::render::sheet::Sheet;
 use crate::render::wrap::{self, Piece};
 
@@ -31,7 +31,7 @@ pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Refused(result) => short(&result.facts),
     };
     let told_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
-    let took = call.state.result().and_then(|result| duration(sheet, call, result)).unwrap_or_default();
+    let took = duration(sheet, call).unwrap_or_default();
     let took = if call.state.is_open() { took } else { format!("{took:>DURATION$}") };
     // Decoders join facts with a dot.
     let told = if theme.ascii { told.replace('·', glyphs.dot) } else { told };
@@ -67,15 +67,12 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
 
 /// As the agent measured it, else from the times; `≤` where one message stands for several calls, so
 /// that only a bound is known.
-fn duration(sheet: &Sheet<'_>, call: &ToolCall, result: &ToolResult) -> Option<String> {
-    if let Some(ms) = result.duration_ms {
-        return Some(figures::duration(ms));
-    }
-    let ended = result.at?;
-    if let Some(started) = call.started {
-        return Some(figures::duration(ended.since(started)));
-    }
-    let said = sheet.item.entry.at?;
-    let at_most = if sheet.look.theme.ascii { "<=" } else { "≤" };
-    Some(format!("{at_most}{}", figures::duration(ended.since(said))))
+fn duration(sheet: &Sheet<'_>, call: &ToolCall) -> Option<String> {
+    let took = call.took(sheet.item.entry.at)?;
+    let at_most = match (took.by, sheet.look.theme.ascii) {
+        (Clocked::Measured | Clocked::Times, _) => "",
+        (Clocked::Bound, true) => "<=",
+        (Clocked::Bound, false) => "≤",
+    };
+    Some(format!("{at_most}{}", figures::duration(took.ms)))
 }

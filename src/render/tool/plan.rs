@@ -1,17 +1,44 @@
-//! Plans: lists of tasks with their boxes.
+//! Plans: lists of tasks with their boxes, and what became of the plan before.
+
+mod change;
 
 use std::borrow::Cow;
 
+use ratatui::style::Style;
 use ratatui::text::Span;
 
-use crate::model::body::Tree;
-use crate::model::text::Text;
+use self::change::{Change, Changed};
+use crate::model::body::{Body, Tree};
+use crate::model::figures;
+use crate::model::text::{Text, without_sgr};
 use crate::render::json;
 use crate::render::row::{Look, Row};
-use crate::render::wrap::{self, Frame};
+use crate::render::sheet::hidden_row;
+use crate::render::wrap::{self, Frame, Piece};
+
+/// So few tasks that nothing changed about are not worth folding.
+const FEW: usize = 2;
+/// Tasks that are compared; of longer lists all count as new.
+const MOST: usize = 300;
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Todo,
+    Doing,
+    Done,
+    Dropped,
+}
+
+/// A task of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    pub(super) text: String,
+    pub(super) state: State,
+}
 
 /// The tasks of a plan, if the input holds some.
-pub fn rows(input: &Tree, width: usize, look: &Look<'_>) -> Option<Vec<Row>> {
+fn tasks_of(input: &Tree) -> Option<Vec<Task>> {
     let mut lists =
         ["todos", "plan", "items", "tasks", "steps", "todo_list"].iter().filter_map(|name| input.get(name));
     // Models sometimes write the list as a string.
@@ -19,32 +46,111 @@ pub fn rows(input: &Tree, width: usize, look: &Look<'_>) -> Option<Vec<Row>> {
         Tree::Text(text) => json::parse(text).map(Cow::Owned),
         list => (!list.items().is_empty()).then_some(Cow::Borrowed(list)),
     })?;
-    let tasks = list.items();
-    if tasks.is_empty() {
-        return None;
-    }
-    let glyphs = look.theme.glyphs();
-    let theme = look.theme;
+    let tasks: Option<Vec<Task>> = list.items().iter().map(task_of).collect();
+    tasks.filter(|tasks| !tasks.is_empty())
+}
+
+fn task_of(task: &Tree) -> Option<Task> {
+    let text = |names: &[&str]| names.iter().find_map(|name| task.get(name).and_then(Tree::as_text));
+    let content =
+        text(&["content", "step", "title", "text", "description", "task", "subject"]).or(task.as_text())?;
+    let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
+    let state = match text(&["status", "state"]).map_or("", Text::as_str) {
+        "completed" | "done" => State::Done,
+        "in_progress" | "in-progress" | "active" | "doing" => State::Doing,
+        "cancelled" | "canceled" => State::Dropped,
+        _ if is_done => State::Done,
+        _ => State::Todo,
+    };
+    let text = without_sgr(content).lines().next().unwrap_or_default().to_owned();
+    Some(Task { text, state })
+}
+
+/// The rows of a plan. With the plan before, what changed stands out, and runs of tasks that are as they
+/// were are dim; without `whole`, one row each.
+pub fn rows(
+    input: &Tree,
+    before: Option<&Body>,
+    whole: bool,
+    width: usize,
+    look: &Look<'_>,
+) -> Option<Vec<Row>> {
+    let tasks = tasks_of(input)?;
+    let before = before.and_then(Body::tree).and_then(tasks_of);
+    let Some(before) = before.filter(|before| before.len().max(tasks.len()) <= MOST) else {
+        return Some(tasks.iter().flat_map(|task| task_rows(task, None, width, look)).collect());
+    };
     let mut rows = Vec::new();
-    for task in tasks {
-        let text = |names: &[&str]| names.iter().find_map(|name| task.get(name).and_then(Tree::as_text));
-        let content = text(&["content", "step", "title", "text", "description", "task", "subject"])
-            .or(task.as_text())?;
-        let status = text(&["status", "state"]).map_or("", Text::as_str);
-        let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
-        let (sign, sign_style, style) = match status {
-            "completed" | "done" => (glyphs.did, theme.good, theme.dim),
-            "in_progress" | "in-progress" | "active" | "doing" => (glyphs.doing, theme.accent, theme.text),
-            "cancelled" | "canceled" => (glyphs.refused, theme.dim, theme.dim),
-            _ if is_done => (glyphs.did, theme.good, theme.dim),
-            _ => (glyphs.todo, theme.text, theme.text),
-        };
-        let first = vec![Span::styled(format!("{sign} "), sign_style)];
-        let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
-        let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut };
-        let line = content.lines().next().unwrap_or_default().to_owned();
-        let lines = wrap::wrap(&[Span::styled(line, style)], &frame);
-        rows.extend(lines.into_iter().map(|line| Row { line, ..Row::default() }));
+    let mut same: Vec<Task> = Vec::new();
+    for Changed { task, change } in change::between(&before, &tasks) {
+        if change == Change::None && task.state != State::Doing {
+            same.push(task);
+            continue;
+        }
+        push_same(&mut rows, &mut same, whole, width, look);
+        rows.extend(task_rows(&task, Some(&change), width, look));
     }
+    push_same(&mut rows, &mut same, whole, width, look);
     Some(rows)
 }
+
+/// Tasks that are as they were.
+fn push_same(rows: &mut Vec<Row>, same: &mut Vec<Task>, whole: bool, width: usize, look: &Look<'_>) {
+    if whole || same.len() <= FEW {
+        rows.extend(same.iter().flat_map(|task| task_rows(task, Some(&Change::None), width, look)));
+    } else {
+        let done = same.iter().filter(|task| task.state == State::Done).count();
+        let tasks = figures::count(u64::try_from(same.len()).unwrap_or(u64::MAX), "task");
+        let done = match done {
+            0 => String::new(),
+            done if done == same.len() => ", done".to_owned(),
+            done => format!(", {done} done"),
+        };
+        rows.push(hidden_row(&format!("{tasks} as before{done}"), same.len(), look));
+    }
+    same.clear();
+}
+
+fn task_rows(task: &Task, change: Option<&Change>, width: usize, look: &Look<'_>) -> Vec<Row> {
+    let glyphs = look.theme.glyphs();
+    let theme = look.theme;
+    let (sign, sign_style, style) = match task.state {
+        State::Done => (glyphs.did, theme.good, theme.dim),
+        State::Doing => (glyphs.doing, theme.accent, theme.text),
+        State::Dropped => (glyphs.refused, theme.dim, theme.dim),
+        State::Todo => (glyphs.todo, theme.text, theme.text),
+    };
+    let style = match change {
+        Some(Change::None) if task.state != State::Doing => theme.dim,
+        Some(Change::State(_) | Change::Added | Change::Renamed(_)) => theme.text,
+        Some(Change::Gone) => theme.dim,
+        Some(Change::None) | None => style,
+    };
+    let first = vec![Span::styled(format!("{sign} "), sign_style)];
+    let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
+    let mut spans = vec![Span::styled(task.text.clone(), style)];
+    spans.extend(change.and_then(|change| said(task, change, look)));
+    let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut, sideways: None };
+    wrap::wrap(&spans, &frame).into_iter().map(|line| Row { line, ..Row::default() }).collect()
+}
+
+/// What changed, in words: colours may be missing.
+fn said(task: &Task, change: &Change, look: &Look<'_>) -> Option<Piece> {
+    let theme = look.theme;
+    let (words, style): (Cow<'_, str>, Style) = match change {
+        Change::None => return None,
+        Change::Added => ("+ added".into(), theme.added),
+        Change::Gone => (format!("{} dropped", theme.glyphs().minus).into(), theme.removed),
+        Change::Renamed(was) => (format!("~ was: {was}").into(), theme.warn),
+        Change::State(_) => match task.state {
+            State::Done => ("done now".into(), theme.good),
+            State::Doing => ("begun".into(), theme.accent),
+            State::Dropped => ("cancelled".into(), theme.warn),
+            State::Todo => ("open again".into(), theme.warn),
+        },
+    };
+    Some(Span::styled(format!("  {words}"), style))
+}
+
+#[cfg(test)]
+mod tests;

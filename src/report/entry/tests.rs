@@ -55,6 +55,7 @@ fn an_answer_with_a_call_and_its_result() {
         out.entry(entry);
         let result = ToolResult {
             key: Text::clean("r1"),
+            tool: None,
             verdict: Verdict::Failed,
             body: out.output("\u{1b}[31mexit 1\u{1b}[0m"),
             patch: None,
@@ -111,6 +112,7 @@ fn a_result_that_stands_alone_is_told_as_one() {
     let entry = written(|out| {
         let result = ToolResult {
             key: Text::clean("r1"),
+            tool: None,
             verdict: Verdict::Done,
             body: out.output("done"),
             patch: None,

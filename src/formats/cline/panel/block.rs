@@ -66,6 +66,16 @@ pub(super) fn is_noise(kind: &str) -> bool {
 
 /// The blocks of a message.
 pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let mut shown = decoded(said, out);
+    for kind in &mut shown {
+        if let BlockKind::Call(call) = kind {
+            call.input.signs.unnamed = true;
+        }
+    }
+    shown
+}
+
+fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let Said { kind, text, told, json, key } = *said;
     let asked =
         |name, input, state| Asked { key: key.clone(), name, input, state, at: json.get("ts").moment() };

@@ -115,8 +115,11 @@ pub fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
 pub fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
     let at = json.get("timestamp").moment();
     let mut told = payload(result_key(call), json.get("result"), at, out);
-    if json.get("isError").is_true() && told.verdict == Verdict::Done {
-        told.verdict = Verdict::Failed;
+    if json.get("isError").is_true() {
+        told.body.signs.unmarked = false;
+        if told.verdict == Verdict::Done {
+            told.verdict = Verdict::Failed;
+        }
     }
     told
 }

@@ -9,6 +9,7 @@ use crate::model::entry::{Block, BlockKind, Break, Piece};
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::record::Origin;
+use crate::model::signs::Signs;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolState};
 
@@ -192,6 +193,7 @@ fn kept(voice: Voice, text: &str, from: Origin) -> Vec<Block> {
         lines: saturating_u32(text.lines().count()),
         from,
         slot: 0,
+        signs: Signs::default(),
         held: Held::Stub,
     };
     let kind = match voice {

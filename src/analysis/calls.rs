@@ -1,0 +1,390 @@
+//! The calls of a session by tool, by arguments and by time, for what can be said of one of them: how it
+//! compares with others of its tool, which ones ran meanwhile, which ones asked for the same before.
+//!
+//! Invariant: an entry costs its own calls when it comes or changes; a question about a call costs as
+//! much in a long session as in a short one, but for the distinct durations of its tool.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::model::body::{Body, Held, Tree};
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
+use crate::model::transcript::Transcript;
+
+mod durations;
+
+pub use durations::{Durations, Spread};
+
+/// Where a call stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The entry.
+    pub entry: EntryId,
+    /// Place of the block in it.
+    pub block: usize,
+}
+
+/// Place of an entry in the order of the file, then of the block in its entry.
+type Rank = (u32, usize);
+
+/// Calls that overlap are sought among so many that began before.
+const LOOKED_AT: usize = 2_000;
+
+/// The calls of one tool.
+#[derive(Clone, Debug, Default)]
+pub struct Tool {
+    ranks: Vec<Rank>,
+    durations: Durations,
+    failed: usize,
+}
+
+impl Tool {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// How many failed.
+    pub fn failed(&self) -> usize {
+        self.failed
+    }
+
+    /// How long they took.
+    pub fn durations(&self) -> &Durations {
+        &self.durations
+    }
+}
+
+/// Which calls ran at the same time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overlaps {
+    /// In the order in which they began, the latest first.
+    pub calls: Vec<Place>,
+    /// Whether there may be more.
+    pub is_cut: bool,
+}
+
+/// Earlier calls of the same tool with the same arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// The latest first.
+    pub calls: Vec<Place>,
+    /// Whether only so many were looked at.
+    pub is_cut: bool,
+    /// Calls that look the same, but whose arguments are on disk.
+    pub unread: Vec<EntryId>,
+}
+
+/// What is kept of a call.
+#[derive(Clone, Debug)]
+struct Known {
+    block: usize,
+    name: Name,
+    likeness: u64,
+    took: Option<Took>,
+    has_failed: bool,
+    span: Option<(i64, i64)>,
+}
+
+/// The index.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// Place in the order, by number of the entry.
+    places: Vec<u32>,
+    /// The entries in order.
+    order: Vec<EntryId>,
+    of_entry: HashMap<EntryId, Vec<Known>>,
+    all: Vec<Rank>,
+    tools: HashMap<Name, Tool>,
+    alike: HashMap<u64, Vec<Rank>>,
+    spans: BTreeMap<(i64, Rank), i64>,
+    longest: i64,
+    prints: HashMap<Place, (u32, u64)>,
+}
+
+impl Calls {
+    /// Takes in what was appended since the last time, but no more than so many entries. Says whether
+    /// that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        for id in transcript.order().iter().skip(self.order.len()).take(most) {
+            let Ok(rank) = u32::try_from(self.order.len()) else { return true };
+            if self.places.len() <= id.index() {
+                self.places.resize(id.index() + 1, u32::MAX);
+            }
+            if let Some(place) = self.places.get_mut(id.index()) {
+                *place = rank;
+            }
+            self.order.push(*id);
+            if let Some(entry) = transcript.get(*id) {
+                self.add(*id, entry);
+            }
+        }
+        self.order.len() >= transcript.order().len()
+    }
+
+    /// An entry has changed.
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if self.rank_of(id).is_some() {
+            self.remove(id);
+            if let Some(entry) = transcript.get(id) {
+                self.add(id, entry);
+            }
+        }
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn rank_of(&self, id: EntryId) -> Option<u32> {
+        self.places.get(id.index()).copied().filter(|rank| *rank != u32::MAX)
+    }
+
+    fn place_of(&self, rank: Rank) -> Option<Place> {
+        let entry = self.order.get(usize::try_from(rank.0).ok()?)?;
+        Some(Place { entry: *entry, block: rank.1 })
+    }
+
+    fn known(&self, place: Place) -> Option<(Rank, &Known)> {
+        let known = self.of_entry.get(&place.entry)?.iter().find(|known| known.block == place.block)?;
+        Some(((self.rank_of(place.entry)?, place.block), known))
+    }
+
+    fn add(&mut self, id: EntryId, entry: &Entry) {
+        let Some(place) = self.rank_of(id) else { return };
+        let calls: Vec<Known> = known_of(entry).collect();
+        for known in &calls {
+            let rank = (place, known.block);
+            insert(&mut self.all, rank);
+            insert(self.alike.entry(known.likeness).or_default(), rank);
+            let tool = self.tools.entry(known.name.clone()).or_default();
+            insert(&mut tool.ranks, rank);
+            tool.failed += usize::from(known.has_failed);
+            if let Some(took) = known.took {
+                tool.durations.add(took);
+            }
+            if let Some((from, to)) = known.span {
+                self.spans.insert((from, rank), to);
+                self.longest = self.longest.max(to - from);
+            }
+        }
+        if !calls.is_empty() {
+            self.of_entry.insert(id, calls);
+        }
+    }
+
+    fn remove(&mut self, id: EntryId) {
+        let (Some(place), Some(calls)) = (self.rank_of(id), self.of_entry.remove(&id)) else { return };
+        for known in calls {
+            let rank = (place, known.block);
+            take_out(&mut self.all, rank);
+            if let Some(alike) = self.alike.get_mut(&known.likeness) {
+                take_out(alike, rank);
+            }
+            if let Some(tool) = self.tools.get_mut(&known.name) {
+                take_out(&mut tool.ranks, rank);
+                tool.failed -= usize::from(known.has_failed).min(tool.failed);
+                if let Some(took) = known.took {
+                    tool.durations.remove(took);
+                }
+            }
+            if let Some((from, _)) = known.span {
+                self.spans.remove(&(from, rank));
+            }
+        }
+    }
+
+    // === questions ===
+
+    /// How many calls there are.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The number of a call among all, from 1 in the order of the file.
+    pub fn number(&self, place: Place) -> Option<usize> {
+        let rank = (self.rank_of(place.entry)?, place.block);
+        self.all.binary_search(&rank).ok().map(|at| at + 1)
+    }
+
+    /// The calls of a tool.
+    pub fn tool(&self, name: &Name) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    /// Calls that ran while this one did; at most `most`.
+    pub fn overlaps(&self, place: Place, most: usize) -> Overlaps {
+        let mut found = Overlaps::default();
+        let Some((own, (from, to))) = self.known(place).and_then(|(rank, known)| Some((rank, known.span?)))
+        else {
+            return found;
+        };
+        let before_its_end = self.spans.range(..(to, (0, 0))).rev();
+        for (looked_at, ((start, rank), end)) in before_its_end.enumerate() {
+            if *start < from.saturating_sub(self.longest) {
+                return found;
+            }
+            if looked_at >= LOOKED_AT || found.calls.len() > most {
+                found.is_cut = true;
+                found.calls.truncate(most);
+                return found;
+            }
+            if *rank != own && *end > from {
+                found.calls.extend(self.place_of(*rank));
+            }
+        }
+        found.is_cut = found.calls.len() > most;
+        found.calls.truncate(most);
+        found
+    }
+
+    /// Calls before this one that asked the same tool for the same; at most `most` are looked at.
+    pub fn earlier(&mut self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
+        let mut found = Earlier::default();
+        let Some((own, likeness)) = self.known(place).map(|(rank, known)| (rank, known.likeness)) else {
+            return found;
+        };
+        let alike = self.alike.get(&likeness).map_or(&[][..], Vec::as_slice);
+        let before = alike.get(..alike.partition_point(|rank| *rank < own)).unwrap_or_default();
+        let looked_at: Vec<Place> =
+            before.iter().rev().take(most).filter_map(|rank| self.place_of(*rank)).collect();
+        found.is_cut = before.len() > most;
+        if looked_at.is_empty() {
+            return found;
+        }
+        let Some(print) = self.print(transcript, place) else {
+            found.unread = looked_at.iter().map(|place| place.entry).chain([place.entry]).collect();
+            return found;
+        };
+        for other in looked_at {
+            match self.print(transcript, other) {
+                Some(known) if known == print => found.calls.push(other),
+                Some(_) => {}
+                None => found.unread.push(other.entry),
+            }
+        }
+        found
+    }
+
+    /// Notes what calls of these entries ask for, while their bodies are in memory.
+    pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+        let known = |id: &EntryId| self.of_entry.get(id).map(|calls| (*id, calls));
+        let places: Vec<Place> = ids
+            .iter()
+            .filter_map(known)
+            .flat_map(|(entry, calls)| calls.iter().map(move |known| Place { entry, block: known.block }))
+            .collect();
+        for place in places {
+            self.print(transcript, place);
+        }
+    }
+
+    /// A number for the arguments of a call; nothing if they are on disk and were never seen.
+    fn print(&mut self, transcript: &Transcript, place: Place) -> Option<u64> {
+        let entry = transcript.get(place.entry)?;
+        if let Some((revision, print)) = self.prints.get(&place)
+            && *revision == entry.revision
+        {
+            return Some(*print);
+        }
+        let print = print_of(&call_at(entry, place.block)?.input)?;
+        self.prints.insert(place, (entry.revision, print));
+        Some(print)
+    }
+}
+
+/// The call in a block.
+pub fn call_at(entry: &Entry, block: usize) -> Option<&ToolCall> {
+    match &entry.blocks.get(block)?.kind {
+        BlockKind::Call(call) => Some(call),
+        _ => None,
+    }
+}
+
+fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
+    // A copy of an entry is no call of its own.
+    let blocks = entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy);
+    blocks.filter_map(|(block, kind)| {
+        let BlockKind::Call(call) = &kind.kind else { return None };
+        Some(Known {
+            block,
+            name: call.name.clone(),
+            likeness: likeness_of(call),
+            took: call.took(entry.at),
+            has_failed: matches!(call.state, ToolState::Failed(_)),
+            span: span_of(call, entry.at).map(|(from, to)| (from.0, to.0)),
+        })
+    })
+}
+
+/// From when to when a call ran, as far as its times tell.
+pub fn span_of(call: &ToolCall, said: Option<Moment>) -> Option<(Moment, Moment)> {
+    let took = call.took(said)?;
+    let ended = call.state.result()?.at;
+    let started = call.started.or(said);
+    let ms = i64::try_from(took.ms).ok()?;
+    match (started, ended) {
+        (Some(from), Some(to)) if from <= to => Some((from, to)),
+        (Some(from), None) if took.by == Clocked::Measured => Some((from, Moment(from.0.checked_add(ms)?))),
+        (_, Some(to)) if took.by == Clocked::Measured => Some((Moment(to.0.checked_sub(ms)?), to)),
+        _ => None,
+    }
+}
+
+/// The same for calls that may be the same: what is always in memory of their arguments.
+fn likeness_of(call: &ToolCall) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&call.name, &call.input.stub, call.input.bytes, call.input.lines).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn print_of(input: &Body) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    match &input.held {
+        Held::Stub => input.stub.hash(&mut hasher),
+        Held::Text(text) => text.hash(&mut hasher),
+        Held::Tree(tree) => hash_tree(tree, &mut hasher),
+        Held::Away => return None,
+    }
+    Some(hasher.finish())
+}
+
+fn hash_tree(tree: &Tree, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(tree).hash(hasher);
+    match tree {
+        Tree::Null => {}
+        Tree::Bool(flag) => flag.hash(hasher),
+        Tree::Number(text) | Tree::Text(text) => text.hash(hasher),
+        Tree::List(items) => {
+            items.len().hash(hasher);
+            items.iter().for_each(|item| hash_tree(item, hasher));
+        }
+        Tree::Map(members) => {
+            members.len().hash(hasher);
+            for (name, value) in members {
+                name.hash(hasher);
+                hash_tree(value, hasher);
+            }
+        }
+    }
+}
+
+/// Mostly what is new comes last.
+fn insert(ranks: &mut Vec<Rank>, rank: Rank) {
+    if let Err(at) = ranks.binary_search(&rank) {
+        ranks.insert(at, rank);
+    }
+}
+
+fn take_out(ranks: &mut Vec<Rank>, rank: Rank) {
+    if let Ok(at) = ranks.binary_search(&rank) {
+        ranks.remove(at);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Calls by tool, by time and by arguments, while they come and change.
+
+use super::{Calls, Place};
+use crate::model::body::{Held, Tree};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &str, Option<i64>)]) {
+    out.begin_record(Origin { at: Piece::of(key).0, ..Origin::default() });
+    let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at.map(Moment));
+    for (number, (id, name, command, started)) in calls.iter().enumerate() {
+        let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(Text::from(*command)))]);
+        let call = ToolCall {
+            key: Text::clean(id),
+            name: Text::clean(name),
+            kind: ToolKind::Run,
+            headline: Text::clean(command),
+            input: out.tree(&Text::stub(command, 8), command.len(), || tree),
+            state: ToolState::Pending,
+            started: started.map(Moment),
+            lane: None,
+        };
+        let piece = Piece(u64::try_from(number).unwrap());
+        entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+    }
+    out.entry(entry);
+}
+
+fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
+    let result = ToolResult {
+        tool: None,
+        key: Text::clean(&format!("r{call}")),
+        verdict,
+        body: out.output("done"),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at: at.map(Moment),
+        duration_ms: None,
+    };
+    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+}
+
+#[derive(Default)]
+struct Told {
+    transcript: Transcript,
+    calls: Calls,
+}
+
+impl Told {
+    fn tell(&mut self, tell: impl FnOnce(&mut Batch)) -> &mut Self {
+        let mut batch = Batch::default();
+        tell(&mut batch);
+        let touched = self.transcript.apply(batch);
+        for id in touched.changed {
+            self.calls.change(&self.transcript, id);
+        }
+        assert!(self.calls.follow(&self.transcript, usize::MAX));
+        self
+    }
+
+    fn place(&self, key: &str, block: usize) -> Place {
+        Place { entry: self.transcript.find(key).unwrap(), block }
+    }
+
+    /// Keys of the calls at these places.
+    fn keys(&self, places: &[Place]) -> Vec<String> {
+        let key = |place: &Place| {
+            super::call_at(self.transcript.get(place.entry)?, place.block).map(|call| call.key.to_string())
+        };
+        places.iter().filter_map(key).collect()
+    }
+}
+
+#[test]
+fn calls_overlap_if_they_ran_at_the_same_time() {
+    let mut told = Told::default();
+    told.tell(|out| {
+        message(
+            out,
+            "m",
+            Some(0),
+            &[
+                ("long", "bash", "a", Some(0)),
+                ("early", "grep", "b", Some(1)),
+                ("late", "grep", "c", Some(50)),
+            ],
+        );
+        message(out, "n", Some(200), &[("after", "read", "d", Some(200)), ("open", "read", "e", Some(10))]);
+        result(out, "long", Some(100), Verdict::Done);
+        result(out, "early", Some(5), Verdict::Done);
+        result(out, "late", Some(90), Verdict::Done);
+        result(out, "after", Some(210), Verdict::Done);
+    });
+    let overlaps = |key, block| told.keys(&told.calls.overlaps(told.place(key, block), 10).calls);
+    assert_eq!(overlaps("m", 0), ["late", "early"]);
+    assert_eq!(overlaps("m", 1), ["long"]);
+    assert!(overlaps("n", 0).is_empty());
+    assert!(overlaps("n", 1).is_empty(), "a call without an end has no time to be compared");
+    let cut = told.calls.overlaps(told.place("m", 0), 1);
+    assert_eq!((told.keys(&cut.calls), cut.is_cut), (vec!["late".to_owned()], true));
+}
+
+#[test]
+fn durations_are_those_of_the_tool() {
+    let mut told = Told::default();
+    told.tell(|out| {
+        message(out, "m", None, &[("a", "bash", "x", Some(0)), ("b", "bash", "y", Some(0))]);
+        message(out, "n", None, &[("c", "grep", "x", Some(0)), ("d", "bash", "z", Some(900))]);
+        result(out, "a", Some(10), Verdict::Failed);
+        result(out, "c", Some(7), Verdict::Done);
+        // The clock went backwards: how long this took is not known.
+        result(out, "d", Some(100), Verdict::Done);
+    });
+    let bash = told.calls.tool(&Text::from("bash")).unwrap();
+    let spread = bash.durations().spread().unwrap();
+    assert_eq!((bash.count(), bash.failed(), spread.count, spread.max), (3, 1, 1, 10));
+    told.tell(|out| result(out, "b", Some(40), Verdict::Done));
+    let spread = told.calls.tool(&Text::from("bash")).unwrap().durations().spread().unwrap();
+    assert_eq!((spread.count, spread.p50, spread.max), (2, 10, 40));
+}
+
+#[test]
+fn calls_have_numbers_in_the_order_of_the_file() {
+    let mut told = Told::default();
+    told.tell(|out| {
+        message(out, "m", None, &[("a", "bash", "x", None)]);
+        message(out, "n", None, &[("c", "bash", "z", None)]);
+    });
+    told.tell(|out| message(out, "m", None, &[("a", "bash", "x", None), ("b", "bash", "y", None)]));
+    let number = |key, block| told.calls.number(told.place(key, block));
+    assert_eq!((number("m", 0), number("m", 1), number("n", 0)), (Some(1), Some(2), Some(3)));
+    assert_eq!(told.calls.count(), 3);
+}
+
+#[test]
+fn the_same_call_is_one_with_the_same_arguments() {
+    let mut told = Told::default();
+    // Alike as far as their stubs and sizes go.
+    told.tell(|out| {
+        message(out, "m", None, &[("a", "bash", "cargo test --lib", None)]);
+        message(out, "n", None, &[("b", "bash", "cargo test --doc", None)]);
+        message(out, "o", None, &[("c", "grep", "cargo test --lib", None)]);
+        message(out, "p", None, &[("d", "bash", "cargo test --lib", None)]);
+        message(out, "q", None, &[("e", "bash", "cargo test --lib", None)]);
+    });
+    let place = told.place("q", 0);
+    let earlier = told.calls.earlier(&told.transcript, place, 10);
+    assert_eq!((told.keys(&earlier.calls), earlier.unread.len()), (vec!["d".to_owned(), "a".to_owned()], 0));
+    let earlier = told.calls.earlier(&told.transcript, place, 1);
+    assert_eq!((told.keys(&earlier.calls), earlier.is_cut), (vec!["d".to_owned()], true));
+    let first = told.place("m", 0);
+    assert!(told.calls.earlier(&told.transcript, first, 10).calls.is_empty());
+}
+
+#[test]
+fn arguments_on_disk_are_not_guessed_but_remembered() {
+    let mut told = Told::default();
+    told.tell(|out| {
+        message(out, "m", None, &[("a", "bash", "cargo test --lib", None)]);
+        message(out, "n", None, &[("b", "bash", "cargo test --lib", None)]);
+    });
+    let held: Vec<Held> = told
+        .transcript
+        .entries()
+        .map(|entry| super::call_at(entry, 0).map(|call| call.input.held.clone()).unwrap())
+        .collect();
+    told.transcript.release(0, |_| false);
+    let place = told.place("n", 0);
+    let earlier = told.calls.earlier(&told.transcript, place, 10);
+    assert_eq!((earlier.calls.len(), earlier.unread.len()), (0, 2));
+    let ids = earlier.unread;
+    let contents: Vec<_> = ids
+        .iter()
+        .zip(held.into_iter().rev())
+        .map(|(id, held)| (told.transcript.get(*id).unwrap().origin, vec![held]))
+        .collect();
+    told.transcript.fill(&ids, &contents);
+    told.calls.learn(&told.transcript, &ids);
+    told.transcript.release(0, |_| false);
+    let earlier = told.calls.earlier(&told.transcript, place, 10);
+    assert_eq!((told.keys(&earlier.calls), earlier.unread.len()), (vec!["a".to_owned()], 0));
+}

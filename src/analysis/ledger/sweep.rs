@@ -1,0 +1,181 @@
+//! One entry after the other along a lane: what the time since the one before was spent on.
+
+use super::{Class, Stretch};
+use crate::analysis::activity::{IDLE_AFTER_MS, asks};
+use crate::analysis::calls::span_of;
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::tool::{ToolCall, ToolState};
+
+/// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
+/// that goes back farther was set.
+const OVERTAKEN_MS: u64 = 10_000;
+
+/// What is known before an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carry {
+    /// Up to here all time is told.
+    until: Option<Moment>,
+    /// The time of the entry before.
+    last: Option<Moment>,
+    /// Who spoke last.
+    after: After,
+    /// Whether something was said since `until` at a time that is not told, or a call has no result.
+    is_blurred: bool,
+}
+
+/// Who spoke last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum After {
+    /// Nobody.
+    #[default]
+    Nothing,
+    /// A human.
+    Prompt,
+    /// The model, without asking for a tool.
+    Answer,
+    /// The model asked for tools, or they answered.
+    Calls,
+    /// A request failed.
+    Failure,
+}
+
+/// What an entry says about the time before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    Prompt,
+    Answer,
+    Calls,
+    Failure,
+    /// The work stopped: at its end, or because it was interrupted.
+    Stop,
+    Compaction,
+    Resumed,
+}
+
+/// Tells the stretches that end with an entry and with its calls.
+pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Stretch)) {
+    if entry.marks.copy {
+        return;
+    }
+    let Some(sign) = sign_of(entry) else { return };
+    let mut told = Teller { carry, id, tell };
+    match entry.at {
+        Some(at) => {
+            if told.carry.last.is_some_and(|last| last.since(at) > OVERTAKEN_MS) {
+                // The clock was set back: what it shows now is all that counts from here on.
+                told.carry.until = told.carry.until.map(|until| until.min(at));
+            }
+            told.carry.last = Some(at);
+            let class = class_of(told.carry, sign, at);
+            if let Some(class) = class {
+                told.up_to(at, class, None, None);
+            }
+        }
+        None => told.carry.is_blurred = true,
+    }
+    match sign {
+        Sign::Prompt => carry.after = After::Prompt,
+        Sign::Answer | Sign::Stop | Sign::Resumed => carry.after = After::Answer,
+        Sign::Calls => {
+            carry.after = After::Calls;
+            calls(carry, id, entry, tell);
+        }
+        Sign::Failure => carry.after = After::Failure,
+        // The work goes on with what is left.
+        Sign::Compaction => carry.after = After::Prompt,
+    }
+}
+
+/// The time of an entry's calls, one after the other; those that ran side by side count once.
+fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Stretch)) {
+    let blocks = entry.blocks.iter().enumerate();
+    let mut spans: Vec<(Moment, Moment, usize, &ToolCall)> = Vec::new();
+    for (block, call) in blocks.filter_map(|(block, one)| match &one.kind {
+        BlockKind::Call(call) => Some((block, call)),
+        _ => None,
+    }) {
+        match span_of(call, entry.at) {
+            Some((from, to)) => spans.push((from, to, block, call)),
+            None => carry.is_blurred = true,
+        }
+    }
+    spans.sort_by_key(|(from, to, block, _)| (*from, *to, *block));
+    let mut told = Teller { carry, id, tell };
+    for (from, to, block, call) in spans {
+        // Between the message and the call the model is still writing, unless another call ran.
+        told.up_to(from, Class::Model, None, None);
+        let is_human = asks(call) || matches!(call.state, ToolState::Refused(_));
+        let class = if is_human { Class::Human } else { Class::Tool };
+        told.up_to(to, class, Some(&call.name), Some(block));
+    }
+}
+
+struct Teller<'a> {
+    carry: &'a mut Carry,
+    id: EntryId,
+    tell: &'a mut dyn FnMut(Stretch),
+}
+
+impl Teller<'_> {
+    /// All time up to here was spent on this.
+    fn up_to(&mut self, to: Moment, class: Class, tool: Option<&Name>, block: Option<usize>) {
+        let Some(from) = self.carry.until else {
+            self.carry.until = Some(to);
+            return;
+        };
+        if to > from {
+            (self.tell)(Stretch { from, to, class, tool: tool.cloned(), entry: self.id, block });
+            self.carry.until = Some(to);
+            self.carry.is_blurred = false;
+        }
+    }
+}
+
+/// What the time before a sign was spent on; nothing if the sign does not tell.
+fn class_of(carry: &Carry, sign: Sign, at: Moment) -> Option<Class> {
+    let ms = carry.until.map_or(0, |until| at.since(until));
+    let of_work = |class: Class| if ms > IDLE_AFTER_MS { Class::Unknown } else { class };
+    let of_leisure = if ms > IDLE_AFTER_MS { Class::Idle } else { Class::Human };
+    let class = match (carry.after, sign) {
+        (After::Nothing, _) => Class::Unknown,
+        (_, Sign::Resumed) => of_leisure,
+        (After::Answer | After::Failure, Sign::Prompt) => of_leisure,
+        (After::Prompt | After::Calls, Sign::Prompt) => Class::Unknown,
+        (After::Failure, Sign::Answer | Sign::Calls | Sign::Failure) => of_work(Class::Retry),
+        // What an agent does after its answer and before it stops is nobody's time.
+        (After::Answer, Sign::Stop) => return None,
+        (After::Answer | After::Failure, Sign::Compaction) | (After::Failure, Sign::Stop) => Class::Unknown,
+        (_, Sign::Answer | Sign::Calls | Sign::Failure | Sign::Stop | Sign::Compaction) => {
+            of_work(Class::Model)
+        }
+    };
+    Some(if carry.is_blurred && class != Class::Idle { Class::Unknown } else { class })
+}
+
+/// Bookkeeping and what the harness adds say nothing about whose time it is.
+fn sign_of(entry: &Entry) -> Option<Sign> {
+    let of_break = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Error(_)) => Some(Sign::Failure),
+        BlockKind::Break(Break::Interrupted(_) | Break::Ended(_) | Break::Waiting(_)) => Some(Sign::Stop),
+        BlockKind::Break(Break::Compaction { partial: false, .. }) => Some(Sign::Compaction),
+        BlockKind::Break(Break::Resumed(_)) => Some(Sign::Resumed),
+        _ => None,
+    });
+    let is_call = |kind: &BlockKind| matches!(kind, BlockKind::Call(_) | BlockKind::Result(_));
+    let is_said = |kind: &BlockKind| match kind {
+        BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) => entry.role == Role::Assistant,
+        BlockKind::Call(_) | BlockKind::Result(_) => true,
+        BlockKind::Break(_) | BlockKind::Raw(_) => false,
+    };
+    if entry.marks.prompt {
+        Some(Sign::Prompt)
+    } else if entry.blocks.iter().any(|block| is_call(&block.kind)) {
+        Some(Sign::Calls)
+    } else if of_break.is_some() {
+        of_break
+    } else {
+        entry.blocks.iter().any(|block| is_said(&block.kind)).then_some(Sign::Answer)
+    }
+}

@@ -1,0 +1,302 @@
+//! Whose time it was, with parallel calls, missing times, a clock that is set back, and late results.
+
+use proptest::prelude::{Strategy, any, prop, proptest};
+
+use super::{Class, Ledger, PAGE, Stretch};
+use crate::model::body::Tree;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+type Seconds = Option<i64>;
+
+fn at(seconds: Seconds) -> Option<Moment> {
+    seconds.map(|seconds| Moment(1_700_000_000_000 + seconds * 1_000))
+}
+
+fn entry(out: &mut Batch, key: &str, role: Role, time: Seconds, kinds: Vec<BlockKind>) {
+    let mut entry = out.new_entry(Text::clean(key), role, at(time));
+    entry.marks.prompt = role == Role::User;
+    let block = |(n, kind): (usize, BlockKind)| Block { piece: Piece(u64::try_from(n).unwrap()), kind };
+    entry.blocks = kinds.into_iter().enumerate().map(block).collect();
+    out.entry(entry);
+}
+
+fn prompt(out: &mut Batch, key: &str, time: Seconds) {
+    let text = BlockKind::Text(out.prose("go on"));
+    entry(out, key, Role::User, time, vec![text]);
+}
+
+fn answer(out: &mut Batch, key: &str, time: Seconds) {
+    let text = BlockKind::Text(out.prose("done"));
+    entry(out, key, Role::Assistant, time, vec![text]);
+}
+
+fn call(out: &mut Batch, key: &str, name: &str, started: Seconds) -> BlockKind {
+    BlockKind::Call(Box::new(ToolCall {
+        key: Text::clean(key),
+        name: Text::clean(name),
+        kind: ToolKind::Run,
+        headline: Text::default(),
+        input: out.tree(&Text::default(), 0, || Tree::Null),
+        state: ToolState::Pending,
+        started: at(started),
+        lane: None,
+    }))
+}
+
+fn result(out: &mut Batch, call: &str, time: Seconds) {
+    let result = ToolResult {
+        tool: None,
+        key: Text::clean(&format!("r{call}")),
+        verdict: Verdict::Done,
+        body: out.output("done"),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at: at(time),
+        duration_ms: None,
+    };
+    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+}
+
+fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Ledger) {
+    let mut batch = Batch::default();
+    tell(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    let mut ledger = Ledger::default();
+    assert!(ledger.follow(&transcript, usize::MAX));
+    (transcript, ledger)
+}
+
+/// All of the main lane.
+fn all(ledger: &Ledger) -> Vec<&Stretch> {
+    let main = ledger.track(None).unwrap();
+    main.pages.iter().flat_map(|page| page.stretches.iter().map(|(_, stretch)| stretch)).collect()
+}
+
+/// Class, tool and seconds of all stretches.
+fn words(ledger: &Ledger) -> Vec<String> {
+    let word = |stretch: &&Stretch| {
+        let tool = stretch.tool.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        format!("{}{tool} {}", stretch.class.word(), stretch.ms() / 1_000)
+    };
+    all(ledger).iter().map(word).collect()
+}
+
+#[test]
+fn a_turn_is_model_tool_model_and_then_the_human() {
+    let (transcript, ledger) = told(|out| {
+        prompt(out, "p1", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(5))];
+        entry(out, "m1", Role::Assistant, Some(4), kinds);
+        result(out, "a", Some(45));
+        answer(out, "m2", Some(50));
+        prompt(out, "p2", Some(80));
+        answer(out, "m3", Some(90));
+        prompt(out, "p3", Some(90 + 7_200));
+    });
+    assert_eq!(
+        words(&ledger),
+        ["model 4", "model 1", "tools bash 40", "model 5", "waiting 30", "model 10", "idle 7200"]
+    );
+    let sums = ledger.sums(None);
+    assert_eq!(
+        (sums.of(Class::Model), sums.of(Class::Tool), sums.of(Class::Human)),
+        (20_000, 40_000, 30_000)
+    );
+    assert_eq!(sums.total(), (90 + 7_200) * 1_000);
+    let turn = ledger.sums_between(transcript.find("p1").unwrap(), transcript.find("p2"));
+    assert_eq!((turn.total(), turn.of(Class::Human)), (50_000, 0));
+    let m1 = transcript.find("m1").unwrap();
+    let classes = |most: usize| -> Vec<Class> {
+        let stretches = ledger.between(m1, transcript.find("p2"), m1, most);
+        stretches.iter().map(|stretch| stretch.class).collect()
+    };
+    assert_eq!(classes(9), [Class::Tool, Class::Model]);
+    assert_eq!(classes(1), [Class::Tool], "only what is near is looked at");
+}
+
+#[test]
+fn parallel_calls_count_once() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![
+            call(out, "a", "bash", Some(2)),
+            call(out, "b", "grep", Some(2)),
+            call(out, "c", "bash", Some(3)),
+        ];
+        entry(out, "m", Role::Assistant, Some(2), kinds);
+        result(out, "b", Some(4));
+        result(out, "a", Some(20));
+        result(out, "c", Some(12));
+        answer(out, "n", Some(21));
+    });
+    assert_eq!(words(&ledger), ["model 2", "tools grep 2", "tools bash 16", "model 1"]);
+    assert_eq!(ledger.sums(None).of(Class::Tool), 18_000);
+}
+
+#[test]
+fn without_times_nothing_is_claimed() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![call(out, "a", "bash", None)];
+        entry(out, "m", Role::Assistant, None, kinds);
+        result(out, "a", None);
+        answer(out, "n", Some(30));
+        prompt(out, "q", None);
+    });
+    assert_eq!(words(&ledger), ["unknown 30"]);
+}
+
+#[test]
+fn a_call_without_a_result_leaves_its_time_unknown() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(3))];
+        entry(out, "m", Role::Assistant, Some(3), kinds);
+        answer(out, "n", Some(63));
+        answer(out, "o", Some(65));
+    });
+    assert_eq!(words(&ledger), ["model 3", "unknown 60", "model 2"]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_loses_nothing_that_follows() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p", Some(10_000));
+        answer(out, "m", Some(10_010));
+        prompt(out, "q", Some(5_000));
+        answer(out, "n", Some(5_007));
+        // Overtaken by a second: no time passes, and none is told twice.
+        answer(out, "o", Some(5_006));
+        answer(out, "r", Some(5_009));
+    });
+    assert_eq!(words(&ledger), ["model 10", "model 7", "model 2"]);
+}
+
+#[test]
+fn a_failed_request_is_made_again() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p", Some(0));
+        let error = vec![BlockKind::Break(Break::Error(Text::from("overloaded")))];
+        entry(out, "e", Role::Harness, Some(10), error);
+        answer(out, "m", Some(25));
+    });
+    assert_eq!(words(&ledger), ["model 10", "retry 15"]);
+}
+
+#[test]
+fn sub_agents_have_their_own_time() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![call(out, "a", "task", Some(1))];
+        entry(out, "m", Role::Assistant, Some(1), kinds);
+        for (key, time) in [("s1", 2), ("s2", 20)] {
+            let text = BlockKind::Text(out.prose("in the lane"));
+            let mut inner = out.new_entry(Text::from(key), Role::Assistant, at(Some(time)));
+            inner.lane = Some(Text::from("worker"));
+            inner.blocks = vec![Batch::block(Piece(0), text)];
+            out.entry(inner);
+        }
+        result(out, "a", Some(30));
+    });
+    assert_eq!(words(&ledger), ["model 1", "tools task 29"]);
+    assert_eq!(ledger.sums(Some(&Text::from("worker"))).of(Class::Model), 18_000);
+    assert_eq!(ledger.sums(Some(&Text::from("nobody"))).total(), 0);
+}
+
+#[test]
+fn a_late_result_changes_what_follows_over_many_pages() {
+    let number = PAGE * 3;
+    let tell = |out: &mut Batch, has_result: bool| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(1))];
+        entry(out, "m", Role::Assistant, Some(1), kinds);
+        for n in 0..number {
+            answer(out, &format!("m{n}"), Some(2 + i64::try_from(n).unwrap()));
+        }
+        if has_result {
+            result(out, "a", Some(i64::try_from(number / 2).unwrap()));
+        }
+    };
+    let (_, whole) = told(|out| tell(out, true));
+    let (mut transcript, mut ledger) = told(|out| tell(out, false));
+    let mut late = Batch::default();
+    result(&mut late, "a", Some(i64::try_from(number / 2).unwrap()));
+    for id in transcript.apply(late).changed {
+        ledger.change(id);
+    }
+    assert!(ledger.follow(&transcript, usize::MAX));
+    assert_eq!(all(&ledger), all(&whole));
+    assert_eq!(ledger.sums(None), whole.sums(None));
+    assert_eq!(ledger.sums(None).of(Class::Tool), u64::try_from(number / 2 - 1).unwrap() * 1_000);
+}
+
+/// Kind of step, time, how long its call takes, whether the result comes late.
+type Step = (u8, Seconds, Seconds, bool);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let time = || prop::option::weighted(0.9, 0i64..400);
+    prop::collection::vec((0u8..4, time(), time(), any::<bool>()), 1..40)
+}
+
+fn step(
+    out: &mut Batch,
+    number: usize,
+    (kind, time, took, is_late): Step,
+    late: &mut Vec<(String, Seconds)>,
+) {
+    let key = format!("k{number}");
+    match kind {
+        0 => prompt(out, &key, time),
+        1 => answer(out, &key, time),
+        _ => {
+            let kinds = vec![call(out, &key, "bash", time)];
+            entry(out, &key, Role::Assistant, time, kinds);
+            let end = time.zip(took).map(|(time, took)| time + took);
+            if is_late {
+                late.push((key, end));
+            } else {
+                result(out, &key, end);
+            }
+        }
+    }
+}
+
+proptest! {
+    /// What grows step by step is what is judged as a whole, and the parts make the sum.
+    #[test]
+    fn growing_is_the_same_as_the_whole(steps in steps()) {
+        let mut late = Vec::new();
+        let (mut growing, mut ledger) = (Transcript::new(), Ledger::default());
+        let mut whole = Batch::default();
+        for (number, one) in steps.iter().enumerate() {
+            let mut batch = Batch::default();
+            step(&mut batch, number, *one, &mut late);
+            step(&mut whole, number, *one, &mut Vec::new());
+            growing.apply(batch).changed.into_iter().for_each(|id| ledger.change(id));
+            assert!(ledger.follow(&growing, usize::MAX));
+        }
+        for (key, end) in late {
+            let mut batch = Batch::default();
+            result(&mut batch, &key, end);
+            result(&mut whole, &key, end);
+            growing.apply(batch).changed.into_iter().for_each(|id| ledger.change(id));
+            assert!(ledger.follow(&growing, usize::MAX));
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(whole);
+        let mut judged = Ledger::default();
+        assert!(judged.follow(&transcript, usize::MAX));
+        assert_eq!(all(&ledger), all(&judged));
+        let sum: u64 = all(&ledger).iter().map(|stretch| stretch.ms()).sum();
+        assert_eq!(ledger.sums(None).total(), sum);
+        assert!(all(&ledger).iter().all(|stretch| stretch.from < stretch.to));
+    }
+}

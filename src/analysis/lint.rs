@@ -1,0 +1,94 @@
+//! The lint: what is wrong with a session's calls and results, and what a provider would answer to it.
+//!
+//! A rule belongs to a group; a group is a file that looks at one entry at a time and says what it finds.
+//! All groups stand in [`GROUPS`]: a new rule is a `Rule` in its group, a new group one line there.
+//!
+//! Invariant: judging an entry looks at that entry and at entries that it names as such
+//! ([`Scene::looked_at`]), so findings can be kept up to date while a session grows ([`Findings`]).
+
+mod answers;
+mod findings;
+mod ids;
+mod order;
+mod pairs;
+mod results;
+mod scene;
+mod stops;
+
+pub use crate::model::edit::Severity;
+pub use answers::Provider;
+pub use findings::{Counts, Findings};
+pub use scene::Scene;
+
+use crate::model::body::Key;
+use crate::model::entry::EntryId;
+use crate::model::record::Origin;
+
+/// A rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name; never changes.
+    pub id: &'static str,
+    /// How bad a finding is at worst.
+    pub severity: Severity,
+    /// What it finds, in plain words.
+    pub what: &'static str,
+}
+
+/// Rules that one look at an entry serves.
+pub struct Group {
+    /// The rules.
+    pub rules: &'static [&'static Rule],
+    /// Looks at an entry.
+    pub(crate) judge: fn(&mut Scene<'_>),
+}
+
+/// All rules by group, in the order in which they are listed.
+pub const GROUPS: &[Group] = &[pairs::GROUP, ids::GROUP, results::GROUP, order::GROUP, stops::GROUP];
+
+/// All rules.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    GROUPS.iter().flat_map(|group| group.rules.iter().copied())
+}
+
+/// Something that a rule found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How bad it is here.
+    pub severity: Severity,
+    /// The entry.
+    pub entry: EntryId,
+    /// The block of the entry.
+    pub block: usize,
+    /// The id of the call; empty if there is none.
+    pub call: Key,
+    /// The record that shows it.
+    pub place: Origin,
+    /// Other entries that are involved.
+    pub others: Vec<EntryId>,
+    /// What is wrong, in plain words.
+    pub message: String,
+    /// Whose API the history would be sent to.
+    pub provider: Provider,
+}
+
+impl Finding {
+    /// What the provider would answer to a history with this in it, or what follows otherwise.
+    pub fn consequence(&self) -> String {
+        answers::consequence(self)
+    }
+}
+
+/// The word for a severity in outputs.
+pub fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! What providers answer to a history that breaks their rules, in their own words as far as these are
+//! known, and what follows where nobody complains.
+//!
+//! Numbers of messages are left out: they are those of a request that was never made.
+
+use super::{Finding, ids, order, pairs, results, stops};
+use crate::analysis::models;
+use crate::model::body::Key;
+use crate::model::edit::Severity;
+use crate::model::text::Name;
+
+/// Whose API a history is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// Messages API.
+    Anthropic,
+    /// Responses API.
+    OpenAi,
+    /// Gemini API.
+    Google,
+    /// One of those that speak the language of chat completions.
+    Other,
+    /// The session does not tell.
+    Unknown,
+}
+
+impl Provider {
+    /// By the model's name, else by the manner of the call's id.
+    pub fn of(model: Option<&Name>, call: &Key) -> Self {
+        let name = model.map(|model| models::canonical(model)).unwrap_or_default();
+        let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+        if begins(&["claude"]) || (name.is_empty() && call.starts_with("toolu_")) {
+            Self::Anthropic
+        } else if begins(&["gpt", "chatgpt", "o1", "o3", "o4", "codex"]) {
+            Self::OpenAi
+        } else if begins(&["gemini"]) {
+            Self::Google
+        } else if name.is_empty() {
+            Self::Unknown
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// What follows from a finding.
+pub(super) fn consequence(finding: &Finding) -> String {
+    if finding.severity == Severity::Note && finding.rule.severity == Severity::Error {
+        return "on a branch that the session left: no provider sees it".to_owned();
+    }
+    let rule = finding.rule;
+    if rule == &pairs::ORPHAN_CALL || rule == &pairs::PARTIAL_BATCH || rule == &order::USER_BETWEEN {
+        return refused(finding, unanswered(finding));
+    }
+    if rule == &pairs::ORPHAN_RESULT
+        || rule == &pairs::EARLY_RESULT
+        || rule == &order::SPLIT
+        || rule == &order::OTHER_BRANCH
+        || rule == &order::OTHER_LANE
+    {
+        return refused(finding, uncalled(finding));
+    }
+    if rule == &pairs::DUPLICATE_RESULT {
+        return refused(finding, twice(finding));
+    }
+    if rule == &ids::EMPTY_ID {
+        return refused(finding, nameless(finding));
+    }
+    if rule == &ids::REUSED_ID {
+        return match finding.provider {
+            Provider::Anthropic => refused(finding, Some("`tool_use` ids must be unique".to_owned())),
+            _ => "most providers take it; which result belongs to which call follows from the order alone"
+                .to_owned(),
+        };
+    }
+    let told = CONSEQUENCES.iter().find(|(id, _)| *id == rule.id).map(|(_, told)| *told);
+    told.unwrap_or_default().to_owned()
+}
+
+/// Rules that no provider knows.
+const CONSEQUENCES: [(&str, &str); 9] = [
+    (pairs::INTERRUPTED_CALL.id, "the agent leaves it out of the next request, or answers it itself"),
+    (
+        ids::ID_IS_NAME.id,
+        "calls of one tool are told apart by their order alone; other providers refuse the ids when the model is changed",
+    ),
+    (
+        ids::NAME_MISMATCH.id,
+        "the model reads the output of another tool; providers that pair by name (Gemini, Ollama) pair it wrongly",
+    ),
+    (results::SYNTHETIC.id, "the model never saw what the tool did; the call may have run"),
+    (
+        results::UNMARKED_FAILURE.id,
+        "the model must find the failure in the text; whatever counts errors by their mark misses it",
+    ),
+    (
+        results::EMPTY_RESULT.id,
+        "nothing: providers take empty results, but the model cannot tell success from silence",
+    ),
+    (results::BROKEN_ARGUMENTS.id, "the tool ran on a part of what the model meant, or refused it"),
+    (stops::STOP_WITHOUT_CALL.id, "nothing is left to run: the agent stops, or asks the model again"),
+    (
+        stops::CALL_WITHOUT_STOP.id,
+        "an agent that goes by the stop reason takes the answer for the last one and runs no call",
+    ),
+];
+
+/// The answer, or that there is none whose words are known.
+fn refused(finding: &Finding, told: Option<String>) -> String {
+    match (told, finding.provider) {
+        (Some(words), Provider::Anthropic) => format!("Anthropic answers 400: {words}"),
+        (Some(words), Provider::OpenAi) => format!("OpenAI answers 400: {words}"),
+        (Some(words), Provider::Google) => format!("Gemini answers 400: {words}"),
+        (Some(words), _) => format!("providers answer 400, such as: {words}"),
+        (None, _) => "providers that check the pairing answer 400".to_owned(),
+    }
+}
+
+fn unanswered(finding: &Finding) -> Option<String> {
+    let id = &finding.call;
+    Some(match finding.provider {
+        Provider::Anthropic => format!(
+            "`tool_use` ids were found without `tool_result` blocks immediately after: {id}. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+        ),
+        Provider::OpenAi => format!("No tool output found for function call {id}."),
+        Provider::Google => "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.".to_owned(),
+        Provider::Other | Provider::Unknown => format!(
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}"
+        ),
+    })
+}
+
+fn uncalled(finding: &Finding) -> Option<String> {
+    let id = &finding.call;
+    Some(match finding.provider {
+        Provider::Anthropic => format!(
+            "unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+        ),
+        Provider::OpenAi => format!("No tool call found for function call output with call_id {id}."),
+        Provider::Google => {
+            "Please ensure that function response turn comes immediately after a function call turn."
+                .to_owned()
+        }
+        Provider::Other | Provider::Unknown => {
+            // Spelled as the API spells it.
+            "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+                .to_owned()
+        }
+    })
+}
+
+fn twice(finding: &Finding) -> Option<String> {
+    match finding.provider {
+        Provider::Anthropic => Some(format!(
+            "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {}",
+            finding.call
+        )),
+        Provider::Google => unanswered(finding),
+        Provider::OpenAi | Provider::Other | Provider::Unknown => None,
+    }
+}
+
+fn nameless(finding: &Finding) -> Option<String> {
+    match finding.provider {
+        Provider::Anthropic => Some("tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".to_owned()),
+        Provider::OpenAi => Some(
+            "Invalid 'call_id': empty string. Expected a string with minimum length 1, but got an empty string instead."
+                .to_owned(),
+        ),
+        Provider::Google | Provider::Other | Provider::Unknown => None,
+    }
+}

@@ -1,0 +1,239 @@
+//! All findings of a session, kept up to date while it grows.
+//!
+//! Invariant: whatever came in whatever batches, the findings are those of the session judged as a whole.
+//! What an update costs depends on what was touched, not on the length of the session; only what moves
+//! entries, branches or the end of the session is judged anew from the beginning.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::scene::{Frame, Scene};
+use super::{Finding, GROUPS};
+use crate::analysis::activity;
+use crate::model::edit::Severity;
+use crate::model::entry::{BlockKind, Break, EntryId};
+use crate::model::pairing::calls_of;
+use crate::model::transcript::{Touched, Transcript};
+
+/// How many findings of each severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Errors.
+    pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
+    /// Notes.
+    pub notes: usize,
+}
+
+impl Counts {
+    /// All findings.
+    pub fn total(self) -> usize {
+        self.errors + self.warnings + self.notes
+    }
+
+    fn of(&mut self, severity: Severity) -> &mut usize {
+        match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+            Severity::Note => &mut self.notes,
+        }
+    }
+}
+
+impl std::ops::Add for Counts {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            errors: self.errors + other.errors,
+            warnings: self.warnings + other.warnings,
+            notes: self.notes + other.notes,
+        }
+    }
+}
+
+/// The findings of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    by_entry: BTreeMap<EntryId, Vec<Finding>>,
+    counts: Counts,
+    /// Rises with every change.
+    generation: u64,
+    /// Entries whose judgement changes as the session goes on, whoever is touched.
+    waiting: BTreeSet<EntryId>,
+    /// By entry: who must be judged again when it changes.
+    watched: HashMap<EntryId, BTreeSet<EntryId>>,
+    /// By entry: what its judgement looked at.
+    looks_at: HashMap<EntryId, BTreeSet<EntryId>>,
+    frame: Frame,
+    branches_seen: u32,
+    touched: BTreeSet<EntryId>,
+    is_stale: bool,
+}
+
+impl Findings {
+    /// The findings of a session as it is now.
+    pub fn of(transcript: &Transcript) -> Self {
+        let mut findings = Self { is_stale: true, ..Self::default() };
+        findings.update(transcript);
+        findings
+    }
+
+    /// Notes what a batch touched; [`Findings::update`] judges it.
+    pub fn note(&mut self, touched: &Touched) {
+        self.is_stale |= touched.reordered;
+        self.touched.extend(touched.added.iter().chain(&touched.changed));
+    }
+
+    /// Forgets everything: the session is another one.
+    pub fn reset(&mut self) {
+        *self = Self { is_stale: true, generation: self.generation + 1, ..Self::default() };
+    }
+
+    /// Brings the findings up to date with a settled transcript. Answers whether any changed.
+    pub fn update(&mut self, transcript: &Transcript) -> bool {
+        let before = self.generation;
+        let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
+        let has_ended = activity::has_ended(transcript);
+        // Whoever was taken for an orphan may wait again.
+        let goes_back = newest_turn < self.frame.newest_turn || (self.frame.has_ended && !has_ended);
+        self.is_stale |= goes_back || self.branches_seen != transcript.branches_changed();
+        self.branches_seen = transcript.branches_changed();
+        self.frame.newest_turn = newest_turn;
+        self.frame.has_ended = has_ended;
+        if std::mem::take(&mut self.is_stale) {
+            self.judge_all(transcript);
+        } else {
+            self.judge_touched(transcript);
+        }
+        before != self.generation
+    }
+
+    fn judge_all(&mut self, transcript: &Transcript) {
+        self.touched.clear();
+        self.by_entry.clear();
+        self.counts = Counts::default();
+        self.waiting.clear();
+        self.watched.clear();
+        self.looks_at.clear();
+        self.frame.compactions.clear();
+        self.generation += 1;
+        for id in transcript.order() {
+            self.see_compaction(transcript, *id);
+        }
+        for (place, id) in transcript.order().iter().enumerate() {
+            self.judge(transcript, *id, place);
+        }
+    }
+
+    fn judge_touched(&mut self, transcript: &Transcript) {
+        let touched = std::mem::take(&mut self.touched);
+        let mut wanted: BTreeSet<EntryId> = touched.clone();
+        wanted.extend(&self.waiting);
+        for id in &touched {
+            self.see_compaction(transcript, *id);
+            wanted.extend(self.watched.get(id).into_iter().flatten());
+            let calls = transcript.get(*id).into_iter().flat_map(calls_of);
+            wanted.extend(calls.flat_map(|call| transcript.entries_with_call(&call.key)));
+        }
+        for id in wanted {
+            if let Some(place) = transcript.place_of(id) {
+                self.judge(transcript, id, place);
+            }
+        }
+    }
+
+    fn see_compaction(&mut self, transcript: &Transcript, id: EntryId) {
+        let Some(entry) = transcript.get(id) else { return };
+        let is_one = entry
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. })));
+        self.frame.compactions.retain(|(_, known)| *known != id);
+        if is_one {
+            self.frame.compactions.push((entry.origin, id));
+        }
+    }
+
+    fn judge(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
+        let Some(entry) = transcript.get(id) else { return };
+        let mut scene = Scene {
+            transcript,
+            entry,
+            id,
+            place,
+            frame: &self.frame,
+            findings: Vec::new(),
+            seen: BTreeSet::new(),
+            may_change: false,
+        };
+        // A copy says what another entry says.
+        if !entry.marks.copy {
+            for group in GROUPS {
+                (group.judge)(&mut scene);
+            }
+        }
+        let Scene { findings, seen, may_change, .. } = scene;
+        if may_change {
+            self.waiting.insert(id);
+        } else {
+            self.waiting.remove(&id);
+        }
+        self.watch(id, seen);
+        self.keep(id, findings);
+    }
+
+    fn watch(&mut self, id: EntryId, seen: BTreeSet<EntryId>) {
+        for other in self.looks_at.remove(&id).into_iter().flatten() {
+            if let Some(watchers) = self.watched.get_mut(&other) {
+                watchers.remove(&id);
+            }
+        }
+        for other in &seen {
+            self.watched.entry(*other).or_default().insert(id);
+        }
+        if !seen.is_empty() {
+            self.looks_at.insert(id, seen);
+        }
+    }
+
+    fn keep(&mut self, id: EntryId, findings: Vec<Finding>) {
+        if self.of_entry(id) == findings {
+            return;
+        }
+        self.generation += 1;
+        for finding in self.by_entry.remove(&id).into_iter().flatten() {
+            *self.counts.of(finding.severity) -= 1;
+        }
+        for finding in &findings {
+            *self.counts.of(finding.severity) += 1;
+        }
+        if !findings.is_empty() {
+            self.by_entry.insert(id, findings);
+        }
+    }
+
+    /// How many there are.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Changes whenever a finding does.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The findings of an entry.
+    pub fn of_entry(&self, id: EntryId) -> &[Finding] {
+        self.by_entry.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The worst that was found in an entry.
+    pub fn worst_of(&self, id: EntryId) -> Option<Severity> {
+        self.of_entry(id).iter().map(|finding| finding.severity).max()
+    }
+
+    /// All findings, entry by entry in the order in which the session told them.
+    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+        self.by_entry.values().flatten()
+    }
+}

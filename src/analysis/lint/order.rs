@@ -1,0 +1,181 @@
+//! Results that are not where their calls are: on another branch or lane, behind a compaction, behind
+//! something that the user said.
+//!
+//! Invariant: where records are linked the links tell what lies between a call and its result; elsewhere
+//! the order of the file does, but only among records of one file.
+
+use super::scene::{Asked, Scene, named};
+use super::{Finding, Group, Rule};
+use crate::model::body::Key;
+use crate::model::edit::Severity;
+use crate::model::entry::{BlockKind, Break, EntryId, Role};
+use crate::model::record::Origin;
+use crate::model::tool::ToolResult;
+
+/// The rules of this file.
+pub(super) const GROUP: Group = Group { rules: &[&OTHER_BRANCH, &OTHER_LANE, &SPLIT, &USER_BETWEEN], judge };
+
+pub(super) static OTHER_BRANCH: Rule = Rule {
+    id: "result-on-other-branch",
+    severity: Severity::Warning,
+    what: "a result that is recorded on another branch than its call",
+};
+pub(super) static OTHER_LANE: Rule = Rule {
+    id: "result-in-other-lane",
+    severity: Severity::Warning,
+    what: "a result that is recorded for another agent than its call",
+};
+pub(super) static SPLIT: Rule = Rule {
+    id: "split-by-compaction",
+    severity: Severity::Error,
+    what: "a compaction that keeps a result, but not its call",
+};
+pub(super) static USER_BETWEEN: Rule = Rule {
+    id: "user-between",
+    severity: Severity::Warning,
+    what: "something that the user said between a call and its result",
+};
+
+fn judge(scene: &mut Scene<'_>) {
+    for asked in scene.calls() {
+        let Some(result) = asked.call.state.result() else { continue };
+        if result.body.signs.elsewhere {
+            let message = format!("the result of {} is recorded in another lane", named(asked.call));
+            scene.add_call(&OTHER_LANE, asked, message);
+            continue;
+        }
+        if result.body.signs.early {
+            continue;
+        }
+        match scene.chain_to(&result.key, &scene.entry.key) {
+            Some(Err(())) => {
+                let message = format!("the result of {} is recorded on another branch", named(asked.call));
+                let found = scene.found(&OTHER_BRANCH, asked.block, &asked.call.key, result.body.from);
+                // Whatever became of the call's branch, the result is not there.
+                let severity = OTHER_BRANCH.severity;
+                scene.findings.push(Finding { message, severity, ..found });
+            }
+            Some(Ok(chain)) => said_on_chain(scene, asked, &chain),
+            None => {
+                said_in_between(scene, asked, result);
+                split_by_place(scene, asked, result);
+            }
+        }
+    }
+    strays_elsewhere(scene);
+    split_by_kept(scene);
+}
+
+/// A result beside its call, because that has one on its own branch.
+fn strays_elsewhere(scene: &mut Scene<'_>) {
+    for given in scene.results() {
+        if given.call.is_some() || given.id.is_blank() {
+            continue;
+        }
+        let callers: Vec<EntryId> = scene.transcript.entries_with_call(given.id).to_vec();
+        let call_of = |id: &EntryId| scene.transcript.get(*id).map(|entry| &entry.key);
+        let is_elsewhere = callers
+            .iter()
+            .filter_map(call_of)
+            .any(|call| matches!(scene.chain_to(&given.result.key, call), Some(Err(()))));
+        if is_elsewhere {
+            callers.iter().for_each(|caller| scene.looked_at(*caller));
+            let message = format!("a result of {} on another branch than the call", given.id);
+            let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
+            scene.findings.push(Finding { message, others: callers, ..found });
+        }
+    }
+}
+
+fn said_on_chain(scene: &mut Scene<'_>, asked: Asked<'_>, chain: &[&Key]) {
+    let entries = chain.iter().filter_map(|key| scene.transcript.find(key));
+    let said: Vec<EntryId> = entries.filter(|id| is_said(scene, *id)).collect();
+    add_said(scene, asked, said);
+}
+
+fn is_said(scene: &Scene<'_>, id: EntryId) -> bool {
+    let entry = scene.transcript.get(id);
+    entry.is_some_and(|entry| entry.role == Role::User && entry.marks.prompt && !entry.marks.copy)
+}
+
+/// Where entries are linked, what stands between in the file may hang elsewhere.
+fn said_in_between(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) {
+    let (from, to) = (asked.call.input.from, result.body.from);
+    if !is_before(from, to) {
+        return;
+    }
+    let mut said = Vec::new();
+    for (id, entry) in scene.next_entries() {
+        if entry.origin.file == to.file && entry.origin.at >= to.at {
+            break;
+        }
+        let is_between = is_before(from, entry.origin) && is_before(entry.origin, to);
+        if is_between && entry.parent.is_none() && entry.lane == scene.entry.lane && is_said(scene, id) {
+            said.push(id);
+        }
+    }
+    add_said(scene, asked, said);
+}
+
+fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
+    if said.is_empty() {
+        return;
+    }
+    said.iter().for_each(|id| scene.looked_at(*id));
+    let found = scene.found(&USER_BETWEEN, asked.block, &asked.call.key, asked.call.input.from);
+    let message = format!("the user spoke between {} and its result", named(asked.call));
+    scene.findings.push(Finding { message, others: said, ..found });
+}
+
+/// Where it is not told what a compaction kept, what came before it is gone.
+fn split_by_place(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) {
+    let (from, to) = (asked.call.input.from, result.body.from);
+    let is_between = |(at, id): &&(Origin, EntryId)| {
+        let other = scene.transcript.get(*id);
+        is_before(from, *at)
+            && is_before(*at, to)
+            && other.is_some_and(|other| {
+                other.lane == scene.entry.lane && scene.transcript.kept_by(&other.key).is_none()
+            })
+    };
+    let Some((_, compaction)) = scene.frame.compactions.iter().find(is_between).copied() else { return };
+    scene.looked_at(compaction);
+    let found = scene.found(&SPLIT, asked.block, &asked.call.key, to);
+    let message = format!("a compaction stands between {} and its result", named(asked.call));
+    scene.findings.push(Finding { message, others: vec![compaction], ..found });
+}
+
+/// The first record that a compaction kept is a result, or follows other results of the same answer.
+fn split_by_kept(scene: &mut Scene<'_>) {
+    let compaction =
+        scene.entry.blocks.iter().position(|block| {
+            matches!(&block.kind, BlockKind::Break(Break::Compaction { partial: false, .. }))
+        });
+    let kept = compaction.and_then(|_| scene.transcript.kept_by(&scene.entry.key));
+    let (Some(block), Some(kept)) = (compaction, kept) else { return };
+    if scene.transcript.find(kept).is_some() {
+        return;
+    }
+    // Results are links of the tree; the first entry above is the answer with their calls.
+    let mut at = scene.transcript.parent_of(kept).flatten();
+    let mut steps = 0;
+    while let Some(key) = at.filter(|key| scene.transcript.find(key).is_none()) {
+        steps += 1;
+        at = scene.transcript.parent_of(key).flatten().filter(|_| steps < 1_000);
+    }
+    let Some(id) = at.and_then(|key| scene.transcript.find(key)) else { return };
+    scene.looked_at(id);
+    let Some(entry) = scene.transcript.get(id) else { return };
+    let call = crate::model::pairing::calls_of(entry)
+        .find(|call| call.state.result().is_some_and(|result| result.key == *kept));
+    if let Some(call) = call {
+        let found = scene.found(&SPLIT, block, &call.key, scene.entry.origin);
+        let message = format!("the compaction keeps the result of {}, but not the call", named(call));
+        scene.findings.push(Finding { message, others: vec![id], ..found });
+    }
+}
+
+/// Whether a record stands before another one in the same file.
+fn is_before(one: Origin, other: Origin) -> bool {
+    one.file == other.file && one.at < other.at
+}

@@ -1,0 +1,127 @@
+//! Calls without results, results without calls, and results that come too often or too early.
+
+use super::scene::{Asked, Given, Scene, named, named_result};
+use super::{Finding, Group, Rule};
+use crate::model::edit::Severity;
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::tool::ToolState;
+
+/// The rules of this file.
+pub(super) const GROUP: Group = Group {
+    rules: &[
+        &ORPHAN_CALL,
+        &INTERRUPTED_CALL,
+        &ORPHAN_RESULT,
+        &DUPLICATE_RESULT,
+        &EARLY_RESULT,
+        &PARTIAL_BATCH,
+    ],
+    judge,
+};
+
+pub(super) static ORPHAN_CALL: Rule = Rule {
+    id: "orphan-call",
+    severity: Severity::Error,
+    what: "a call that has no result, though the session went on or ended",
+};
+pub(super) static INTERRUPTED_CALL: Rule = Rule {
+    id: "interrupted-call",
+    severity: Severity::Note,
+    what: "a call that the agent itself says it gave up",
+};
+pub(super) static ORPHAN_RESULT: Rule = Rule {
+    id: "orphan-result",
+    severity: Severity::Error,
+    what: "a result whose call is not in the session",
+};
+pub(super) static DUPLICATE_RESULT: Rule = Rule {
+    id: "duplicate-result",
+    severity: Severity::Error,
+    what: "a further result of a call that has its result already",
+};
+pub(super) static EARLY_RESULT: Rule = Rule {
+    id: "result-before-call",
+    severity: Severity::Error,
+    what: "a result that is recorded before its call",
+};
+pub(super) static PARTIAL_BATCH: Rule = Rule {
+    id: "partial-batch",
+    severity: Severity::Warning,
+    what: "parallel calls of one answer of which only some have results",
+};
+
+fn judge(scene: &mut Scene<'_>) {
+    let calls = scene.calls();
+    let mut orphans = Vec::new();
+    for asked in &calls {
+        let call = asked.call;
+        match &call.state {
+            ToolState::Lost => {
+                let message = format!("{} was interrupted: the agent gave it up", named(call));
+                scene.add_call(&INTERRUPTED_CALL, *asked, message);
+            }
+            state if state.is_open() => {
+                // Without an id nothing can answer it: that is a rule of its own.
+                if !call.key.is_blank() && !scene.may_go_on(call) {
+                    orphans.push(*asked);
+                }
+            }
+            _ => early(scene, *asked),
+        }
+    }
+    for asked in &orphans {
+        scene.add_call(&ORPHAN_CALL, *asked, format!("{} has no result", named(asked.call)));
+    }
+    partial(scene, &calls, &orphans);
+    for given in scene.results() {
+        if given.call.is_none() && !given.id.is_blank() {
+            stray(scene, given);
+        }
+    }
+}
+
+fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
+    let call = asked.call;
+    let Some(result) = call.state.result().filter(|result| result.body.signs.early) else { return };
+    let (from, to) = (result.body.from, call.input.from);
+    // What is told from two files has no common order.
+    if from.file == to.file && from.at < to.at {
+        let message = format!("the result of {} stands before the call", named(call));
+        scene.add_call(&EARLY_RESULT, asked, message);
+    }
+}
+
+fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>]) {
+    let answered = calls.iter().filter(|asked| asked.call.state.result().is_some()).count();
+    let Some(first) = orphans.first().filter(|_| answered > 0) else { return };
+    let missing: Vec<String> = orphans.iter().map(|asked| named(asked.call)).collect();
+    let message =
+        format!("{answered} of {} parallel calls have results; missing: {}", calls.len(), missing.join(", "));
+    scene.add_call(&PARTIAL_BATCH, *first, message);
+}
+
+/// A result that stands alone: its call is elsewhere, or nowhere.
+fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
+    let transcript = scene.transcript;
+    let callers: Vec<EntryId> = transcript.entries_with_call(given.id).to_vec();
+    callers.iter().for_each(|caller| scene.looked_at(*caller));
+    let is_duplicate = matches!(
+        scene.entry.blocks.get(given.block).map(|block| &block.kind),
+        Some(BlockKind::Result(stray)) if stray.duplicate
+    );
+    if callers.is_empty() && !is_duplicate {
+        let message = format!("the result of {} has no call", named_result(given));
+        return scene.add_result(&ORPHAN_RESULT, given, message);
+    }
+    // One result on each branch is one result for whoever reads either of them.
+    let key = |id: &EntryId| transcript.get(*id).map(|entry| &entry.key);
+    let on_other_branch = callers
+        .iter()
+        .filter_map(key)
+        .any(|call| matches!(scene.chain_to(&given.result.key, call), Some(Err(()))));
+    if !on_other_branch {
+        let message = format!("a further result of {}", named_result(given));
+        let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);
+        scene.findings.push(Finding { message, others: callers, ..found });
+    }
+}

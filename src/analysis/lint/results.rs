@@ -1,0 +1,135 @@
+//! What results say of themselves: fillers, failures that pass for successes, nothing at all; and
+//! arguments that were answered though they break off.
+
+use super::scene::{Asked, Given, Scene, named, named_result};
+use super::{Finding, Group, Rule};
+use crate::model::edit::Severity;
+use crate::model::signs::Failure;
+use crate::model::tool::{ToolKind, Verdict};
+
+/// The rules of this file.
+pub(super) const GROUP: Group =
+    Group { rules: &[&SYNTHETIC, &UNMARKED_FAILURE, &EMPTY_RESULT, &BROKEN_ARGUMENTS], judge };
+
+pub(super) static SYNTHETIC: Rule = Rule {
+    id: "synthetic-result",
+    severity: Severity::Warning,
+    what: "a result that the agent made up, because the true one is lost or never came",
+};
+pub(super) static UNMARKED_FAILURE: Rule = Rule {
+    id: "error-as-success",
+    severity: Severity::Warning,
+    what: "a result that tells of a failure, while its mark says success or is missing",
+};
+pub(super) static EMPTY_RESULT: Rule =
+    Rule { id: "empty-result", severity: Severity::Note, what: "a result with nothing in it" };
+pub(super) static BROKEN_ARGUMENTS: Rule = Rule {
+    id: "truncated-arguments",
+    severity: Severity::Warning,
+    what: "a call whose arguments break off, but which was answered",
+};
+
+/// How results begin that agents write in place of one that is lost.
+const LOST: [&str; 9] = [
+    "[openclaw] missing tool result in session history",
+    "No result provided",
+    "[Tool call interrupted]",
+    "[Tool result missing",
+    "[Tool execution was interrupted]",
+    "Tool execution was interrupted",
+    "Tool call was interrupted",
+    "Task was interrupted before this tool call could be completed",
+    "[Result lost",
+];
+
+/// What results say in whole when somebody stopped the call.
+const STOPPED: [&str; 9] = [
+    "aborted",
+    "Operation aborted",
+    "Command aborted",
+    "Tool execution aborted",
+    "[Request interrupted by user for tool use]",
+    "[Request interrupted by user]",
+    "Interrupted by user",
+    "Skipped due to queued user message.",
+    "Cancelled",
+];
+
+fn judge(scene: &mut Scene<'_>) {
+    for asked in scene.calls() {
+        let is_answered = asked.call.state.result().is_some();
+        if asked.call.input.signs.broken_off && is_answered {
+            let message = format!("the arguments of {} break off, but it was answered", named(asked.call));
+            scene.add_call(&BROKEN_ARGUMENTS, Asked { ..asked }, message);
+        }
+    }
+    for given in scene.results() {
+        if !synthetic(scene, given) && !unmarked(scene, given) {
+            empty(scene, given);
+        }
+    }
+}
+
+fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
+    let told = given.result.body.stub.trim();
+    let (severity, why) = if LOST.iter().any(|filler| told.starts_with(filler)) {
+        (SYNTHETIC.severity, "stands in for one that is lost")
+    } else if STOPPED.iter().any(|filler| told.eq_ignore_ascii_case(filler)) {
+        (Severity::Note, "only says that it was stopped")
+    } else {
+        return false;
+    };
+    let message = format!("the result of {} {why}: \u{201c}{told}\u{201d}", named_result(given));
+    let found = scene.found(&SYNTHETIC, given.block, given.id, given.result.body.from);
+    let severity = severity.min(found.severity);
+    scene.findings.push(Finding { message, severity, ..found });
+    true
+}
+
+fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
+    let result = given.result;
+    let signs = result.body.signs;
+    let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
+    let told = match (result.verdict, signs.failure) {
+        (Verdict::Failed, _) if signs.unmarked => true,
+        (Verdict::Done, Some(failure)) => says_so_itself(failure, kind),
+        _ => false,
+    };
+    if told {
+        let what = match (result.facts.is_blank(), result.body.stub.is_blank()) {
+            (false, _) if result.facts.contains("exit ") => result.facts.to_string(),
+            _ if result.body.stub.starts_with('{') => "its output is an object that says so".to_owned(),
+            (_, false) => format!("\u{201c}{}\u{201d}", short(&result.body.stub)),
+            _ => "a failure".to_owned(),
+        };
+        let message = format!("{} failed ({what}), but is not marked as an error", named_result(given));
+        scene.add_result(&UNMARKED_FAILURE, given, message);
+    }
+    told
+}
+
+/// What files and pages hold says nothing of the tool that read them.
+fn says_so_itself(failure: Failure, kind: ToolKind) -> bool {
+    let passes_on = matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Run | ToolKind::Fetch);
+    match failure {
+        Failure::Exit => kind == ToolKind::Run,
+        Failure::Tool => true,
+        Failure::Object | Failure::Words => !passes_on,
+    }
+}
+
+fn empty(scene: &mut Scene<'_>, given: Given<'_>) {
+    let result = given.result;
+    let is_empty = result.body.bytes == 0 && result.images.is_empty() && result.patch.is_none();
+    if is_empty && result.verdict == Verdict::Done {
+        scene.add_result(&EMPTY_RESULT, given, format!("the result of {} is empty", named_result(given)));
+    }
+}
+
+/// The first words of a text.
+fn short(text: &str) -> String {
+    const CHARS: usize = 80;
+    let mut chars = text.chars();
+    let begin: String = chars.by_ref().take(CHARS).collect();
+    if chars.next().is_some() { format!("{begin}…") } else { begin }
+}

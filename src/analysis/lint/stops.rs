@@ -1,0 +1,83 @@
+//! Why an answer ended, against what is in it.
+
+use super::scene::Scene;
+use super::{Finding, Group, Rule};
+use crate::model::edit::Severity;
+use crate::model::entry::{BlockKind, Role, Stop};
+
+/// The rules of this file.
+pub(super) const GROUP: Group = Group { rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP], judge };
+
+pub(super) static STOP_WITHOUT_CALL: Rule = Rule {
+    id: "stop-without-call",
+    severity: Severity::Warning,
+    what: "an answer that ended for the sake of its calls, but has none",
+};
+pub(super) static CALL_WITHOUT_STOP: Rule = Rule {
+    id: "call-without-stop",
+    severity: Severity::Warning,
+    what: "an answer with calls that ended as if all was said",
+};
+
+/// Tools of the provider run within the answer: it ends when all is said.
+const OF_PROVIDER: &str = "srvtoolu_";
+
+fn judge(scene: &mut Scene<'_>) {
+    if scene.entry.role != Role::Assistant || scene.entry.marks.open {
+        return;
+    }
+    match scene.entry.stop {
+        Stop::Calls => without_call(scene),
+        Stop::Done => without_stop(scene),
+        Stop::Untold | Stop::Other => {}
+    }
+}
+
+fn without_call(scene: &mut Scene<'_>) {
+    let has_call = scene.entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Call(_)));
+    if has_call {
+        return;
+    }
+    // An answer whose parts have no common name goes on in the next entry.
+    let next = scene.next_entries().find(|(_, entry)| entry.lane == scene.entry.lane && !entry.marks.copy);
+    match next {
+        Some((id, entry)) => {
+            scene.looked_at(id);
+            if entry.role == Role::Assistant {
+                return;
+            }
+        }
+        // The part with the call may be on its way.
+        None => {
+            scene.may_change = true;
+            if !scene.frame.has_ended {
+                return;
+            }
+        }
+    }
+    let found = scene.found(&STOP_WITHOUT_CALL, 0, &scene.entry.key, scene.entry.origin);
+    let message = "the answer ended for calls of tools, but has none".to_owned();
+    scene.findings.push(Finding { message, call: "".into(), ..found });
+}
+
+fn without_stop(scene: &mut Scene<'_>) {
+    let calls = scene.calls();
+    let own: Vec<_> = calls.iter().filter(|asked| !asked.call.key.starts_with(OF_PROVIDER)).collect();
+    let Some(first) = own.first() else { return };
+    let mut waits = false;
+    let mut unanswered = 0;
+    for asked in own.iter().filter(|asked| asked.call.state.is_open()) {
+        let may_go_on = scene.may_go_on(asked.call);
+        waits |= may_go_on;
+        unanswered += usize::from(!may_go_on);
+    }
+    if waits {
+        return;
+    }
+    let found = scene.found(&CALL_WITHOUT_STOP, first.block, &first.call.key, scene.entry.origin);
+    let severity = if unanswered > 0 { found.severity } else { Severity::Note };
+    let tail = if unanswered > 0 { format!(", and {unanswered} of them never ran") } else { String::new() };
+    let calls = if own.len() == 1 { "a call".to_owned() } else { format!("{} calls", own.len()) };
+    let message = format!("the answer has {calls}, but ended as if all was said{tail}");
+    scene.findings.push(Finding { message, severity, ..found });
+}

@@ -1,0 +1,173 @@
+//! Findings kept up to date are those of the whole, however a session grows.
+
+use proptest::prelude::{Strategy, any, prop, prop_oneof, proptest};
+
+use super::{Finding, Findings};
+use crate::model::body::{Key, Tree};
+use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
+use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
+use crate::model::record::{FileId, Origin};
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+/// One record of a session.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Something that the user says.
+    Prompt(u8),
+    /// An answer with calls of these ids, in a lane or in none.
+    Answer { key: u8, parent: Option<u8>, calls: Vec<u8>, stop: u8, lane: bool },
+    /// A result of the call with this id.
+    Result { key: u8, call: u8, lane: bool, text: u8 },
+    /// The agent says that the call is lost.
+    Lost(u8),
+    /// The history is shortened, and this record is the first that is kept.
+    Compaction { key: u8, kept: Option<u8> },
+    /// The session ends, or goes on.
+    Live(bool),
+    /// An entry goes.
+    Retire(u8),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (0u8..8).prop_map(Step::Prompt),
+        6 => (8u8..20, prop::option::of(0u8..20), prop::collection::vec(0u8..5, 0..4), 0u8..4, prop::bool::weighted(0.2))
+            .prop_map(|(key, parent, calls, stop, lane)| Step::Answer { key, parent, calls, stop, lane }),
+        6 => (30u8..42, 0u8..5, prop::bool::weighted(0.2), 0u8..4)
+            .prop_map(|(key, call, lane, text)| Step::Result { key, call, lane, text }),
+        1 => (0u8..5).prop_map(Step::Lost),
+        1 => (20u8..24, prop::option::of(0u8..42)).prop_map(|(key, kept)| Step::Compaction { key, kept }),
+        1 => any::<bool>().prop_map(Step::Live),
+        1 => (0u8..20).prop_map(Step::Retire),
+    ];
+    prop::collection::vec(step, 0..30)
+}
+
+fn key(number: u8) -> Key {
+    Key::from(format!("k{number}").as_str())
+}
+
+/// The id of a call: one is empty, one is the name of the tool.
+fn id(number: u8) -> Key {
+    match number {
+        0 => Key::default(),
+        1 => Key::from("bash"),
+        n => Key::from(format!("toolu_{n}").as_str()),
+    }
+}
+
+fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
+    let mut out = Batch::default();
+    out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 99, line });
+    let lane = |is_in: bool| is_in.then(|| Text::from("scout"));
+    match step {
+        Step::Prompt(number) => {
+            let mut entry = out.new_entry(key(*number), Role::User, None);
+            entry.marks = Marks { prompt: true, ..Marks::default() };
+            entry.parent = (is_tree && *number > 0).then(|| key(number - 1));
+            let body = out.prose("go on");
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            out.entry(entry);
+        }
+        Step::Answer { key: number, parent, calls, stop, lane: in_lane } => {
+            let mut entry = out.new_entry(key(*number), Role::Assistant, None);
+            entry.parent = parent.filter(|parent| is_tree && parent != number).map(key);
+            entry.lane = lane(*in_lane);
+            entry.stop = [Stop::Untold, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
+            for (place, call) in calls.iter().enumerate() {
+                let call = ToolCall {
+                    key: id(*call),
+                    name: Text::from("bash"),
+                    kind: ToolKind::Run,
+                    headline: Text::default(),
+                    input: out.tree(&Text::default(), 0, || Tree::Null),
+                    state: ToolState::Pending,
+                    started: None,
+                    lane: None,
+                };
+                let piece = Piece(u64::try_from(place).unwrap());
+                entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+            }
+            out.entry(entry);
+        }
+        Step::Result { key: number, call, lane: in_lane, text } => {
+            let told = ["", "done", "Exit code 1", "Tool execution aborted"][usize::from(*text)];
+            let result = ToolResult {
+                key: key(*number),
+                tool: Some(Text::from(if *text == 1 { "read" } else { "bash" })),
+                verdict: Verdict::Done,
+                body: out.output(told),
+                patch: None,
+                images: Vec::new(),
+                facts: Text::default(),
+                at: None,
+                duration_ms: None,
+            };
+            out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: lane(*in_lane) });
+            out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
+        }
+        Step::Lost(call) => out.push(Edit::State { call: id(*call), state: ToolState::Lost }),
+        Step::Compaction { key: number, kept } => {
+            let mut entry = out.new_entry(key(*number), Role::Harness, None);
+            let line =
+                Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            if let Some(kept) = kept {
+                out.meta(MetaEdit::Kept { compaction: key(*number), first: key(*kept) });
+            }
+            out.entry(entry);
+        }
+        Step::Live(is_live) => out.meta(MetaEdit::Live(Some(*is_live))),
+        Step::Retire(number) => out.push(Edit::Retire(key(*number))),
+    }
+    out
+}
+
+fn told(findings: &Findings) -> Vec<&Finding> {
+    findings.iter().collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_kept_up_to_date_is_what_the_whole_has(
+        is_tree: bool,
+        steps in steps(),
+        pace in 1usize..4,
+        retold: bool,
+    ) {
+        let mut transcript = Transcript::new();
+        let mut findings = Findings::of(&transcript);
+        if is_tree {
+            let mut tree = Batch::default();
+            tree.meta(MetaEdit::LinkedTree);
+            findings.note(&transcript.apply(tree));
+        }
+        for (place, step) in steps.iter().enumerate() {
+            let line = u32::try_from(place).unwrap() + 1;
+            findings.note(&transcript.apply(batch(step, line, is_tree)));
+            if place % pace == 0 {
+                transcript.settle();
+                findings.update(&transcript);
+                let whole = Findings::of(&transcript);
+                assert_eq!(told(&findings), told(&whole));
+                assert_eq!(findings.counts(), whole.counts());
+            }
+        }
+        if retold {
+            for (place, step) in steps.iter().enumerate() {
+                let line = u32::try_from(place).unwrap() + 1;
+                let mut again = batch(step, line, is_tree);
+                again.mode = if place == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
+                findings.note(&transcript.apply(again));
+            }
+            let mut end = Batch::default();
+            end.mode = if steps.is_empty() { Mode::Replace } else { Mode::ReplaceEnd };
+            findings.note(&transcript.apply(end));
+        }
+        transcript.settle();
+        findings.update(&transcript);
+        assert_eq!(told(&findings), told(&Findings::of(&transcript)));
+    }
+}

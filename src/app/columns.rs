@@ -1,0 +1,148 @@
+//! What becomes of lines that are longer than the screen is wide, and the numbers beside the text.
+//!
+//! Invariant: whatever changes here, the line that is read stays where it is.
+
+use super::action::Way;
+use super::arrange::with_layouts;
+use super::panes::divide;
+use super::state::State;
+use super::viewport::{Anchor, Rows};
+use crate::model::entry::Entry;
+use crate::render::row::Row;
+
+/// So far a key scrolls sideways.
+const STEP: usize = 16;
+/// Nobody scrolls farther.
+const FARTHEST: u16 = 20_000;
+
+/// The reader's wishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// The first column of long lines that is shown; `None` if they are wrapped. Prose always is.
+    pub sideways: Option<u16>,
+    /// What stands beside the text.
+    pub numbers: Numbers,
+}
+
+/// What stands beside the first row of each item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// Nothing.
+    #[default]
+    None,
+    /// The line of its record in the file.
+    Lines,
+    /// The byte at which that begins.
+    Bytes,
+}
+
+impl Numbers {
+    /// The next kind.
+    fn next(self) -> Self {
+        match self {
+            Self::None => Self::Lines,
+            Self::Lines => Self::Bytes,
+            Self::Bytes => Self::None,
+        }
+    }
+
+    /// The name in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lines => "lines",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::None, Self::Lines, Self::Bytes].into_iter().find(|numbers| numbers.word() == name)
+    }
+}
+
+/// Wraps long lines, or cuts them.
+pub fn wrap(state: &mut State, wraps: bool) {
+    if wraps != state.columns.sideways.is_none() {
+        keeping_place(state, |state| state.columns.sideways = (!wraps).then_some(0));
+    }
+    state.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
+}
+
+/// Scrolls long lines sideways.
+pub fn sideways(state: &mut State, way: Way, times: usize) {
+    let Some(from) = state.columns.sideways else {
+        return state.say("long lines are wrapped; w cuts them");
+    };
+    let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
+    let to = match way {
+        Way::Next => from.saturating_add(by).min(FARTHEST),
+        Way::Previous => from.saturating_sub(by),
+    };
+    state.columns.sideways = Some(to);
+    state.look_changed();
+    state.say(format!("from column {} on", to + 1));
+}
+
+/// Shows the next kind of numbers.
+pub fn toggle_gutter(state: &mut State) {
+    number(state, state.columns.numbers.next());
+}
+
+/// Shows this kind of numbers.
+pub fn number(state: &mut State, numbers: Numbers) {
+    if numbers != state.columns.numbers {
+        keeping_place(state, |state| state.columns.numbers = numbers);
+    }
+    state.say(match numbers {
+        Numbers::None => "no numbers",
+        Numbers::Lines => "lines of the file",
+        Numbers::Bytes => "bytes of the file",
+    });
+}
+
+/// Columns of the numbers with a blank behind them: as many as those of the newest entry need.
+pub fn width_of_numbers(state: &State) -> u16 {
+    let least = match state.columns.numbers {
+        Numbers::None => return 0,
+        Numbers::Lines => 4,
+        Numbers::Bytes => 7,
+    };
+    let last = state.transcript.order().last().and_then(|id| state.transcript.get(*id));
+    let digits = last.map_or(1, |entry| number_of(state, entry, 0).to_string().len());
+    u16::try_from(digits.max(least) + 1).unwrap_or(u16::MAX)
+}
+
+/// The number beside a block of an entry.
+pub fn number_of(state: &State, entry: &Entry, block: usize) -> u64 {
+    let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
+    let origin = bodies.first().map_or(entry.origin, |body| body.from);
+    match state.columns.numbers {
+        Numbers::Bytes => origin.at,
+        Numbers::None | Numbers::Lines => u64::from(origin.line),
+    }
+}
+
+/// Changes how lines are laid out. The row that holds the window is found again by the line that it is of.
+fn keeping_place(state: &mut State, change: impl FnOnce(&mut State)) {
+    let before = anchored(state);
+    change(state);
+    state.look_changed();
+    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, state.view.anchor)
+    else {
+        return;
+    };
+    let number = rows.iter().take(row + 1).filter(|row| !row.continues).count();
+    let Some((rows, _)) = anchored(state) else { return };
+    let starts = rows.iter().enumerate().filter(|(_, row)| !row.continues).map(|(place, _)| place);
+    let row = starts.take(number).last().unwrap_or(0);
+    state.view.anchor = Anchor::Row { entry, block, row, node, line };
+}
+
+/// The rows of the block that holds the window, and which of them does.
+fn anchored(state: &mut State) -> Option<(Vec<Row>, usize)> {
+    let Anchor::Row { entry, block, row, .. } = state.view.anchor else { return None };
+    let frame = divide(state);
+    let laid = with_layouts(state, frame, |layouts, _| Some(layouts.rows(layouts.place(entry)?)))?;
+    Some((laid.iter().filter(|row| row.block == block).cloned().collect(), row))
+}

@@ -1,0 +1,274 @@
+//! A call with its result: pairing, input, output, the same call before, context, cost, source.
+
+use ratatui::text::{Line, Span};
+
+use super::page::{Page, Take};
+use super::subject::Subject;
+use super::{context, item, timing};
+use crate::app::excerpt::json;
+use crate::model::body::{Body, Tree};
+use crate::model::figures;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolResult};
+use crate::render::excerpt::Extent;
+use crate::render::wrap::{self, Frame, Piece};
+use crate::render::{ansi, code, diff, tree};
+
+/// Calls that ran meanwhile and earlier ones, of which each has a row.
+const OVERLAPS: usize = 4;
+const EARLIER: usize = 6;
+/// Columns between a number of a line and the line.
+const AFTER_NUMBER: usize = 2;
+
+/// All about a call.
+pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    pair(subject, call, page);
+    input(subject, call, page);
+    output(subject, call, page);
+    earlier(subject, page);
+    context::brief(subject, page);
+    item::cost(subject, page);
+    item::source(subject, page);
+}
+
+fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    let theme = &subject.state.theme;
+    let dot = theme.glyphs().dot;
+    let calls = &subject.state.evidence.calls;
+    let mut title = vec![Span::styled(call.name.to_string(), theme.tool)];
+    if !call.key.is_empty() {
+        title.push(Span::styled(format!(" {dot} {}", call.key), theme.dim));
+    }
+    if let Some(number) = calls.number(subject.place()) {
+        title.push(Span::styled(format!(" {dot} call {number} of {}", calls.count()), theme.dim));
+    }
+    page.text(&title);
+    let called = subject.place_words(Some(subject.focus.entry), call.input.from);
+    page.fact("called", timing::moment(call.started.or(subject.entry.at), &called));
+    if let Some(result) = call.state.result() {
+        let place = if result.body.from == call.input.from {
+            "same record".to_owned()
+        } else {
+            subject.place_words(None, result.body.from)
+        };
+        page.fact("result", timing::moment(result.at, &place));
+    }
+    if let Some(words) = timing::took(subject, call) {
+        page.fact("took", words);
+    }
+    let overlaps = calls.overlaps(subject.place(), OVERLAPS);
+    for (n, place) in overlaps.calls.iter().enumerate() {
+        subject.other(if n == 0 { "overlaps" } else { "" }, *place, page);
+    }
+    if overlaps.is_cut {
+        page.field("", &[Span::styled("and more: see 5 timing", theme.dim)]);
+    }
+    subject.parent(page);
+    page.field("verdict", &subject.verdict(call, subject.focus.entry));
+    if let Some(lane) = subject.state.transcript.lane_of_call(&call.key) {
+        let target = lane.entries.first().map(|id| crate::app::viewport::Focus { entry: *id, block: 0 });
+        let words = format!("{} {dot} {} entries", lane.label, lane.entries.len());
+        page.link("sub-agent", &[Span::styled(words, theme.text)], target);
+    }
+    for words in subject.standing() {
+        page.field("standing", &[Span::styled(words, theme.warn)]);
+    }
+}
+
+fn input(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    page.heading("INPUT", &figures::bytes(u64::from(call.input.bytes)));
+    if call.input.is_away() {
+        return page.say("being read from the file", subject.state.theme.dim);
+    }
+    match call.input.tree() {
+        Some(Tree::Map(members)) => {
+            for (number, (name, value)) in members.iter().enumerate() {
+                member(number, name, value, page);
+            }
+        }
+        Some(value) => {
+            let rows = tree::rows(value, page.width(), page.left() + 1, &page.look);
+            page.rows(rows, 0, Take::Row);
+        }
+        None => lines(&call.input, None, Take::Text, page),
+    }
+}
+
+/// A value of the input: scalars as they are, all else as a tree.
+fn member(number: usize, name: &Text, value: &Tree, page: &mut Page<'_>) {
+    let take = Take::Value(number);
+    let style = page.look.theme.text;
+    match value {
+        Tree::Text(text) if text.contains('\n') || wrap::width(text) > page.width() * 2 => {
+            page.named(
+                name,
+                &[Span::styled(figures::bytes(text.len() as u64), page.look.theme.dim)],
+                take,
+                None,
+            );
+            let part = wrap::head(text, page.left().saturating_mul(page.width()).max(256));
+            for line in part.lines().take(page.left() + 1) {
+                let frame = indented(page, 2);
+                for line in wrap::wrap(&[Span::styled(line.to_owned(), style)], &frame) {
+                    page.push(line, None, take);
+                }
+            }
+        }
+        Tree::Text(text) => page.named(name, &[Span::styled(text.to_string(), style)], take, None),
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) => {
+            page.named(name, &[Span::styled(json(value), page.look.theme.accent)], take, None);
+        }
+        Tree::List(items) if items.is_empty() => page.named(name, &[Span::styled("[]", style)], take, None),
+        Tree::Map(members) if members.is_empty() => {
+            page.named(name, &[Span::styled("{}", style)], take, None);
+        }
+        Tree::List(_) | Tree::Map(_) => {
+            page.named(name, &[], take, None);
+            let width = page.width().saturating_sub(2).max(1);
+            let rows = tree::rows(value, width, page.left() + 1, &page.look);
+            page.rows(rows, 2, take);
+        }
+    }
+}
+
+fn indented(page: &Page<'_>, by: usize) -> Frame {
+    let blank = vec![Span::raw(" ".repeat(by))];
+    Frame {
+        width: page.width(),
+        first: blank.clone(),
+        rest: blank,
+        limit: page.left().max(1),
+        cut: page.look.theme.glyphs().cut,
+        sideways: None,
+    }
+}
+
+fn output(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    let theme = &subject.state.theme;
+    let dot = theme.glyphs().dot;
+    let size = |body: &Body| {
+        let lines = figures::count(u64::from(body.lines), "line");
+        format!("{} {dot} {lines}", figures::bytes(u64::from(body.bytes)))
+    };
+    match (call.state.result(), call.state.live()) {
+        (Some(result), _) => {
+            page.heading("OUTPUT", &size(&result.body));
+            whole(result, page);
+        }
+        (None, Some(body)) => {
+            page.heading("OUTPUT SO FAR", &size(body));
+            lines(body, Some(1), Take::Row, page);
+        }
+        (None, None) => {
+            page.heading("OUTPUT", "");
+            page.say("no result in the file", theme.warn);
+        }
+    }
+}
+
+/// The whole of a result.
+pub fn whole(result: &ToolResult, page: &mut Page<'_>) {
+    let theme = page.look.theme;
+    for image in &result.images {
+        let size = image.bytes.map(figures::bytes).unwrap_or_default();
+        page.field("image", &[Span::styled(format!("{} {size}", image.mime), theme.text)]);
+    }
+    if let Some(patch) = &result.patch {
+        let words = format!("recorded, {}: see 3 diff", figures::count(u64::from(patch.lines), "line"));
+        page.field("change", &[Span::styled(words, theme.text)]);
+    }
+    if result.body.bytes == 0 {
+        return page.say("empty", theme.dim);
+    }
+    if let Some(value) = result.body.tree() {
+        let rows = tree::rows(value, page.width(), page.left() + 1, &page.look);
+        return page.rows(rows, 0, Take::Output);
+    }
+    lines(&result.body, Some(1), Take::Output, page);
+}
+
+/// The lines of a text, with their numbers from `first` on.
+pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>) {
+    if body.is_away() {
+        return page.say("being read from the file", page.look.theme.dim);
+    }
+    let (theme, text) = (page.look.theme, body.text_or_stub());
+    let column = body.lines.max(1).to_string().len();
+    let wanted = page.left() + 1;
+    // A part that surely fills the rows that are wanted: no row holds more than four bytes a column.
+    let end = text.match_indices('\n').nth(wanted).map_or(text.len(), |(at, _)| at);
+    let part = text.get(..end).unwrap_or(text);
+    for (number, spans) in
+        ansi::lines(part, theme.text, theme.has_colour.then_some(theme.depth)).into_iter().enumerate()
+    {
+        if page.left() == 0 {
+            return page.push(Line::default(), None, take);
+        }
+        let mut frame = indented(page, 0);
+        if let Some(first) = first {
+            let blank = " ".repeat(column + AFTER_NUMBER);
+            let number = format!("{:>column$}{}", number + first, " ".repeat(AFTER_NUMBER));
+            frame.first = vec![Span::styled(number, theme.dim)];
+            frame.rest = vec![Span::raw(blank)];
+        }
+        for line in wrap::wrap(&spans, &frame) {
+            page.push(line, None, take);
+        }
+    }
+}
+
+fn earlier(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let theme = &subject.state.theme;
+    let earlier = &subject.earlier;
+    if earlier.calls.is_empty() && earlier.unread.is_empty() {
+        return;
+    }
+    let count = earlier.calls.len();
+    let at_least = if earlier.is_cut || !earlier.unread.is_empty() { "at least " } else { "" };
+    page.heading("SAME CALL BEFORE", &format!("{at_least}{count} with identical arguments"));
+    for place in earlier.calls.iter().take(EARLIER) {
+        subject.other("", *place, page);
+    }
+    if count > EARLIER {
+        page.field("", &[Span::styled(format!("and {} more", count - EARLIER), theme.dim)]);
+    }
+    if !earlier.unread.is_empty() {
+        let words = format!("{} that look the same are being read", earlier.unread.len());
+        page.field("", &[Span::styled(words, theme.dim)]);
+    }
+}
+
+/// What a call changes in a file.
+pub fn diff(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let theme = page.look.theme;
+    let Some(call) = subject.call() else {
+        return page.say("not a call, so it changes no file", theme.dim);
+    };
+    let patch = call.state.result().and_then(|result| result.patch.as_ref());
+    if call.input.is_away() || patch.is_some_and(Body::is_away) {
+        return page.say("being read from the file", theme.dim);
+    }
+    let recorded = patch.and_then(Body::text).map(|text| diff::of_patch(text));
+    let asked = || match (call.input.tree(), call.input.text()) {
+        (Some(input), _) => diff::of_input(input),
+        (None, Some(text)) => diff::is_patch(text).then(|| diff::of_patch(text)),
+        (None, None) => None,
+    };
+    let (source, change) = match recorded.filter(|lines| !lines.is_empty()) {
+        Some(lines) => ("as the agent recorded it", lines),
+        None => match asked().filter(|lines| !lines.is_empty()) {
+            Some(lines) => ("as the input asks for it", lines),
+            None => return page.say("this call tells of no change to a file", theme.dim),
+        },
+    };
+    let path = call.headline.lines().next().unwrap_or_default();
+    page.text(&[Span::styled(path.to_owned(), theme.accent)]);
+    let mut facts: Vec<Piece> = diff::summary(diff::counts(&change), &page.look);
+    facts.push(Span::styled(format!("  {source}"), theme.dim));
+    page.text(&facts);
+    page.field("verdict", &subject.verdict(call, subject.focus.entry));
+    page.gap();
+    let extent = Extent { head: page.left() + 1, tail: 0, rows_per_line: 0 };
+    let rows = diff::rows(&change, code::language_of_path(path), extent, page.width(), &page.look);
+    page.rows(rows, 0, Take::Row);
+}

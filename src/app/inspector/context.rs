@@ -1,0 +1,167 @@
+//! What the model had before it when it wrote the item, as far as requests record it.
+
+use ratatui::text::Span;
+
+use super::item::classes;
+use super::page::{Page, bar, percent};
+use super::subject::Subject;
+use crate::analysis::context::{before, is_request, window_at};
+use crate::app::sequence::place_in_file;
+use crate::app::viewport::Focus;
+use crate::model::entry::{BlockKind, Break, Entry, EntryId};
+use crate::model::figures;
+use crate::model::usage::Usage;
+
+/// Entries in which the request before is looked for.
+const LOOKED_AT: usize = 4_096;
+/// Columns of bars.
+const BAR: usize = 24;
+
+/// The request that an item belongs to: its own, else the one before it.
+struct Request<'a> {
+    id: EntryId,
+    entry: &'a Entry,
+    usage: &'a Usage,
+    is_own: bool,
+}
+
+fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
+    let transcript = &subject.state.transcript;
+    let is_own = is_request(subject.entry);
+    let id = if is_own {
+        subject.focus.entry
+    } else {
+        before(transcript, place_in_file(transcript, subject.focus.entry)?, LOOKED_AT).0?
+    };
+    let entry = transcript.get(id)?;
+    Some(Request { id, entry, usage: entry.usage.as_deref()?, is_own })
+}
+
+/// The context in two rows.
+pub fn brief(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let Some(request) = request(subject) else { return };
+    let usage = request.usage;
+    let window = window_at(&subject.state.transcript, request.entry, usage.total());
+    let of = window.map(|window| format!(" / {}", figures::tokens(window))).unwrap_or_default();
+    let when = if request.is_own { "CONTEXT AT THIS REQUEST" } else { "CONTEXT AT THE REQUEST BEFORE" };
+    page.heading(when, &format!("{}{of}", figures::tokens(usage.prompt())));
+    let cached = usage.cache_read.unwrap_or(0);
+    let cached = format!("{} cached ({}%)", figures::tokens(cached), percent(cached, usage.prompt()));
+    let output = usage.output.map(|tokens| format!("   {} written", figures::tokens(tokens)));
+    page.say(format!("{cached}{}", output.unwrap_or_default()), page.look.theme.text);
+}
+
+/// The context in full.
+pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let theme = page.look.theme;
+    let Some(request) = request(subject) else {
+        return page.say("no request up to here records its tokens, so the context is not known", theme.dim);
+    };
+    if !request.is_own {
+        page.say("this item records no tokens; the request before it does", theme.dim);
+    }
+    let target = (!request.is_own).then_some(Focus { entry: request.id, block: 0 });
+    let place = subject.place_words(Some(request.id), request.entry.origin);
+    page.link("request", &[Span::styled(place, theme.text)], target);
+    if let Some(model) = &request.entry.model {
+        page.fact("model", model.to_string());
+    }
+    window(subject, &request, page);
+    prompt(request.usage, page);
+    growth(subject, &request, page);
+}
+
+fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
+    let tokens = request.usage.prompt();
+    let ascii = page.look.theme.ascii;
+    match window_at(&subject.state.transcript, request.entry, request.usage.total()) {
+        Some(window) => {
+            page.heading(
+                "WINDOW",
+                &format!(
+                    "{} / {} {dot} {}%",
+                    figures::tokens(tokens),
+                    figures::tokens(window),
+                    percent(tokens, window),
+                    dot = page.look.theme.glyphs().dot
+                ),
+            );
+            page.field("filled", &[Span::styled(bar(tokens, window, BAR, ascii), page.look.theme.accent)]);
+            page.fact("left", figures::tokens(window.saturating_sub(tokens)));
+        }
+        None => {
+            page.heading("WINDOW", "size not known");
+            page.fact("filled", figures::tokens(tokens));
+        }
+    }
+}
+
+fn prompt(usage: &Usage, page: &mut Page<'_>) {
+    page.heading("TOKENS", &format!("{} in the prompt", figures::tokens(usage.prompt())));
+    let ascii = page.look.theme.ascii;
+    let most = classes(usage).iter().filter_map(|(_, tokens)| *tokens).max().unwrap_or(0);
+    for (name, tokens) in classes(usage) {
+        let Some(tokens) = tokens else { continue };
+        let theme = page.look.theme;
+        let words = format!("{:>6}  ", figures::tokens(tokens));
+        let bar = Span::styled(bar(tokens, most, BAR, ascii), theme.accent);
+        page.field(name, &[Span::styled(words, theme.text), bar]);
+    }
+}
+
+/// How this request compares with the one before it.
+fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
+    let (theme, transcript) = (page.look.theme, &subject.state.transcript);
+    let Some(place) = place_in_file(transcript, request.id) else { return };
+    let (earlier, compaction) = before(transcript, place, LOOKED_AT);
+    page.heading("SINCE THE REQUEST BEFORE", "");
+    if let Some(words) = compaction.and_then(|id| compaction_words(transcript.get(id)?)) {
+        let target = compaction.map(|entry| Focus { entry, block: 0 });
+        page.link("compacted", &[Span::styled(words, theme.warn)], target);
+    }
+    let earlier = earlier.and_then(|id| Some((id, transcript.get(id)?)));
+    let Some((id, entry, usage)) = earlier.and_then(|(id, entry)| Some((id, entry, entry.usage.as_deref()?)))
+    else {
+        return page.say("there is none: this is the first that records its tokens", theme.dim);
+    };
+    let words = format!(
+        "{}  {} in its prompt",
+        subject.place_words(Some(id), entry.origin),
+        figures::tokens(usage.prompt())
+    );
+    page.link("before", &[Span::styled(words, theme.text)], Some(Focus { entry: id, block: 0 }));
+    let (now, then) = (request.usage.prompt(), usage.prompt());
+    let minus = theme.glyphs().minus;
+    let change = if now >= then {
+        format!("+{}", figures::tokens(now - then))
+    } else {
+        format!("{minus}{}", figures::tokens(then - now))
+    };
+    page.fact("change", change);
+    if entry.model != request.entry.model {
+        let name = entry.model.as_ref().map_or("another model", |name| name.as_str());
+        page.field("model", &[Span::styled(format!("was {name}"), theme.warn)]);
+    }
+    if let Some(cached) = request.usage.cache_read {
+        let words = format!(
+            "{} of the {} before came from the cache ({}%)",
+            figures::tokens(cached.min(then)),
+            figures::tokens(then),
+            percent(cached.min(then), then)
+        );
+        page.fact("reuse", words);
+    }
+    if let Some(pause) = request.entry.at.zip(entry.at).map(|(now, then)| now.since(then)) {
+        page.fact("pause", figures::duration(pause));
+    }
+}
+
+fn compaction_words(entry: &Entry) -> Option<String> {
+    entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Compaction { before, after, trigger, .. }) => {
+            let told = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), figures::tokens);
+            Some(format!("from {} to {} {trigger}", told(before), told(after)))
+        }
+        _ => None,
+    })
+}

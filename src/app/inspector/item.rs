@@ -1,0 +1,186 @@
+//! An item that is no call: a prompt, an answer, thinking, a break, a stray result; and what all items
+//! have: their cost and the place of their records.
+
+use ratatui::text::Span;
+
+use super::page::{Page, Take};
+use super::subject::Subject;
+use super::{call, context, timing};
+use crate::analysis::{cost, phrases};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::figures;
+use crate::model::text::Text;
+use crate::model::usage::{Scope, Usage};
+
+/// All about an entry and its focused block.
+pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let (theme, entry) = (&subject.state.theme, subject.entry);
+    let dot = theme.glyphs().dot;
+    let block = entry.blocks.get(subject.focus.block).map(|block| &block.kind);
+    let mut title = vec![Span::styled(word_of(entry, block), theme.heading)];
+    title.push(Span::styled(format!(" {dot} {}", entry.key), theme.dim));
+    if entry.blocks.len() > 1 {
+        let part = format!(" {dot} part {} of {}", subject.focus.block + 1, entry.blocks.len());
+        title.push(Span::styled(part, theme.dim));
+    }
+    page.text(&title);
+    let place = subject.place_words(Some(subject.focus.entry), entry.origin);
+    page.fact("written", timing::moment(entry.at, &place));
+    subject.parent(page);
+    page.fact("role", role_words(entry));
+    if let Some(model) = &entry.model {
+        page.fact("model", model.to_string());
+    }
+    for words in subject.standing() {
+        page.field("standing", &[Span::styled(words, theme.warn)]);
+    }
+    usage(subject, page);
+    if let Some(block) = block {
+        content(block, page);
+    }
+    context::brief(subject, page);
+    cost(subject, page);
+    source(subject, page);
+}
+
+/// What an item is, in a word.
+fn word_of(entry: &Entry, block: Option<&BlockKind>) -> String {
+    let word = match block {
+        Some(BlockKind::Text(_)) if entry.marks.prompt => "prompt",
+        Some(BlockKind::Text(_)) => match entry.role {
+            crate::model::entry::Role::Assistant => "answer",
+            crate::model::entry::Role::User => "said by the user",
+            crate::model::entry::Role::System => "system prompt",
+            crate::model::entry::Role::Harness => "note of the agent",
+        },
+        Some(BlockKind::Thinking(_)) => "thinking",
+        Some(BlockKind::Call(_)) => "call",
+        Some(BlockKind::Result(stray)) if stray.duplicate => "further result of a call",
+        Some(BlockKind::Result(_)) => "result without a call",
+        Some(BlockKind::Image(_)) => "image",
+        Some(BlockKind::Break(what)) => return what.words().lines().next().unwrap_or_default().to_owned(),
+        Some(BlockKind::Raw(raw)) => return raw.title.to_string(),
+        None => "empty entry",
+    };
+    word.to_owned()
+}
+
+fn role_words(entry: &Entry) -> String {
+    let marks = [
+        (entry.marks.prompt, "opens a turn"),
+        (entry.marks.quiet, "folded below level 4"),
+        (entry.marks.trace, "no row below level 4"),
+        (entry.marks.open, "still being written"),
+    ];
+    let told = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words);
+    std::iter::once(entry.role.word()).chain(told).collect::<Vec<_>>().join(", ")
+}
+
+/// Tokens by class, as the agent recorded them.
+fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let Some(usage) = subject.entry.usage.as_deref() else { return };
+    let scope = match usage.scope {
+        Scope::Request => "this request",
+        Scope::Extra => "besides the requests",
+        Scope::Run => "the run, as the agent sums it",
+        Scope::Fallback => "the run",
+    };
+    page.heading("TOKENS", scope);
+    for (name, tokens) in classes(usage) {
+        if let Some(tokens) = tokens {
+            page.fact(name, figures::tokens(tokens));
+        }
+    }
+}
+
+/// Tokens with their names.
+pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
+    [
+        ("input", usage.input),
+        ("cached", usage.cache_read),
+        ("cache new", usage.cache_write),
+        ("1 h of it", usage.cache_write_1h.filter(|tokens| *tokens > 0)),
+        ("output", usage.output),
+        ("thinking", usage.reasoning.filter(|tokens| *tokens > 0)),
+    ]
+}
+
+fn content(block: &BlockKind, page: &mut Page<'_>) {
+    let dot = page.look.theme.glyphs().dot;
+    let (title, body) = match block {
+        BlockKind::Text(body) => ("TEXT", body),
+        BlockKind::Thinking(body) => ("THINKING", body),
+        BlockKind::Raw(raw) => ("CONTENT", &raw.body),
+        BlockKind::Result(stray) => {
+            page.heading("OUTPUT", &format!("for the call {}", shown(&stray.call)));
+            return call::whole(&stray.result, page);
+        }
+        BlockKind::Image(image) => {
+            page.heading("IMAGE", &image.bytes.map(figures::bytes).unwrap_or_default());
+            page.fact("type", shown(&image.mime));
+            if let Some(source) = &image.source {
+                page.fact("source", source.to_string());
+            }
+            return;
+        }
+        BlockKind::Break(what) => {
+            let words = what.words();
+            if words.lines().nth(1).is_some() || words.len() > page.width() {
+                page.heading("WORDS", &figures::bytes(words.len() as u64));
+                words.lines().for_each(|line| page.say(line, page.look.theme.text));
+            }
+            return;
+        }
+        BlockKind::Call(_) => return,
+    };
+    let size = format!(
+        "{} {dot} {}",
+        figures::bytes(u64::from(body.bytes)),
+        figures::count(u64::from(body.lines), "line")
+    );
+    page.heading(title, &size);
+    if body.bytes == 0 {
+        return page.say("empty, or not readable: redacted or signed only", page.look.theme.dim);
+    }
+    if let Some(tree) = body.tree() {
+        let rows = crate::render::tree::rows(tree, page.width(), page.left() + 1, &page.look);
+        return page.rows(rows, 0, Take::Text);
+    }
+    call::lines(body, None, Take::Text, page);
+}
+
+fn shown(text: &Text) -> String {
+    if text.is_empty() { "(not told)".to_owned() } else { text.to_string() }
+}
+
+/// What the request, the turn and the session cost.
+pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let entry = subject.entry;
+    let request = entry.usage.as_deref().map(|usage| cost::of_request(usage, entry.model.as_ref()));
+    let unknown = || "$?".to_owned();
+    let request = request.map(|cost| phrases::cost(&cost).unwrap_or_else(unknown));
+    let turn = subject.turn.as_ref().filter(|turn| !turn.cost.is_empty());
+    let session = Some(&subject.state.cost).filter(|cost| !cost.is_empty());
+    let parts = [
+        request.map(|cost| format!("this request {cost}")),
+        turn.map(|turn| format!("turn {} {}", turn.number, turn.cost)),
+        session.map(|cost| format!("session {cost}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        page.heading("COST", "");
+        page.say(parts.join("   "), page.look.theme.text);
+    }
+}
+
+/// The records of the item.
+pub fn source(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let origins = crate::app::taking::origins_of(subject.state, &[subject.focus]);
+    let first = origins.first().and_then(|origin| subject.file(*origin)).unwrap_or_default();
+    page.heading("SOURCE", &first);
+    for (number, origin) in origins.iter().enumerate() {
+        let name = if number == 0 { "records" } else { "" };
+        let size = figures::bytes(u64::from(origin.len));
+        page.fact(name, format!("{}  {size}", subject.place_words(None, *origin)));
+    }
+}

@@ -1,0 +1,185 @@
+//! Facts as rows: headings, named values, whole texts. Nothing is made beyond the rows that are wanted.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::app::viewport::Focus;
+use crate::render::row::{Look, Row};
+use crate::render::wrap::{self, Frame, Piece};
+
+/// Columns of names, with the blank behind them.
+pub const NAME: usize = 10;
+
+/// A row of the inspector.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// The text.
+    pub line: Line<'static>,
+    /// The item that it names.
+    pub target: Option<Focus>,
+    /// What is copied of it.
+    pub take: Take,
+}
+
+/// What is copied of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// The row.
+    Row,
+    /// A value of the input, by its place.
+    Value(usize),
+    /// The result of the call.
+    Output,
+    /// The text of the item.
+    Text,
+}
+
+/// Rows while they are made.
+pub struct Page<'a> {
+    /// The outer conditions.
+    pub look: Look<'a>,
+    limit: usize,
+    facts: Vec<Fact>,
+}
+
+impl<'a> Page<'a> {
+    /// Nothing yet; so many rows are wanted.
+    pub fn new(look: Look<'a>, limit: usize) -> Self {
+        Self { look, limit, facts: Vec::new() }
+    }
+
+    /// Columns.
+    pub fn width(&self) -> usize {
+        usize::from(self.look.width).max(1)
+    }
+
+    /// Rows that are still wanted.
+    pub fn left(&self) -> usize {
+        self.limit.saturating_sub(self.facts.len())
+    }
+
+    /// The rows, and whether more would come.
+    pub fn finish(mut self) -> (Vec<Fact>, bool) {
+        let is_cut = self.facts.len() > self.limit;
+        self.facts.truncate(self.limit);
+        (self.facts, is_cut)
+    }
+
+    /// A row, wrapped.
+    pub fn text(&mut self, spans: &[Piece]) {
+        self.wrapped(spans, &[], Take::Row, None);
+    }
+
+    /// Words in one style.
+    pub fn say(&mut self, words: impl Into<String>, style: Style) {
+        self.text(&[Span::styled(words.into(), style)]);
+    }
+
+    /// An empty row.
+    pub fn gap(&mut self) {
+        self.push(Line::default(), None, Take::Row);
+    }
+
+    /// An empty row, a title, a rule, and facts at its right end.
+    pub fn heading(&mut self, title: &str, right: &str) {
+        if !self.facts.is_empty() {
+            self.gap();
+        }
+        let theme = self.look.theme;
+        let title = wrap::fit(&[Span::styled(title.to_owned(), theme.heading)], self.width(), "");
+        let used = wrap::width_of(&title);
+        let right = if right.is_empty() { String::new() } else { format!(" {right}") };
+        let room = self.width().saturating_sub(used + 1 + wrap::width(&right));
+        let mut spans = title;
+        if room > 0 {
+            spans.push(Span::styled(format!(" {}", theme.glyphs().rule.repeat(room)), theme.dim));
+        }
+        spans.push(Span::styled(right, theme.dim));
+        let spans = wrap::fit(&spans, self.width(), theme.glyphs().cut);
+        self.push(spans.into(), None, Take::Row);
+    }
+
+    /// A named value.
+    pub fn field(&mut self, name: &str, value: &[Piece]) {
+        self.named(name, value, Take::Row, None);
+    }
+
+    /// A named value in the style of text.
+    pub fn fact(&mut self, name: &str, value: impl Into<String>) {
+        self.field(name, &[Span::styled(value.into(), self.look.theme.text)]);
+    }
+
+    /// A named value that leads to an item.
+    pub fn link(&mut self, name: &str, value: &[Piece], target: Option<Focus>) {
+        self.named(name, value, Take::Row, target);
+    }
+
+    /// A named value with what is copied of it and where it leads.
+    pub fn named(&mut self, name: &str, value: &[Piece], take: Take, target: Option<Focus>) {
+        let name = wrap::fit(&[Span::styled(name.to_owned(), self.look.theme.dim)], NAME * 2, "");
+        let pad = NAME.saturating_sub(wrap::width_of(&name)).max(1);
+        let mut first = name;
+        first.push(Span::raw(" ".repeat(pad)));
+        self.wrapped(value, &first, take, target);
+    }
+
+    fn wrapped(&mut self, spans: &[Piece], first: &[Piece], take: Take, target: Option<Focus>) {
+        let rest = if first.is_empty() { Vec::new() } else { vec![Span::raw(" ".repeat(NAME))] };
+        let limit = self.left().max(1);
+        let cut = self.look.theme.glyphs().cut;
+        let frame = Frame { width: self.width(), first: first.to_vec(), rest, limit, cut, sideways: None };
+        for line in wrap::wrap(spans, &frame) {
+            self.push(line, target, take);
+        }
+    }
+
+    /// Rows that were laid out elsewhere, for a narrower page, with blanks in front.
+    pub fn rows(&mut self, rows: Vec<Row>, indent: usize, take: Take) {
+        for row in rows {
+            let mut spans = vec![Span::raw(" ".repeat(indent))];
+            spans.extend(row.line.spans);
+            let used = wrap::width_of(&spans) + wrap::width_of(&row.right);
+            if !row.right.is_empty() {
+                spans.push(Span::raw(" ".repeat(self.width().saturating_sub(used).max(1))));
+                spans.extend(row.right);
+            }
+            let line = wrap::fit(&spans, self.width(), self.look.theme.glyphs().cut).into();
+            self.push(line, None, take);
+        }
+    }
+
+    /// A row as it is; it must fit.
+    pub fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: Take) {
+        if self.facts.len() <= self.limit {
+            self.facts.push(Fact { line, target, take });
+        }
+    }
+}
+
+/// A share as blocks, at least one for what is not nothing.
+pub fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
+    let most_u64 = u64::try_from(most).unwrap_or(0);
+    let blocks =
+        if part == 0 || whole == 0 { 0 } else { (part.saturating_mul(most_u64) / whole).clamp(1, most_u64) };
+    let block = if ascii { "#" } else { "▇" };
+    block.repeat(usize::try_from(blocks).unwrap_or(most))
+}
+
+/// A share in percent, rounded down; 0 of nothing.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bar, percent};
+
+    #[test]
+    fn figures_and_shares() {
+        assert_eq!(
+            [(0, 9), (1, 1_000), (5, 10), (9, 9), (3, 0)].map(|(a, b)| bar(a, b, 10, true).len()),
+            [0, 1, 5, 10, 0]
+        );
+        assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));
+    }
+}

@@ -1,0 +1,108 @@
+//! The records of an item as they are in the file, with a mark at the values that tv took for it.
+
+use std::collections::HashSet;
+
+use ratatui::text::Span;
+
+use super::page::{Page, Take};
+use super::subject::Subject;
+use crate::model::body::Tree;
+use crate::model::entry::Entry;
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
+use crate::render::row::Row;
+use crate::render::tree;
+
+/// Records that were asked for.
+#[derive(Clone, Debug)]
+pub struct Records {
+    /// Which ones.
+    pub origins: Vec<Origin>,
+    /// A title and the value of each.
+    pub trees: Vec<(String, Tree)>,
+}
+
+/// The records, or that they are being read.
+pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page<'_>) {
+    let theme = page.look.theme;
+    let wanted = crate::app::taking::origins_of(subject.state, &[subject.focus]);
+    let Some(records) = records.filter(|records| records.origins == wanted) else {
+        return page.say("being read from the file", theme.dim);
+    };
+    let taken = Taken::of(subject);
+    let mark = if theme.ascii { "*" } else { "•" };
+    page.text(&[
+        Span::styled(mark, theme.accent),
+        Span::styled(" a value that tv took for this item", theme.dim),
+    ]);
+    for (title, tree) in &records.trees {
+        page.heading(&title.replace('·', theme.glyphs().dot), "");
+        let width = page.width().saturating_sub(2).max(1);
+        let rows = tree::rows(tree, width, page.left() + 1, &page.look);
+        for row in rows {
+            let is_taken = taken.is_in(&row);
+            let front =
+                if is_taken { Span::styled(format!("{mark} "), theme.accent) } else { Span::raw("  ") };
+            let mut line = row.line;
+            line.spans.insert(0, front);
+            page.push(line, None, Take::Row);
+        }
+    }
+}
+
+/// Scalars of the item as they are written in records.
+struct Taken {
+    words: HashSet<String>,
+    times: HashSet<Moment>,
+}
+
+impl Taken {
+    fn of(subject: &Subject<'_>) -> Self {
+        let entry: &Entry = subject.entry;
+        let mut words: HashSet<String> = HashSet::new();
+        let mut add = |word: &str| {
+            // Short numbers stand everywhere.
+            if word.len() > 1 {
+                words.insert(word.to_owned());
+            }
+        };
+        add(&entry.key);
+        for word in [&entry.parent, &entry.lane, &entry.model].into_iter().flatten() {
+            add(word);
+        }
+        if let Some(usage) = entry.usage.as_deref() {
+            let tokens = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
+            tokens.into_iter().flatten().for_each(|tokens| add(&tokens.to_string()));
+            if let Some(cost) = usage.cost {
+                add(&cost.to_string());
+            }
+        }
+        let mut times: HashSet<Moment> = entry.at.into_iter().collect();
+        if let Some(call) = subject.call() {
+            add(&call.key);
+            add(&call.name);
+            times.extend(call.started);
+            if let Some(result) = call.state.result() {
+                add(&result.key);
+                times.extend(result.at);
+                if let Some(ms) = result.duration_ms {
+                    add(&ms.to_string());
+                }
+            }
+        }
+        Self { words, times }
+    }
+
+    /// Whether the value in a row of a tree is one of them. Rows are `key: value`.
+    fn is_in(&self, row: &Row) -> bool {
+        let text = row.line.to_string();
+        let text = text.trim();
+        let value = text.split_once(": ").map_or(text, |(_, value)| value).trim().trim_matches('"');
+        let is_time = || Moment::parse(value).is_some_and(|at| self.times.contains(&at));
+        let is_number = || {
+            let number = value.parse::<f64>().ok().filter(|number| *number > 1e9);
+            number.and_then(Moment::from_number).is_some_and(|at| self.times.contains(&at))
+        };
+        self.words.contains(value) || is_time() || is_number()
+    }
+}

@@ -1,0 +1,208 @@
+//! The item that is inspected, with what all tabs say of it in the same words.
+
+use ratatui::text::Span;
+
+use super::page::Page;
+use crate::analysis::calls::{Earlier, Place, call_at};
+use crate::analysis::{cost, phrases};
+use crate::app::sequence::place_in_file;
+use crate::app::state::State;
+use crate::app::viewport::Focus;
+use crate::model::body::Key;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::figures;
+use crate::model::moment::Moment;
+use crate::model::record::Origin;
+use crate::model::text::Text;
+use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
+use crate::model::transcript::Transcript;
+use crate::render::wrap::{self, Piece};
+
+/// Records between an entry and the one above it that are looked at.
+const LINKS: usize = 64;
+
+/// The turn of an item.
+pub struct Turn {
+    /// The prompt.
+    pub prompt: EntryId,
+    /// Its number, from 1.
+    pub number: usize,
+    /// What it cost, ready to print; empty if that is not known.
+    pub cost: String,
+}
+
+impl Turn {
+    /// The turn of this number, from 0.
+    pub fn of(transcript: &Transcript, turn: usize) -> Option<Self> {
+        let prompt = transcript.turns().get(turn)?.prompt;
+        let spent = cost::of(&transcript.turn_facts(turn).totals);
+        Some(Self { prompt, number: turn + 1, cost: phrases::cost(&spent).unwrap_or_default() })
+    }
+}
+
+/// The item.
+pub struct Subject<'a> {
+    /// Everything.
+    pub state: &'a State,
+    /// Where it is.
+    pub focus: Focus,
+    /// Its entry.
+    pub entry: &'a Entry,
+    /// Earlier calls with the same arguments.
+    pub earlier: Earlier,
+    /// Its turn.
+    pub turn: Option<Turn>,
+}
+
+impl<'a> Subject<'a> {
+    /// The call, if the item is one.
+    pub fn call(&self) -> Option<&'a ToolCall> {
+        call_at(self.entry, self.focus.block)
+    }
+
+    /// Its place for the indexes.
+    pub fn place(&self) -> Place {
+        Place { entry: self.focus.entry, block: self.focus.block }
+    }
+
+    /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
+    pub fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
+        let entry = id.and_then(|id| place_in_file(&self.state.transcript, id));
+        let parts = [
+            entry.map(|place| format!("entry {}", place + 1)),
+            (origin.line > 0).then(|| format!("line {}", origin.line)),
+            (origin.len > 0).then(|| format!("byte {}", origin.at)),
+            (origin.file.0 > 0).then(|| self.file(origin)).flatten(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+    }
+
+    /// The name of a file of the session.
+    pub fn file(&self, origin: Origin) -> Option<String> {
+        let path = self.state.files.get(usize::try_from(origin.file.0).ok()?)?;
+        let name = path.file_name()?.to_string_lossy();
+        Some(Text::clean(&name).to_string())
+    }
+
+    /// `41.2s`, `≤41.2s`.
+    pub fn took(&self, took: Took) -> String {
+        let at_most = match took.by {
+            Clocked::Bound => self.at_most(),
+            Clocked::Measured | Clocked::Times => "",
+        };
+        format!("{at_most}{}", figures::duration(took.ms))
+    }
+
+    /// The sign of a bound.
+    pub fn at_most(&self) -> &'static str {
+        if self.state.theme.ascii { "<=" } else { "≤" }
+    }
+
+    /// Whether and how a call ended, in its colour: `✓ done`, `✗ failed  exit 101`.
+    pub fn verdict(&self, call: &ToolCall, id: EntryId) -> Vec<Piece> {
+        let theme = &self.state.theme;
+        let glyphs = theme.glyphs();
+        let (glyph, words, style) = match &call.state {
+            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
+                if self.state.is_at_work_on(id) {
+                    (glyphs.running, "running", theme.warn)
+                } else {
+                    (glyphs.lost, "no result", theme.warn)
+                }
+            }
+            ToolState::Done(_) => (glyphs.done, "done", theme.good),
+            ToolState::Failed(_) => (glyphs.failed, "failed", theme.bad),
+            ToolState::Refused(_) => (glyphs.refused, "refused", theme.warn),
+            ToolState::Lost => (glyphs.lost, "interrupted, no result", theme.warn),
+        };
+        let mut spans = vec![Span::styled(format!("{glyph} {words}"), style)];
+        let facts = call.state.result().map(|result| result.facts.to_string()).unwrap_or_default();
+        if let Some(facts) = facts.lines().next().filter(|facts| !facts.is_empty()) {
+            let facts = if theme.ascii { facts.replace('·', glyphs.dot) } else { facts.to_owned() };
+            spans.push(Span::styled(format!("  {facts}"), theme.text));
+        }
+        spans
+    }
+
+    /// Another call in one row that leads to it: `#204 grep 12ms ✓ done  "sleep"`.
+    pub fn other(&self, name: &str, place: Place, page: &mut Page<'_>) {
+        let Some((entry, call)) = self.find(place) else { return };
+        let theme = &self.state.theme;
+        let number = self.state.evidence.calls.number(place);
+        let mut spans = Vec::new();
+        spans.extend(number.map(|number| Span::styled(format!("#{number} "), theme.accent)));
+        spans.push(Span::styled(format!("{} ", wrap::head(&call.name, 40)), theme.tool));
+        let at = call.started.or(entry.at).map(Moment::clock);
+        spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
+        let took = call.took(entry.at).map(|took| format!("{}  ", self.took(took)));
+        spans.extend(took.map(|took| Span::styled(took, theme.text)));
+        spans.extend(self.verdict(call, place.entry));
+        let head = call.headline.lines().next().unwrap_or_default();
+        let size = call.state.result().map(|result| figures::bytes(u64::from(result.body.bytes)));
+        let tail: Vec<String> = size.into_iter().chain([head.to_owned()]).collect();
+        spans.push(Span::styled(format!("  {}", tail.join("  ")), theme.dim));
+        let room = page.width().saturating_sub(super::page::NAME).max(1);
+        let spans = wrap::fit(&spans, room, theme.glyphs().cut);
+        page.link(name, &spans, Some(Focus { entry: place.entry, block: place.block }));
+    }
+
+    fn find(&self, place: Place) -> Option<(&'a Entry, &'a ToolCall)> {
+        let entry = self.state.transcript.get(place.entry)?;
+        Some((entry, call_at(entry, place.block)?))
+    }
+
+    /// The entry that this one answers, as a row that leads to it.
+    pub fn parent(&self, page: &mut Page<'_>) {
+        let theme = &self.state.theme;
+        let transcript = &self.state.transcript;
+        let mut spans = Vec::new();
+        if let Some(turn) = &self.turn {
+            spans.push(Span::styled(format!("turn {}  ", turn.number), theme.text));
+        }
+        let lane = self.entry.lane.as_ref();
+        let label = lane.map(|name| transcript.lane(name).map_or(name.clone(), |lane| lane.label.clone()));
+        let lane = label.map_or_else(|| "main lane".to_owned(), |label| format!("sub-agent {label}"));
+        spans.push(Span::styled(format!("{lane}  "), theme.text));
+        let parent = self.entry.parent.as_ref();
+        let target = parent.and_then(|key| above(transcript, key));
+        if let Some(key) = parent {
+            let word = match (transcript.find(key).and_then(|id| transcript.get(id)), target) {
+                (Some(entry), _) => format!("{} ", entry.role.word()),
+                (None, Some(_)) => "record ".to_owned(),
+                (None, None) if transcript.is_linked_tree() => "not in the file: ".to_owned(),
+                (None, None) => String::new(),
+            };
+            spans.push(Span::styled(format!("{word}{key}"), theme.dim));
+        }
+        let target =
+            target.or(self.turn.as_ref().map(|turn| turn.prompt).filter(|id| *id != self.focus.entry));
+        page.link("parent", &spans, target.map(|entry| Focus { entry, block: 0 }));
+    }
+
+    /// A branch that the session left, if the item lies on one; and whether it is a copy or undone.
+    pub fn standing(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if let Some(branch) = self.state.transcript.branches().of(self.focus.entry) {
+            words.push(format!("on branch {}: {}", branch.number, phrases::why(branch.why)));
+        }
+        if self.entry.marks.undone {
+            words.push("undone: the agent says the model no longer sees it".to_owned());
+        }
+        if self.entry.marks.copy {
+            words.push("a copy of another entry: counted nowhere".to_owned());
+        }
+        words
+    }
+}
+
+/// The entry of a record, or the nearest one above it: not every record is an entry of its own.
+fn above(transcript: &Transcript, key: &Key) -> Option<EntryId> {
+    let mut key = key;
+    for _ in 0..LINKS {
+        if let Some(id) = transcript.find(key) {
+            return Some(id);
+        }
+        key = transcript.parent_of(key)??;
+    }
+    None
+}

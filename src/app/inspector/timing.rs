@@ -1,0 +1,155 @@
+//! When an item happened, how long it took against others of its tool, and whose time its turn was.
+
+use ratatui::text::Span;
+
+use super::page::{Page, bar, percent};
+use super::subject::Subject;
+use crate::analysis::calls::Tool;
+use crate::analysis::ledger::{Class, Sums};
+use crate::model::figures::{self, duration};
+use crate::model::moment::Moment;
+use crate::model::tool::{Clocked, ToolCall};
+
+/// Columns of bars.
+const BAR: usize = 24;
+/// Calls that ran meanwhile, each in its row.
+const OVERLAPS: usize = 40;
+/// Of fewer durations no quantiles are told.
+const FEW: u32 = 4;
+
+/// `10:41:14.081  entry 598`
+pub fn moment(at: Option<Moment>, place: &str) -> String {
+    format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Moment::precise))
+}
+
+/// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
+pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
+    let took = subject.took(call.took(subject.entry.at)?);
+    let among = subject.state.evidence.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
+    let among = among.map(|words| format!("   {words} {} calls", call.name)).unwrap_or_default();
+    Some(format!("{took}{among}"))
+}
+
+fn spread_words(subject: &Subject<'_>, tool: &Tool) -> Option<String> {
+    let spread = tool.durations().spread().filter(|spread| spread.count >= FEW)?;
+    let mark = if spread.is_bound { subject.at_most() } else { "" };
+    let [p50, p95, max] = [spread.p50, spread.p95, spread.max].map(|ms| format!("{mark}{}", duration(ms)));
+    Some(format!("p50 {p50}  p95 {p95}  max {max} of {}", spread.count))
+}
+
+/// All of it.
+pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+    match subject.call() {
+        Some(call) => of_call(subject, call, page),
+        None => {
+            page.fact("written", moment(subject.entry.at, ""));
+        }
+    }
+    if let Some(turn) = &subject.turn {
+        let transcript = &subject.state.transcript;
+        let end = transcript.turns().get(turn.number).map(|next| next.prompt);
+        let sums = subject.state.evidence.ledger.sums_between(turn.prompt, end);
+        ledger(&format!("TURN {}", turn.number), &sums, page);
+    }
+    ledger("SESSION", &subject.state.evidence.ledger.sums(None), page);
+    if let Some(lane) = &subject.entry.lane {
+        let label = subject.state.transcript.lane(lane).map_or(lane, |facts| &facts.label);
+        ledger(&format!("SUB-AGENT {label}"), &subject.state.evidence.ledger.sums(Some(lane)), page);
+    }
+    if subject.state.evidence.is_behind() {
+        page.say("the session is still being added up", page.look.theme.dim);
+    }
+}
+
+fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    let theme = page.look.theme;
+    page.fact("called", moment(call.started, ""));
+    if call.started.is_none() {
+        page.fact("said", moment(subject.entry.at, "by its message"));
+    }
+    if let Some(result) = call.state.result() {
+        page.fact("result", moment(result.at, ""));
+    }
+    let took = call.took(subject.entry.at);
+    match took {
+        Some(took) => {
+            let how = match took.by {
+                Clocked::Measured => "as the agent measured it",
+                Clocked::Times => "from the times of call and result",
+                Clocked::Bound => "at most: the call has no time of its own, only its message",
+            };
+            page.fact("took", format!("{}  {how}", subject.took(took)));
+        }
+        None if call.state.result().is_some_and(|result| result.at.is_some()) => {
+            page.fact("took", "not known: the result is older than the call");
+        }
+        None if call.state.result().is_some() => page.fact("took", "not known: the result has no time"),
+        None if call.state.is_open() && subject.state.is_at_work_on(subject.focus.entry) => {
+            let since = call.started.or(subject.entry.at);
+            let so_far = since.map(|since| duration(subject.state.now.since(since))).unwrap_or_default();
+            page.field("running", &[Span::styled(so_far, theme.warn)]);
+        }
+        None => page.fact("took", "not known: there is no result"),
+    }
+    let Some(tool) = subject.state.evidence.calls.tool(&call.name) else { return };
+    page.heading(&format!("ALL {} CALLS", call.name), &figures::count(tool.count() as u64, "call"));
+    if tool.failed() > 0 {
+        let share = percent(tool.failed() as u64, tool.count() as u64);
+        page.field("failed", &[Span::styled(format!("{} ({share}%)", tool.failed()), theme.bad)]);
+    }
+    if let Some(spread) = tool.durations().spread() {
+        let mark = if spread.is_bound { subject.at_most() } else { "" };
+        for (name, ms) in [("p50", spread.p50), ("p95", spread.p95), ("max", spread.max)] {
+            let bar = Span::styled(bar(ms, spread.max, BAR, theme.ascii), theme.accent);
+            let words = format!("{:>8}  ", format!("{mark}{}", duration(ms)));
+            page.field(name, &[Span::styled(words, theme.text), bar]);
+        }
+        page.fact(
+            "together",
+            format!(
+                "{mark}{} in {}",
+                duration(spread.sum),
+                figures::count(u64::from(spread.count), "timed call")
+            ),
+        );
+        if let Some(took) = took.filter(|took| (took.by == Clocked::Bound) == spread.is_bound) {
+            let longer = tool.durations().longer_than(took.ms);
+            let words = if longer == 0 {
+                "none took longer".to_owned()
+            } else {
+                format!("{longer} took longer than this one")
+            };
+            page.fact("rank", words);
+        }
+    }
+    let overlaps = subject.state.evidence.calls.overlaps(subject.place(), OVERLAPS);
+    let at_least = if overlaps.is_cut { "at least " } else { "" };
+    if !overlaps.calls.is_empty() {
+        page.heading(
+            "AT THE SAME TIME",
+            &format!("{at_least}{}", figures::count(overlaps.calls.len() as u64, "call")),
+        );
+    }
+    for place in overlaps.calls {
+        subject.other("", place, page);
+    }
+}
+
+/// Time by class.
+fn ledger(title: &str, sums: &Sums, page: &mut Page<'_>) {
+    let total = sums.total();
+    if total == 0 {
+        return;
+    }
+    page.heading(title, &duration(total));
+    let theme = page.look.theme;
+    for class in Class::ALL {
+        let ms = sums.of(class);
+        if ms == 0 {
+            continue;
+        }
+        let words = format!("{:>8} {:>3}%  ", duration(ms), percent(ms, total));
+        let bar = Span::styled(bar(ms, total, BAR, theme.ascii), theme.accent);
+        page.field(class.word(), &[Span::styled(words, theme.text), bar]);
+    }
+}

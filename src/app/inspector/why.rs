@@ -1,0 +1,192 @@
+//! Why an item is shown as it is: which ids met, which rule joined them, what speaks for the verdict.
+
+use ratatui::text::Span;
+
+use super::page::Page;
+use super::subject::Subject;
+use crate::analysis::activity;
+use crate::app::sequence::turn_of;
+use crate::model::entry::{BlockKind, StrayResult};
+use crate::model::pairing::{calls_of, identifies, is_textual};
+use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict};
+
+/// All reasons.
+pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let stray = match subject.entry.blocks.get(subject.focus.block).map(|block| &block.kind) {
+        Some(BlockKind::Result(stray)) => Some(stray),
+        _ => None,
+    };
+    match (subject.call(), stray) {
+        (Some(call), _) => of_call(subject, call, page),
+        (None, Some(stray)) => of_stray(subject, stray, page),
+        (None, None) => {}
+    }
+    of_entry(subject, page);
+}
+
+/// A reason: well, or worth a look.
+fn reason(page: &mut Page<'_>, name: &str, is_well: bool, words: impl Into<String>) {
+    let theme = page.look.theme;
+    let glyphs = theme.glyphs();
+    let (glyph, style) = if is_well { (glyphs.done, theme.good) } else { ("!", theme.warn) };
+    page.field(name, &[Span::styled(format!("{glyph} "), style), Span::styled(words.into(), theme.text)]);
+}
+
+fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    page.field("verdict", &subject.verdict(call, subject.focus.entry));
+    page.heading("PAIRING", "");
+    id(subject, call, page);
+    match call.state.result() {
+        Some(result) => {
+            let place = subject.place_words(None, result.body.from);
+            let rule = if is_textual(&call.key) {
+                "the call was written into a text; results are given to such calls in their order, which nothing proves"
+            } else if result.body.from == call.input.from {
+                "the record of the call holds its result"
+            } else {
+                "a result names this id, and this is the earliest call with it that had none"
+            };
+            reason(page, "result", !is_textual(&call.key), format!("{rule}: {place}"));
+            order(subject, call, result, page);
+            page.heading("VERDICT", "");
+            verdict(result, page);
+            if let Some(took) = call.took(subject.entry.at) {
+                let how = match took.by {
+                    Clocked::Measured => "the agent measured the duration",
+                    Clocked::Times => "the duration is the time of the result less that of the call",
+                    Clocked::Bound => "the duration is a bound: only the message of the call has a time",
+                };
+                reason(page, "duration", took.by != Clocked::Bound, how);
+            }
+        }
+        None => missing(subject, call, page),
+    }
+}
+
+fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    if is_textual(&call.key) {
+        return reason(page, "id", false, "none: the model wrote the call into its text");
+    }
+    if call.key.is_empty() {
+        return reason(page, "id", false, "empty: only its place tells it from others");
+    }
+    if !identifies(&call.key) {
+        return reason(page, "id", false, format!("{} tells nothing apart", call.key));
+    }
+    let entries = subject.state.transcript.entries_with_call(&call.key);
+    let with_id = |id: &crate::model::entry::EntryId| {
+        let entry = subject.state.transcript.get(*id);
+        entry.map_or(0, |entry| calls_of(entry).filter(|other| other.key == call.key).count())
+    };
+    let count: usize = entries.iter().take(1_000).map(with_id).sum();
+    if count > 1 {
+        reason(page, "id", false, format!("{} is used by {count} calls of this session", call.key));
+    } else {
+        reason(page, "id", true, format!("{} belongs to this call alone", call.key));
+    }
+    if call.key.as_str() == call.name.as_str() {
+        reason(page, "", false, "the id is the name of the tool");
+    }
+}
+
+fn order(subject: &Subject<'_>, call: &ToolCall, result: &ToolResult, page: &mut Page<'_>) {
+    let (called, answered) = (call.input.from, result.body.from);
+    if called.file == answered.file && called != answered && called.len > 0 && answered.len > 0 {
+        let is_after = called.at < answered.at;
+        let words = if is_after {
+            "the result comes after the call in the file"
+        } else {
+            "the result comes before the call in the file"
+        };
+        reason(page, "order", is_after, words);
+    }
+    if let Some((started, ended)) = call.started.or(subject.entry.at).zip(result.at)
+        && ended < started
+    {
+        reason(page, "time", false, "the result is older than the call");
+    }
+}
+
+fn verdict(result: &ToolResult, page: &mut Page<'_>) {
+    let words = match result.verdict {
+        Verdict::Done => "the agent recorded no error",
+        Verdict::Failed => "the agent recorded an error",
+        Verdict::Refused => "a user or a policy did not allow the call",
+    };
+    reason(page, "recorded", result.verdict == Verdict::Done, words);
+    if !result.facts.is_blank() {
+        page.fact("facts", result.facts.to_string());
+    }
+    if result.body.bytes == 0 && result.images.is_empty() {
+        reason(page, "output", false, "empty");
+    }
+}
+
+fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    let transcript = &subject.state.transcript;
+    let words = match &call.state {
+        ToolState::Lost => "the agent says that the call was interrupted; there will be none",
+        _ if subject.state.is_at_work_on(subject.focus.entry) => {
+            "none yet; the agent is at work on this turn"
+        }
+        _ if transcript.branches().of(subject.focus.entry).is_some() => {
+            "none: the session left this branch before one came"
+        }
+        _ if activity::has_ended(transcript) => "none: the session ended without one",
+        _ if turn_of(transcript, subject.focus.entry) != transcript.turns().len().checked_sub(1) => {
+            "none: the session went on to another turn without one"
+        }
+        _ => "none so far; nothing was written for long",
+    };
+    reason(page, "result", false, words);
+}
+
+fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
+    page.heading("PAIRING", "");
+    let entries = subject.state.transcript.entries_with_call(&stray.call);
+    let target = entries.first().map(|id| crate::app::viewport::Focus { entry: *id, block: 0 });
+    let words = match (stray.call.is_empty(), target.is_some()) {
+        (true, _) => "the result names no call".to_owned(),
+        (false, true) => format!("the call {} has its result already", stray.call),
+        (false, false) => format!("no call of this session has the id {}", stray.call),
+    };
+    let theme = page.look.theme;
+    let spans = [Span::styled("! ", theme.warn), Span::styled(words, theme.text)];
+    page.link("call", &spans, target);
+    page.heading("VERDICT", "");
+    verdict(&stray.result, page);
+}
+
+/// What stands behind the entry's own place.
+fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
+    let transcript = &subject.state.transcript;
+    page.heading("PLACE", "");
+    page.fact("key", subject.entry.key.to_string());
+    match &subject.entry.parent {
+        Some(parent) if transcript.parent_of(parent).is_some() => {
+            reason(page, "parent", true, format!("{parent} is in the file"));
+        }
+        Some(parent) => {
+            let is_well = !transcript.is_linked_tree();
+            reason(page, "parent", is_well, format!("{parent} is not in the file"));
+        }
+        None => page.fact("parent", "none recorded"),
+    }
+    let standing = subject.standing();
+    if standing.is_empty() {
+        reason(page, "branch", true, "on the active path");
+    }
+    for words in standing {
+        reason(page, "branch", false, words);
+    }
+    let marks = [
+        (subject.entry.marks.prompt, "a prompt that starts work: it opens a turn"),
+        (subject.entry.marks.quiet, "context or noise that was added: folded below level 4"),
+        (subject.entry.marks.trace, "bookkeeping: no row below level 4"),
+    ];
+    for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {
+        page.fact("shown as", words);
+    }
+    let records = crate::app::taking::origins_of(subject.state, &[subject.focus]);
+    page.fact("records", records.len().to_string());
+}

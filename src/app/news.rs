@@ -1,0 +1,108 @@
+//! What is new since the reader last looked: a line across stands above it.
+//!
+//! Invariant: the line is the last row of the entry above it, so that no row moves when it comes; it is no
+//! item, and nothing counts it. What comes while the reader looks is not new in this sense.
+
+use ratatui::text::Span;
+
+use super::sequence::place_in_file;
+use super::state::State;
+use crate::model::body::Key;
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::render::row::{Look, Row, RowKind};
+use crate::render::wrap;
+
+/// The end of the session when the reader last looked at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The key of its last entry.
+    pub key: Key,
+    /// When that was.
+    pub at: Moment,
+}
+
+/// Where the line stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// The entry above it, the last shown one that was there.
+    pub above: EntryId,
+    /// The first shown one that was not.
+    pub first: EntryId,
+    /// What it says.
+    pub words: String,
+}
+
+/// The end of the session as it is now; `None` while it is still being read.
+pub fn end_of(state: &State, now: Moment) -> Option<Seen> {
+    if !state.is_caught_up && state.whole.is_none() {
+        return None;
+    }
+    let transcript = &state.transcript;
+    let entries = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
+    let last = entries.into_iter().find(|entry| entry.lane.is_none())?;
+    Some(Seen { key: last.key.clone(), at: now })
+}
+
+/// All of the session was read: if nothing is new by now, nothing will be.
+pub fn settle(state: &mut State) {
+    let is_known = |seen: &Seen| {
+        let is_new = |id: EntryId| state.transcript.get(id).is_some_and(|entry| entry.lane.is_none());
+        candidates(state, seen).any(is_new)
+    };
+    if !state.seen.as_ref().is_some_and(is_known) {
+        state.seen = None;
+    }
+}
+
+/// Finds the place of the line among the entries that are shown now.
+pub fn place(state: &mut State) {
+    let news = find(state);
+    if news != state.news {
+        let both = [&state.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
+        both.into_iter().for_each(|id| state.cache.forget(id));
+        state.news = news;
+    }
+}
+
+fn find(state: &State) -> Option<News> {
+    let seen = state.seen.as_ref()?;
+    let is_shown = |id: &EntryId| {
+        let is_main = state.transcript.get(*id).is_some_and(|entry| entry.lane.is_none());
+        is_main && state.sequence.place_of(*id).is_some()
+    };
+    let first = candidates(state, seen).find(is_shown)?;
+    let above = state.sequence.place_of(first)?.checked_sub(1)?;
+    let words = format!("new since {}", seen.at.as_told(state.now));
+    Some(News { above: state.sequence.at(above)?, first, words })
+}
+
+/// The entries that came after what was seen, in the order of the file. If its last entry is not in the
+/// session any more, times decide; but not before all of it was read.
+fn candidates<'s>(state: &'s State, seen: &Seen) -> Box<dyn Iterator<Item = EntryId> + 's> {
+    let order = state.transcript.order();
+    let last = state.transcript.find(&seen.key).and_then(|id| place_in_file(&state.transcript, id));
+    if let Some(last) = last {
+        return Box::new(order.get(last + 1..).unwrap_or_default().iter().copied());
+    }
+    if !state.is_caught_up {
+        return Box::new(std::iter::empty());
+    }
+    let at = seen.at;
+    let is_later = move |id: &EntryId| state.transcript.get(*id).is_some_and(|entry| entry.at > Some(at));
+    Box::new(order.iter().copied().skip_while(move |id| !is_later(id)))
+}
+
+/// The line: `── new since Tue 10:41 ─────`.
+pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
+    let (theme, glyphs) = (look.theme, look.theme.glyphs());
+    let width = usize::from(look.width);
+    let front = if width > 24 { format!("{} ", glyphs.rule.repeat(2)) } else { String::new() };
+    let spans = [Span::styled(front, theme.dim), Span::styled(words.to_owned(), theme.accent)];
+    let mut line = wrap::fit(&spans, width, glyphs.cut);
+    let left = width.saturating_sub(wrap::width_of(&line) + 1);
+    if left > 0 {
+        line.push(Span::styled(format!(" {}", glyphs.rule.repeat(left)), theme.dim));
+    }
+    Row { line: line.into(), kind: RowKind::News, block, ..Row::default() }
+}

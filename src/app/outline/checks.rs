@@ -1,0 +1,93 @@
+//! The section of checks: what is wrong with the session, or may be.
+
+use super::notes::{Notes, block_of, counts_as_error};
+use super::row::Sign;
+use crate::analysis::activity;
+use crate::app::sequence::place_in_file;
+use crate::app::viewport::Focus;
+use crate::model::entry::{Block, BlockKind, EntryId};
+use crate::model::figures::count;
+use crate::model::pairing::is_textual;
+use crate::model::record::Origin;
+use crate::model::transcript::Transcript;
+
+/// Where a check leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To an item.
+    Item(Focus),
+    /// To what became of a record.
+    Record(Origin),
+}
+
+/// Something that was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// How bad it is.
+    pub sign: Sign,
+    /// What was found.
+    pub words: String,
+    /// Where the first of it is.
+    pub at: Option<Target>,
+}
+
+/// All checks of a session, the worst first.
+pub fn of(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
+    let newest = transcript.turns().last().map_or(0, |turn| turn.first);
+    let has_ended = activity::has_ended(transcript);
+    // Calls of the newest turn may still get their results.
+    let may_come = |id: &EntryId| {
+        let is_new = place_in_file(transcript, *id).is_some_and(|place| place >= newest);
+        is_new && !has_ended && !transcript.branches().abandoned.contains(id)
+    };
+    let (open, orphans): (Vec<EntryId>, Vec<EntryId>) = notes.open.iter().copied().partition(may_come);
+    let is_open = |block: &Block| matches!(&block.kind, BlockKind::Call(call) if call.state.result().is_none() && !is_textual(&call.key));
+    let number = |ids: &[EntryId]| {
+        let entries = ids.iter().filter_map(|id| transcript.get(*id));
+        entries.flat_map(|entry| &entry.blocks).filter(|block| is_open(block)).count() as u64
+    };
+    let at = |id: Option<&EntryId>, holds: &dyn Fn(&Block) -> bool| {
+        let entry = *id?;
+        Some(Target::Item(Focus { entry, block: block_of(transcript.get(entry)?, holds) }))
+    };
+    let is_stray = |block: &Block| matches!(block.kind, BlockKind::Result(_));
+    let is_raw = |block: &Block| matches!(block.kind, BlockKind::Raw(_));
+    let tally = transcript.tally();
+    let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
+    let first_unknown = tally.unknown.values().map(|(_, origin)| *origin).min();
+    let rows = [
+        (
+            Sign::Bad,
+            number(&orphans),
+            "call without a result",
+            "calls without a result",
+            at(orphans.first(), &is_open),
+        ),
+        (
+            Sign::Bad,
+            notes.strays.len() as u64,
+            "result without its call",
+            "results without their call",
+            at(notes.strays.first(), &is_stray),
+        ),
+        (Sign::Bad, tally.faulty, "broken record", "broken records", at(notes.broken.first(), &is_raw)),
+        (Sign::Bad, notes.errors, "error", "errors", at(notes.failed.first(), &counts_as_error)),
+        (Sign::Warn, unknown, "unknown record", "unknown records", first_unknown.map(Target::Record)),
+        (Sign::Warn, number(&open), "open call", "open calls", at(open.first(), &is_open)),
+    ];
+    let mut found: Vec<Check> = rows
+        .into_iter()
+        .filter(|(_, number, ..)| *number > 0)
+        .map(|(sign, number, one, many, at)| Check {
+            sign,
+            words: if number == 1 { format!("1 {one}") } else { format!("{number} {many}") },
+            at,
+        })
+        .collect();
+    if notes.calls > 0 {
+        let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
+        let sign = if notes.paired == notes.calls { Sign::Good } else { Sign::None };
+        found.push(Check { sign, words, at: None });
+    }
+    found
+}

@@ -1,0 +1,271 @@
+//! Rows of the outline: what they say, and where they lead.
+
+use super::notes::{Uses, block_of, is_compaction};
+use crate::analysis::{cost, phrases};
+use crate::app::seek::is_headline;
+use crate::app::sequence::depth_of;
+use crate::app::viewport::Focus;
+use crate::model::branch::{Branch, Why};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId};
+use crate::model::figures;
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::ToolState;
+use crate::model::transcript::Transcript;
+use crate::model::turn::TurnFacts;
+
+/// The parts of the pane, from top to bottom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Turns with their sub-agents and compactions.
+    Turns,
+    /// Branches that the session left.
+    Branches,
+    /// What is wrong.
+    Checks,
+    /// Files that calls used.
+    Files,
+    /// Sub-agents.
+    Agents,
+}
+
+impl Part {
+    /// All parts in their order.
+    pub const ALL: [Self; 5] = [Self::Turns, Self::Branches, Self::Checks, Self::Files, Self::Agents];
+
+    /// The heading, and what stands above the figures at the right.
+    pub fn heading(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Turns => ("TURNS", &["$", "t"]),
+            Self::Branches => ("BRANCHES", &["$", "left"]),
+            Self::Checks => ("CHECKS", &[]),
+            Self::Files => ("FILES", &["r", "e", "w"]),
+            Self::Agents => ("SUBAGENTS", &["$", "t"]),
+        }
+    }
+}
+
+/// Names a row, whatever stands above it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The turn of this number, from 0.
+    Turn(usize),
+    /// The sub-agent of this number, under its turn; whether it is the last one there.
+    Lane(usize, bool),
+    /// A compaction.
+    Compaction(EntryId),
+    /// The branch of this number, from 1.
+    Branch(usize),
+    /// The check of this number.
+    Check(usize),
+    /// The file with this path.
+    File(Text),
+    /// The sub-agent of this number.
+    Agent(usize),
+}
+
+/// What stands before the title.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    /// Nothing.
+    #[default]
+    None,
+    /// All is well.
+    Good,
+    /// May be wrong.
+    Warn,
+    /// Is wrong.
+    Bad,
+    /// Was not allowed.
+    Refused,
+    /// Has no end: works, if the agent works on this entry.
+    Open(EntryId),
+}
+
+/// A row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Columns from the left.
+    pub indent: usize,
+    /// The number before the title.
+    pub number: String,
+    /// Whether a line of a tree leads to it, and whether that ends here.
+    pub tree: Option<bool>,
+    /// How it fares.
+    pub sign: Sign,
+    /// What it is.
+    pub title: String,
+    /// Whether the end of the title says more than its beginning.
+    pub is_path: bool,
+    /// Figures at the right.
+    pub figures: Vec<String>,
+    /// Whether it is secondary.
+    pub is_dim: bool,
+    /// Whether the focused item belongs to it.
+    pub is_current: bool,
+}
+
+/// A turn.
+pub fn of_turn(transcript: &Transcript, turn: usize) -> Option<Row> {
+    let prompt = transcript.turns().get(turn)?.prompt;
+    let facts = transcript.turn_facts(turn);
+    Some(Row {
+        number: format!("{:>2}", turn + 1),
+        sign: if facts.errors > 0 { Sign::Bad } else { Sign::None },
+        title: title_of(transcript.get(prompt)?).to_string(),
+        figures: vec![cost_of(&facts), duration_of(&facts)],
+        is_dim: transcript.branches().abandoned.contains(&prompt),
+        ..Row::default()
+    })
+}
+
+/// A sub-agent under its turn.
+pub fn of_lane(transcript: &Transcript, lane: &LaneFacts, is_last: bool) -> Row {
+    let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
+    let facts = facts_of(transcript, lane);
+    Row {
+        indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
+        tree: Some(is_last),
+        sign: if facts.errors > 0 { Sign::Bad } else { Sign::None },
+        title: lane.label.to_string(),
+        figures: vec![cost_of(&facts), duration_of(&facts)],
+        is_dim: true,
+        ..Row::default()
+    }
+}
+
+/// A sub-agent in the list of all.
+pub fn of_agent(transcript: &Transcript, lane: &LaneFacts) -> Row {
+    let facts = facts_of(transcript, lane);
+    Row {
+        sign: state_of(transcript, lane),
+        title: lane.label.to_string(),
+        figures: vec![cost_of(&facts), duration_of(&facts)],
+        ..Row::default()
+    }
+}
+
+/// A compaction with what it left of the context.
+pub fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &str) -> Option<Row> {
+    let entry = transcript.get(id)?;
+    let block = entry.blocks.iter().find(|block| is_compaction(block))?;
+    let BlockKind::Break(Break::Compaction { before, after, .. }) = &block.kind else { return None };
+    let sizes = match (before, after) {
+        (Some(before), Some(after)) => {
+            format!(" {}{arrow}{}", figures::tokens(*before), figures::tokens(*after))
+        }
+        (Some(before), None) => format!(" from {}", figures::tokens(*before)),
+        (None, Some(after)) => format!(" to {}", figures::tokens(*after)),
+        (None, None) => String::new(),
+    };
+    let title = format!("{glyph} compacted{sizes}");
+    Some(Row { indent: 3, title, is_dim: true, ..Row::default() })
+}
+
+/// A branch that was left.
+pub fn of_branch(transcript: &Transcript, branch: &Branch) -> Row {
+    let entries = || branch.entries.iter().filter_map(|id| transcript.get(*id));
+    let fate = match branch.why {
+        Why::Prompt => "redone",
+        Why::Left => "left",
+        Why::Undone => "undone",
+    };
+    let title = entries().find(|entry| has_text(entry)).map(title_of).unwrap_or_default();
+    let left = transcript.left_at(branch).map(Moment::minute).unwrap_or_default();
+    Row {
+        number: format!("{:>2} {fate}", branch.number),
+        title: title.to_string(),
+        figures: vec![cost_of(&TurnFacts::of(entries())), left],
+        is_dim: true,
+        ..Row::default()
+    }
+}
+
+/// A file with how often it was read, changed and written.
+pub fn of_file(path: &str, uses: &Uses) -> Row {
+    let figure = |n: u32| if n == 0 { "-".to_owned() } else { n.to_string() };
+    Row {
+        title: path.to_owned(),
+        is_path: true,
+        figures: [uses.reads, uses.edits, uses.writes].map(figure).to_vec(),
+        is_dim: uses.edits + uses.writes == 0,
+        ..Row::default()
+    }
+}
+
+/// Where a turn begins.
+pub fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
+    let entry = transcript.turns().get(turn)?.prompt;
+    let blocks = 0..transcript.get(entry)?.blocks.len();
+    let block =
+        blocks.into_iter().find(|place| transcript.get(entry).is_some_and(|e| is_headline(e, *place)));
+    Some(Focus { entry, block: block.unwrap_or(0) })
+}
+
+/// The first entry of a sub-agent, else the call that started it.
+pub fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
+    let is_call = |block: &crate::model::entry::Block| matches!(&block.kind, BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref());
+    let first = lane.entries.iter().copied().find(|id| transcript.get(*id).is_some_and(|e| !e.marks.trace));
+    match first {
+        Some(entry) => Some(Focus { entry, block: 0 }),
+        None => {
+            let entry = transcript.caller(lane)?;
+            Some(Focus { entry, block: block_of(transcript.get(entry)?, is_call) })
+        }
+    }
+}
+
+/// How a sub-agent fares, by the call that started it.
+fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
+    let Some(caller) = transcript.caller(lane) else { return Sign::None };
+    let calls = transcript.get(caller).into_iter().flat_map(|entry| &entry.blocks);
+    let state = calls.filter_map(|block| match &block.kind {
+        BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref() => Some(&call.state),
+        _ => None,
+    });
+    match state.last() {
+        Some(ToolState::Done(_)) => Sign::Good,
+        Some(ToolState::Failed(_)) => Sign::Bad,
+        Some(ToolState::Refused(_)) => Sign::Refused,
+        Some(ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost) => {
+            Sign::Open(caller)
+        }
+        None => Sign::None,
+    }
+}
+
+fn facts_of(transcript: &Transcript, lane: &LaneFacts) -> TurnFacts {
+    TurnFacts::of(lane.entries.iter().filter_map(|id| transcript.get(*id)))
+}
+
+/// A cost in cents, without what the heading says: `.21`, `~12.05`, `<.01`.
+fn cost_of(facts: &TurnFacts) -> String {
+    let cost = cost::of(&facts.totals);
+    let Some(usd) = cost.usd else { return String::new() };
+    let is_estimate = phrases::cost(&cost).is_some_and(|words| words.starts_with('~'));
+    let amount = match usd {
+        usd if usd > 0.0 && usd < 0.005 => "<.01".to_owned(),
+        usd => format!("{usd:.2}"),
+    };
+    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
+    format!("{}{}{more}", if is_estimate { "~" } else { "" }, amount.strip_prefix('0').unwrap_or(&amount))
+}
+
+/// A duration as clocks show it: `0:21`, `57:41`, `2h05m`.
+fn duration_of(facts: &TurnFacts) -> String {
+    facts.duration_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default()
+}
+
+fn has_text(entry: &Entry) -> bool {
+    entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
+}
+
+/// The first line of a prompt.
+pub fn title_of(entry: &Entry) -> Text {
+    let text = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.clone()),
+        _ => None,
+    });
+    text.unwrap_or_else(|| Text::from("(no text)"))
+}

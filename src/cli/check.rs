@@ -1,0 +1,56 @@
+//! Arguments of `tv check`.
+
+use std::ffi::OsString;
+
+use clap::ValueEnum;
+
+use crate::analysis::lint::Severity;
+use crate::report::check::Form;
+
+/// What was typed after `tv check`.
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    /// The sessions
+    #[arg(required_unless_present = "rules", value_name = "SESSION")]
+    pub(super) sessions: Vec<OsString>,
+    /// One JSON object a line (schema tv.check/1)
+    #[arg(long)]
+    json: bool,
+    /// One SARIF 2.1.0 document
+    #[arg(long, conflicts_with = "json")]
+    sarif: bool,
+    /// Write findings from this severity on; the others are only counted
+    #[arg(long, value_enum, default_value_t = Least::Warning, value_name = "SEVERITY")]
+    severity: Least,
+    /// Write which rules there are, and end
+    #[arg(long, conflicts_with = "sessions")]
+    pub(super) rules: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Least {
+    Error,
+    Warning,
+    #[value(alias = "info")]
+    Note,
+}
+
+impl CheckArgs {
+    /// How to write it.
+    pub(super) fn form(&self) -> Form {
+        match (self.json, self.sarif) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Sarif,
+            (false, false) => Form::Text,
+        }
+    }
+
+    /// What is less than this is only counted.
+    pub(super) fn least(&self) -> Severity {
+        match self.severity {
+            Least::Error => Severity::Error,
+            Least::Warning => Severity::Warning,
+            Least::Note => Severity::Note,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What the whole of a body gives away: read off once, when it is decoded, because the text itself may be
+//! left on disk.
+//!
+//! Invariant: signs are facts about bytes and places; what they mean is judged elsewhere. They say nothing
+//! of whether two bodies are equal.
+
+/// What the whole of a body gives away that its beginning may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// An output that reads as the report of a failure.
+    pub failure: Option<Failure>,
+    /// Arguments that break off: what the model had written of them is no whole value.
+    pub broken_off: bool,
+    /// A call whose id the agent did not record: the one that it has was made from its place.
+    pub unnamed: bool,
+    /// A failure that the agent's own mark of success or failure does not tell.
+    pub unmarked: bool,
+    /// A result that came before its call.
+    pub early: bool,
+    /// A result that was recorded in another lane than its call.
+    pub elsewhere: bool,
+}
+
+/// How an output tells of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A line about a command that ended with another code than 0.
+    Exit,
+    /// An object that says so of itself: `{"status":"error"}`, `{"success":false}`, `{"error":"…"}`.
+    Object,
+    /// Such an object that names the tool that failed, as agents write it and files rarely do.
+    Tool,
+    /// The first words: `Error: `.
+    Words,
+}
+
+/// Longer outputs are data, whatever they begin with.
+const REPORT_BYTES: usize = 16 << 10;
+/// Longer keys and words are not looked at.
+const WORD_BYTES: usize = 40;
+
+impl Signs {
+    /// Of an output.
+    pub fn of_output(raw: &str) -> Self {
+        Self { failure: failure(raw), ..Self::default() }
+    }
+}
+
+fn failure(raw: &str) -> Option<Failure> {
+    let begin = raw.trim_start();
+    if begin.starts_with('{') {
+        return (raw.len() <= REPORT_BYTES).then(|| of_object(begin)).flatten();
+    }
+    if starts_with_exit(begin) || ends_with_exit(raw.trim_end()) {
+        return Some(Failure::Exit);
+    }
+    let is_error = begin.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("error: "));
+    (is_error && raw.len() <= REPORT_BYTES).then_some(Failure::Words)
+}
+
+/// `Exit code 101` or `Exit code: 1` on the first line.
+fn starts_with_exit(begin: &str) -> bool {
+    let rest = begin.strip_prefix("Exit code");
+    rest.is_some_and(|rest| is_code(rest.trim_start_matches([':', ' '])))
+}
+
+/// `Command exited with code 1` and `(Process exited with code 1.)` on the last line.
+fn ends_with_exit(raw: &str) -> bool {
+    let last = raw.rsplit('\n').next().unwrap_or_default().trim_start_matches(['(', '[']);
+    ["Command exited with code ", "Process exited with code "]
+        .iter()
+        .any(|told| last.strip_prefix(told).is_some_and(is_code))
+}
+
+/// Whether a number other than 0 stands at the beginning of the rest of a line, and hardly anything else.
+fn is_code(rest: &str) -> bool {
+    let line = rest.split('\n').next().unwrap_or_default().trim();
+    let digits = line.trim_start_matches('-').trim_end_matches([')', ']', '.']);
+    !digits.is_empty()
+        && digits.len() <= 10
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && digits.bytes().any(|byte| byte != b'0')
+}
+
+/// Looks at the members of the outermost object only.
+fn of_object(begin: &str) -> Option<Failure> {
+    let mut has_failed = false;
+    let mut names_tool = false;
+    for (key, value) in Members::of(begin) {
+        match key {
+            "status" => has_failed |= matches!(value, "\"error\"" | "\"failed\"" | "\"failure\""),
+            "success" | "ok" => has_failed |= value == "false",
+            "isError" | "is_error" => has_failed |= value == "true",
+            "error" => has_failed |= value.len() > 2 && value.starts_with(['"', '{']),
+            "tool" | "toolName" => names_tool |= value.starts_with('"'),
+            _ => {}
+        }
+    }
+    match (has_failed, names_tool) {
+        (false, _) => None,
+        (true, true) => Some(Failure::Tool),
+        (true, false) => Some(Failure::Object),
+    }
+}
+
+/// The members of an object as they are written: the key without quotes, and the beginning of the value
+/// (`{` for an object). What is no JSON has no members, or makes no sense, but ends.
+struct Members<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Members<'a> {
+    fn of(object: &'a str) -> Self {
+        Self { rest: object.strip_prefix('{').unwrap_or_default() }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key_at = self.rest.trim_start_matches([',', ' ', '\n', '\r', '\t']);
+        let key_end = end_of_value(key_at);
+        let quoted = key_at.get(..key_end)?;
+        let key = quoted.strip_prefix('"')?.strip_suffix('"')?;
+        let value_at = key_at.get(key_end..)?.trim_start().strip_prefix(':')?.trim_start();
+        let value_end = end_of_value(value_at);
+        let value = value_at.get(..value_end)?.trim_end();
+        self.rest = value_at.get(value_end..)?;
+        let key = if key.len() <= WORD_BYTES { key } else { "" };
+        let shown = if value.len() <= WORD_BYTES { value } else { long(value) };
+        Some((key, shown))
+    }
+}
+
+/// Of a long value only what it begins with matters.
+fn long(value: &str) -> &str {
+    value.get(..WORD_BYTES).or_else(|| value.get(..1)).unwrap_or_default()
+}
+
+/// Where the value at the beginning of the text ends.
+fn end_of_value(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        if in_string {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' if depth == 0 => return at + 1,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => return if depth == 0 { at } else { at + 1 },
+            b'}' | b']' => depth -= 1,
+            b',' | b':' if depth == 0 => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::proptest;
+
+    use super::{Failure, Signs};
+
+    fn failure(text: &str) -> Option<Failure> {
+        Signs::of_output(text).failure
+    }
+
+    #[test]
+    fn failures_are_told_in_several_ways() {
+        for (text, expected) in [
+            ("Exit code 101\nboom", Some(Failure::Exit)),
+            ("Exit code: 2", Some(Failure::Exit)),
+            ("a\n\nCommand exited with code 1", Some(Failure::Exit)),
+            ("a\n\n(Command exited with code 127)", Some(Failure::Exit)),
+            ("Process exited with code 1.", Some(Failure::Exit)),
+            ("{\"status\":\"error\",\"message\":\"no\"}", Some(Failure::Object)),
+            (
+                "{\n  \"status\": \"error\",\n  \"tool\": \"read\",\n  \"error\": \"x\"\n}",
+                Some(Failure::Tool),
+            ),
+            ("{\"a\":{\"b\":[1,\"}\"]},\"success\" : false}", Some(Failure::Object)),
+            ("{\"error\":{\"code\":404}}", Some(Failure::Object)),
+            ("Error: no such file", Some(Failure::Words)),
+            ("error: could not compile", Some(Failure::Words)),
+        ] {
+            assert_eq!(failure(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_speaks_of_failures_is_none() {
+        for text in [
+            "",
+            "Exit code 0",
+            "Exit code: 0\nOutput:\nok",
+            "Exit codes are numbers",
+            "Command exited with code 0",
+            "see: Command exited with code 1\nand more",
+            "{\"status\":\"ok\",\"inner\":{\"status\":\"error\"}}",
+            "{\"error\":null}",
+            "{\"error\":\"\"}",
+            "{\"text\":\"\\\"status\\\":\\\"error\\\"\"}",
+            "{\"success\":true}",
+            "{broken",
+            "[{\"status\":\"error\"}]",
+            "Errors: 0",
+            "0 failed",
+        ] {
+            assert_eq!(failure(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_signs(text in "[{}\\[\\]\",:\\\\a-zé \n]{0,60}") {
+            let _ = Signs::of_output(&text);
+            let _ = Signs::of_output(&format!("{{{text}"));
+        }
+    }
+}

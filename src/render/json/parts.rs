@@ -1,0 +1,109 @@
+//! The children of a JSON text that is too large to be parsed whole: each as the part of the text it is.
+//!
+//! Invariant: reads as far as it is asked to; nothing is kept but the place.
+
+use super::Reader;
+use crate::model::text::Text;
+
+/// A child: its key, if it is a member of an object, and the text of its value.
+pub type Child<'a> = (Option<Text>, &'a str);
+
+/// The children of an object or array, one after the other; ends where the text is no JSON.
+pub struct Parts<'a> {
+    rest: &'a str,
+    is_map: bool,
+}
+
+impl<'a> Parts<'a> {
+    /// Of a text that begins with `{` or `[`.
+    pub fn of(text: &'a str) -> Self {
+        let is_map = text.starts_with('{');
+        Self { rest: text.get(1..).unwrap_or_default(), is_map }
+    }
+
+    /// The text behind the last child.
+    pub fn rest(&self) -> &'a str {
+        self.rest
+    }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = Child<'a>;
+
+    fn next(&mut self) -> Option<Child<'a>> {
+        let mut rest = self.rest.trim_start();
+        rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
+        let mut key = None;
+        if self.is_map {
+            let mut reader = Reader { rest };
+            key = Some(reader.string()?);
+            rest = reader.rest.trim_start().strip_prefix(':')?.trim_start();
+        }
+        let (value, after) = rest.split_at_checked(length(rest)?)?;
+        self.rest = after;
+        Some((key, value))
+    }
+}
+
+/// Bytes of the value at the beginning of a text.
+fn length(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return (at > 0).then_some(at),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 1 => return Some(at + 1),
+            b'}' | b']' => depth -= 1,
+            b'"' => {
+                let end = end_of_string(&mut bytes)?;
+                if depth == 0 {
+                    return Some(end + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn end_of_string(bytes: &mut impl Iterator<Item = (usize, u8)>) -> Option<usize> {
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => return Some(at),
+            b'\\' => {
+                bytes.next();
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parts;
+
+    fn parts(text: &str) -> Vec<(String, &str)> {
+        Parts::of(text)
+            .map(|(key, value)| (key.map(|key| key.to_string()).unwrap_or_default(), value))
+            .collect()
+    }
+
+    #[test]
+    fn children_are_parts_of_the_text() {
+        let found = parts(r#"{"a": [1, "]\"", {"b": 2}] , "c\n" : "x,}", "d":-1.5}"#);
+        let texts: Vec<&str> = found.iter().map(|(_, value)| *value).collect();
+        assert_eq!(texts, [r#"[1, "]\"", {"b": 2}]"#, r#""x,}""#, "-1.5"]);
+        assert_eq!(found[1].0, "c\n");
+        assert_eq!(parts("[ 1,2 , [] ]").len(), 3);
+        assert_eq!(parts("[]"), []);
+    }
+
+    #[test]
+    fn a_broken_text_ends_the_children() {
+        assert_eq!(parts(r#"{"a": 1, b}"#).len(), 1);
+        assert_eq!(parts(r#"["open"#).len(), 0);
+        assert_eq!(parts("[1, [2").len(), 1);
+    }
+}

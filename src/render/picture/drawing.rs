@@ -1,0 +1,199 @@
+//! An image as a terminal with graphics takes it: made from its data, in the size at which it is shown.
+//!
+//! Terminals that cannot name a part of an image get one for each row of cells, so that a picture which is
+//! partly out of sight or covered is right to the row.
+//!
+//! Invariant: what goes to the terminal is encoded here, from pixels; no byte of a file does.
+
+use super::canvas::Canvas;
+use super::kitty;
+
+/// More pixels are not sent; terminals that can scale get smaller pictures instead.
+#[cfg(feature = "images")]
+const MOST_PIXELS: u32 = 4 << 20;
+
+/// The size and the kind of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns and rows.
+    pub cells: (u16, u16),
+    /// What it is drawn on.
+    pub canvas: Canvas,
+}
+
+/// An image, encoded.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Drawing {
+    /// Its number: no other drawing of this process has it.
+    pub id: u32,
+    /// Its size and kind.
+    pub shape: Shape,
+    form: Form,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Form {
+    /// A PNG.
+    Whole(Vec<u8>),
+    /// What shows each row of cells, from the top.
+    Strips(Vec<String>),
+}
+
+impl Drawing {
+    /// A drawing of a PNG that the terminal keeps.
+    pub fn whole(shape: Shape, png: Vec<u8>) -> Self {
+        Self { id: kitty::next_id(), shape, form: Form::Whole(png) }
+    }
+
+    /// A drawing of which each row of cells is shown by itself.
+    pub fn strips(shape: Shape, strips: Vec<String>) -> Self {
+        Self { id: kitty::next_id(), shape, form: Form::Strips(strips) }
+    }
+
+    /// What must be sent before its cells are shown.
+    pub fn transmission(&self) -> Option<String> {
+        match &self.form {
+            Form::Whole(png) => {
+                Some(kitty::transmit(self.id, self.shape.cells, png, self.shape.canvas.in_tmux))
+            }
+            Form::Strips(_) => None,
+        }
+    }
+
+    /// What shows a row of it at the cursor.
+    pub fn strip(&self, row: u16) -> Option<&str> {
+        match &self.form {
+            Form::Whole(_) => None,
+            Form::Strips(strips) => strips.get(usize::from(row)).map(String::as_str),
+        }
+    }
+
+    /// Bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        match &self.form {
+            Form::Whole(png) => png.len(),
+            Form::Strips(strips) => strips.iter().map(String::len).sum(),
+        }
+    }
+}
+
+/// Makes a drawing of the data of an image.
+#[cfg(feature = "images")]
+pub fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
+    use super::canvas::Means;
+    use image::imageops::{FilterType, resize};
+    let whole = super::flat(&super::open(data)?.into_rgba8());
+    let (columns, rows) = (u32::from(shape.cells.0.max(1)), u32::from(shape.cells.1.max(1)));
+    let mut cell = (u32::from(shape.canvas.cell.0.max(1)), u32::from(shape.canvas.cell.1.max(1)));
+    while columns * cell.0 * rows * cell.1 > MOST_PIXELS {
+        if shape.canvas.means == Means::Sixel || cell.0 < 2 || cell.1 < 2 {
+            return Err("too large to be shown".to_owned());
+        }
+        cell = (cell.0 / 2, cell.1 / 2);
+    }
+    let pixels = resize(&whole, columns * cell.0, rows * cell.1, FilterType::Triangle);
+    let strip = |row: u32| image::imageops::crop_imm(&pixels, 0, row * cell.1, pixels.width(), cell.1);
+    match shape.canvas.means {
+        Means::Kitty => Ok(Drawing::whole(shape, png(&pixels)?)),
+        Means::ITerm2 => {
+            let strips = (0..rows).map(|row| Ok(inline(&png(&strip(row).to_image())?, shape.cells.0)));
+            Ok(Drawing::strips(shape, strips.collect::<Result<_, String>>()?))
+        }
+        Means::Sixel => {
+            let height = usize::try_from(cell.1).unwrap_or(1);
+            Ok(Drawing::strips(shape, super::sixel::strips(&pixels, height)))
+        }
+        Means::Off | Means::Blocks => Err("drawn in cells".to_owned()),
+    }
+}
+
+/// Without the decoders nothing can be drawn.
+#[cfg(not(feature = "images"))]
+pub fn draw(_data: &[u8], _shape: Shape) -> Result<Drawing, String> {
+    Err("not shown: this program was built without images".to_owned())
+}
+
+/// Encodes pixels: quickly, it is not to be kept.
+#[cfg(feature = "images")]
+fn png(pixels: &image::RgbImage) -> Result<Vec<u8>, String> {
+    use image::ImageEncoder;
+    use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+    let mut data = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut data, CompressionType::Fast, FilterType::Adaptive);
+    let (width, height) = pixels.dimensions();
+    encoder
+        .write_image(pixels.as_raw(), width, height, image::ExtendedColorType::Rgb8)
+        .map_err(|error| error.to_string())?;
+    Ok(data)
+}
+
+/// Shows a PNG over one row of so many cells, and leaves the cursor where it is.
+#[cfg(feature = "images")]
+fn inline(png: &[u8], columns: u16) -> String {
+    use base64::Engine as _;
+    let data = base64::engine::general_purpose::STANDARD.encode(png);
+    let size = png.len();
+    format!(
+        "\x1b]1337;File=inline=1;size={size};width={columns};height=1;preserveAspectRatio=0;\
+         doNotMoveCursor=1:{data}\x07"
+    )
+}
+
+#[cfg(feature = "images")]
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::{Canvas, Means};
+    use super::super::tests::png;
+    use super::{Shape, draw, inline};
+    use base64::Engine as _;
+
+    fn shape(means: Means, cells: (u16, u16)) -> Shape {
+        Shape { cells, canvas: Canvas { means, cell: (10, 20), in_tmux: false } }
+    }
+
+    fn decoded(png: &[u8]) -> image::RgbImage {
+        image::load_from_memory(png).unwrap().into_rgb8()
+    }
+
+    #[test]
+    fn kitty_gets_a_png_of_the_size_of_the_cells() {
+        let drawing = draw(&png(300, 200), shape(Means::Kitty, (12, 4))).unwrap();
+        let sent = drawing.transmission().unwrap();
+        assert!(sent.contains(&format!("i={},c=12,r=4,m=", drawing.id)), "{}", drawing.id);
+        let data: String =
+            sent.split_terminator("\x1b\\").map(|piece| piece.split_once(';').unwrap().1).collect();
+        let data = base64::engine::general_purpose::STANDARD.decode(data).unwrap();
+        let seen = decoded(&data);
+        assert_eq!(seen.dimensions(), (120, 80));
+        assert_eq!((seen.get_pixel(5, 5).0, seen.get_pixel(5, 75).0), ([255, 0, 0], [0, 0, 255]));
+        assert_eq!(drawing.strip(0), None);
+    }
+
+    #[test]
+    fn iterm2_gets_a_png_for_each_row_of_cells() {
+        assert_eq!(
+            inline(b"abc", 7),
+            "\x1b]1337;File=inline=1;size=3;width=7;height=1;preserveAspectRatio=0;doNotMoveCursor=1:YWJj\x07"
+        );
+        let drawing = draw(&png(300, 200), shape(Means::ITerm2, (12, 4))).unwrap();
+        assert_eq!(drawing.transmission(), None);
+        assert_eq!(drawing.strip(4), None);
+        for (row, colour) in [(0, [255, 0, 0]), (3, [0, 0, 255])] {
+            let data = drawing.strip(row).unwrap().split_once(':').unwrap().1;
+            let data = data.strip_suffix('\x07').unwrap();
+            let seen = decoded(&base64::engine::general_purpose::STANDARD.decode(data).unwrap());
+            assert_eq!(seen.dimensions(), (120, 20));
+            assert_eq!(seen.get_pixel(60, 10).0, colour);
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_made_smaller_or_not_at_all() {
+        let large = |means| {
+            let canvas = Canvas { means, cell: (60, 120), in_tmux: false };
+            draw(&png(8, 8), Shape { cells: (96, 32), canvas })
+        };
+        assert!(large(Means::Sixel).is_err());
+        assert_eq!(large(Means::Kitty).unwrap().shape.cells, (96, 32));
+    }
+}

@@ -1,0 +1,76 @@
+//! What changed from one plan to the next: tasks are the same by their words, whatever their place.
+//!
+//! Invariant: every task of both plans is told once.
+
+use std::collections::HashSet;
+
+use super::{State, Task};
+
+/// What became of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is as it was.
+    None,
+    /// It was in this state.
+    State(State),
+    /// It was not there.
+    Added,
+    /// It had these words.
+    Renamed(String),
+    /// It is no longer there.
+    Gone,
+}
+
+/// A task of the new plan, or one that it dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The task.
+    pub task: Task,
+    /// What became of it.
+    pub change: Change,
+}
+
+/// The tasks of the new plan in their order, then what it dropped.
+pub fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
+    let mut left: Vec<Option<&Task>> = before.iter().map(Some).collect();
+    let mut partners: Vec<Option<&Task>> =
+        after.iter().map(|task| take(&mut left, |old| is_same(old, task))).collect();
+    for (task, partner) in after.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
+        *partner = take(&mut left, |old| is_alike(&old.text, &task.text));
+    }
+    let told = after
+        .iter()
+        .zip(partners)
+        .map(|(task, partner)| Changed { task: task.clone(), change: change(partner, task) });
+    let gone = left.iter().flatten().filter(|old| old.state != State::Dropped);
+    let gone = gone.map(|old| Changed { task: (*old).clone(), change: Change::Gone });
+    told.chain(gone).collect()
+}
+
+fn take<'t>(left: &mut [Option<&'t Task>], fits: impl Fn(&Task) -> bool) -> Option<&'t Task> {
+    left.iter_mut().find(|old| old.is_some_and(&fits)).and_then(Option::take)
+}
+
+fn change(before: Option<&Task>, after: &Task) -> Change {
+    match before {
+        None => Change::Added,
+        Some(old) if !is_same(old, after) => Change::Renamed(old.text.clone()),
+        Some(old) if old.state != after.state => Change::State(old.state),
+        Some(_) => Change::None,
+    }
+}
+
+fn is_same(one: &Task, other: &Task) -> bool {
+    one.text.split_whitespace().eq(other.text.split_whitespace())
+}
+
+/// Whether more than half of the words of the shorter text are words of the other one.
+fn is_alike(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
+        words.map(str::to_lowercase).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let shorter = one.len().min(other.len());
+    shorter > 1 && one.intersection(&other).count() * 2 > shorter
+}

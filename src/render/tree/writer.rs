@@ -1,0 +1,488 @@
+//! Writes the rows of a tree. Which nodes are open is judged here; each row knows its node.
+
+use std::sync::Arc;
+
+use ratatui::text::Span;
+
+use super::compact::{compact, needs_quotes};
+use super::{MAX_DEPTH, PAGE, Value, has_children};
+use crate::model::body::Tree;
+use crate::model::figures;
+use crate::model::text::{Text, without_sgr};
+use crate::render::json::{self, Parts};
+use crate::render::nodes::{Node, NodeId, Nodes};
+use crate::render::row::{Look, Row};
+use crate::render::sheet::{hidden_row, mark_hidden};
+use crate::render::source::Source;
+use crate::render::wrap::{self, Frame, Piece};
+
+/// Keys up to this width are aligned with their neighbours.
+const ALIGNED_KEY: usize = 16;
+/// Columns of one level.
+const STEP: usize = 2;
+/// Bytes of a closed value that are copied.
+const COPIED: usize = 4_096;
+/// Rows of a string that are more than anyone reads at once.
+const MANY_ROWS: usize = 200;
+
+/// What is open.
+#[derive(Clone, Copy)]
+pub(super) struct Manner {
+    /// Deeper nodes are closed.
+    pub depth: usize,
+    /// Rows of a string.
+    pub strings: usize,
+    /// Children of a node that are shown at first.
+    pub page: usize,
+    /// Whether folds by hand count.
+    pub by_hand: bool,
+    /// Whether the reader goes from node to node.
+    pub walks: bool,
+    /// Whether everything is shown as it was recorded.
+    pub is_raw: bool,
+}
+
+/// A value on its way to its rows: what stands in front of it, and where it stands in the tree.
+struct Spot {
+    front: Vec<Piece>,
+    depth: usize,
+    id: NodeId,
+    parent: Option<NodeId>,
+}
+
+/// A child of a node.
+struct Child<'a> {
+    key: Option<Text>,
+    value: Value<'a>,
+}
+
+pub(super) struct Writer<'a> {
+    manner: Manner,
+    nodes: Nodes<'a>,
+    look: &'a Look<'a>,
+    width: usize,
+    limit: usize,
+    rows: Vec<Row>,
+    hidden: usize,
+    /// Where the value stands that is being written; nothing for the outermost.
+    path: String,
+    /// Those of the rows, as far as they are known.
+    paths: Vec<Option<Arc<str>>>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(
+        manner: Manner,
+        nodes: Nodes<'a>,
+        (width, limit): (usize, usize),
+        look: &'a Look<'a>,
+    ) -> Self {
+        let (rows, paths) = (Vec::new(), Vec::new());
+        Self { manner, nodes, look, width, limit, rows, hidden: 0, path: String::new(), paths }
+    }
+
+    /// Where the value of each row stands, as jq names it.
+    pub(super) fn paths(&self) -> Vec<Arc<str>> {
+        let outermost: Arc<str> = Arc::from(".");
+        let path = |row: usize| self.paths.get(row).cloned().flatten();
+        (0..self.rows.len()).map(|row| path(row).unwrap_or_else(|| Arc::clone(&outermost))).collect()
+    }
+
+    /// The rows, and how many values had no room.
+    pub(super) fn finish(self) -> (Vec<Row>, usize) {
+        (self.rows, self.hidden)
+    }
+
+    /// The root is always open: the head of its block folds it.
+    pub(super) fn root(&mut self, value: Value<'_>) {
+        let spot = Spot { front: Vec::new(), depth: 0, id: self.nodes.root, parent: None };
+        match value {
+            Value::Tree(tree) if has_children(tree) => self.open(spot, value, true),
+            Value::Json(_) => self.open(spot, value, true),
+            Value::Tree(_) => self.value(spot, value),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows.len() >= self.limit
+    }
+
+    fn is_open(&self, id: NodeId, by_default: bool) -> bool {
+        let by_hand = if self.manner.by_hand { self.nodes.get(id) } else { None };
+        by_hand.unwrap_or(by_default)
+    }
+
+    fn value(&mut self, spot: Spot, value: Value<'_>) {
+        if self.is_full() {
+            self.hidden += 1;
+            return;
+        }
+        match value {
+            Value::Json(text) if json::is_small(text) => match json::value(text) {
+                Some(tree) => self.value(spot, Value::Tree(&tree)),
+                None => self.string(spot, &Text::output(text)),
+            },
+            Value::Json(text) if text.starts_with('"') => self.large_string(spot, text),
+            Value::Tree(Tree::Text(text)) => match self.inner(text) {
+                Some(tree) => self.value(spot, Value::Tree(&tree)),
+                None => self.string(spot, text),
+            },
+            Value::Tree(tree) if !has_children(tree) || spot.depth >= MAX_DEPTH => self.scalar(spot, tree),
+            Value::Tree(_) | Value::Json(_) => {
+                let by_default = spot.depth < self.manner.depth && !matches!(value, Value::Json(_));
+                if self.is_open(spot.id, by_default) {
+                    self.open(spot, value, false);
+                } else {
+                    self.closed(spot, value);
+                }
+            }
+        }
+    }
+
+    /// The tree of a string that is JSON itself, as arguments of calls often are; raw records stay as they
+    /// are.
+    fn inner(&self, text: &Text) -> Option<Tree> {
+        let tree = if self.manner.is_raw { None } else { json::parse(text) };
+        tree.filter(has_children)
+    }
+
+    /// `key: ▸ id: 1, name: x`
+    fn closed(&mut self, spot: Spot, value: Value<'_>) {
+        let theme = self.look.theme;
+        let glyphs = theme.glyphs();
+        let text = compact_of(value, self.width);
+        // The keys of an object say themselves what there is.
+        let size = match value {
+            Value::Tree(Tree::List(items)) => format!("{}  ", count(items.len(), "item")),
+            Value::Tree(_) => String::new(),
+            Value::Json(text) => format!("{}  ", bytes_of(text.len())),
+        };
+        let front = text_of(&spot.front);
+        let mut spans = spot.front;
+        spans.push(Span::styled(format!("{} ", glyphs.closed), theme.accent));
+        spans.push(Span::styled(size, theme.dim));
+        let plain = without_sgr(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let inner = plain.get(1..plain.len().saturating_sub(1)).unwrap_or(&plain);
+        spans.push(Span::styled(inner.to_owned(), theme.dim));
+        let line = wrap::fit(&spans, self.width, glyphs.cut);
+        let node = self.node(spot.id, spot.parent, Some(false));
+        let source = Source::own(Text::clean(&format!("{front}{}", compact_of(value, COPIED))));
+        self.rows.push(Row { line: line.into(), node, hides: 1, source, ..Row::default() });
+    }
+
+    /// The children of a node below it.
+    fn open(&mut self, spot: Spot, value: Value<'_>, is_root: bool) {
+        let id = spot.id;
+        let parent = (!is_root).then_some(id);
+        let depth = if is_root { 0 } else { spot.depth };
+        let reach = self.reach(id);
+        let (children, left) = children_of(value, reach);
+        let mut front = self.begin(spot, children.first(), is_root);
+        let keys = children.iter().filter_map(|child| child.key.as_ref()).map(|key| wrap::width(key));
+        let widest = keys.filter(|key| *key <= ALIGNED_KEY).max().unwrap_or(0);
+        let count = children.len();
+        for (index, child) in children.into_iter().enumerate() {
+            if self.is_full() {
+                self.hidden += count - index + left.values();
+                return;
+            }
+            let mut own = std::mem::replace(&mut front, indent(depth));
+            let id = if let Some(key) = &child.key {
+                let is_closed = !self.is_open(id.member(key), depth + 1 < self.manner.depth);
+                let is_block = is_block(child.value) && !(is_closed && is_container(child.value));
+                let pad = if is_block { 0 } else { widest.saturating_sub(wrap::width(key)) };
+                let name = without_sgr(key).split_whitespace().collect::<Vec<_>>().join(" ");
+                own.push(Span::styled(name, self.look.theme.accent));
+                own.push(Span::styled(format!(":{}", " ".repeat(pad + 1)), self.look.theme.dim));
+                id.member(key)
+            } else {
+                own.push(Span::styled("- ", self.look.theme.dim));
+                id.item(index)
+            };
+            let (outer, first) = (self.path.len(), self.rows.len());
+            self.step_to(child.key.as_ref(), index);
+            self.value(Spot { front: own, depth: depth + 1, id, parent }, child.value);
+            self.tell_path(first);
+            self.path.truncate(outer);
+        }
+        if let Some(words) = left.words() {
+            self.more((id.rest(reach), parent, depth), &words);
+        }
+    }
+
+    /// Goes to a child of the value that is being written.
+    fn step_to(&mut self, key: Option<&Text>, index: usize) {
+        if !self.manner.is_raw {
+            return;
+        }
+        match key {
+            Some(key) => self.path.push_str(&member(key)),
+            None => {
+                if self.path.is_empty() {
+                    self.path.push('.');
+                }
+                self.path.push_str(&format!("[{index}]"));
+            }
+        }
+    }
+
+    /// The rows from this one on are of the value that was written, unless they are of one within it.
+    fn tell_path(&mut self, first: usize) {
+        if !self.manner.is_raw {
+            return;
+        }
+        self.paths.resize(self.rows.len(), None);
+        let path: Arc<str> = Arc::from(self.path.as_str());
+        for known in self.paths.iter_mut().skip(first) {
+            known.get_or_insert_with(|| Arc::clone(&path));
+        }
+    }
+
+    /// Begins a container: behind a key in a row of its own, behind a dash in the row of its first child,
+    /// unless that folds by itself.
+    fn begin(&mut self, spot: Spot, first: Option<&Child<'_>>, is_root: bool) -> Vec<Piece> {
+        let below = indent(if is_root { 0 } else { spot.depth });
+        let is_item = spot.front.last().is_some_and(|last| last.content == "- ");
+        if is_root {
+            return below;
+        }
+        if is_item && !self.manner.walks && first.is_some_and(|child| child.key.is_some()) {
+            return spot.front;
+        }
+        let mut line = spot.front;
+        if self.manner.walks {
+            line.push(Span::styled(self.look.theme.glyphs().open, self.look.theme.dim));
+        }
+        let node = self.node(spot.id, spot.parent, Some(true));
+        self.push(line, &Frame::of(self.width), node);
+        below
+    }
+
+    /// `… 212 more items`
+    fn more(&mut self, (id, parent, depth): (NodeId, Option<NodeId>, usize), words: &str) {
+        let mut row = hidden_row(words, 1, self.look);
+        row.line.spans.splice(0..0, indent(depth));
+        row.node = self.node(id, parent, Some(false));
+        self.rows.push(row);
+    }
+
+    /// How many children of a node are shown: the first page, and what was opened of the rest.
+    fn reach(&self, id: NodeId) -> usize {
+        let mut reach = self.manner.page;
+        while reach < self.limit && self.is_open(id.rest(reach), false) {
+            reach = reach.saturating_add(PAGE.1);
+        }
+        reach.min(self.limit.saturating_add(1))
+    }
+
+    fn node(&self, id: NodeId, parent: Option<NodeId>, is_open: Option<bool>) -> Option<Node> {
+        self.manner.walks.then_some(Node { id, parent, is_open })
+    }
+
+    fn scalar(&mut self, spot: Spot, tree: &Tree) {
+        let syntax = &self.look.theme.syntax;
+        let frame = Frame::hanging(self.width, wrap::width_of(&spot.front));
+        let value = match tree {
+            Tree::Null => Span::styled("null", self.look.theme.dim),
+            Tree::Bool(value) => Span::styled(value.to_string(), syntax.constant),
+            Tree::Number(number) => Span::styled(number.to_string(), syntax.constant),
+            Tree::Text(_) | Tree::List(_) | Tree::Map(_) => {
+                Span::styled(compact(tree, self.width * 8), self.look.theme.text)
+            }
+        };
+        let node = self.node(spot.id, spot.parent, None);
+        let mut spans = spot.front;
+        spans.push(value);
+        self.push(spans, &frame, node);
+    }
+
+    /// A string behind its key; one of several lines below it.
+    fn string(&mut self, spot: Spot, text: &Text) {
+        let is_open = self.is_open(spot.id, false);
+        let most = if is_open { self.limit } else { self.manner.strings }.min(self.limit);
+        let bytes = self.width.saturating_mul(4).saturating_mul(most.min(MANY_ROWS)).max(4_096);
+        let shown = wrap::head(text, bytes);
+        let rest = text.len() - shown.len();
+        let first = self.rows.len();
+        let (id, parent) = (spot.id, spot.parent);
+        let mut before = 0;
+        let lines_left = if text.contains('\n') {
+            self.paragraph(spot, shown, most)
+        } else {
+            let plain = without_sgr(shown).into_owned();
+            let plain = if needs_quotes(&plain) { format!("\"{plain}\"") } else { plain };
+            let front = wrap::width_of(&spot.front);
+            // What is cut on the screen is copied whole.
+            let source = Source::own(Text::output(&format!("{}{text}", text_of(&spot.front))));
+            let mut spans = spot.front;
+            spans.push(Span::styled(plain, self.look.theme.text));
+            let (limit, sideways) = (most.saturating_add(2), self.look.sideways);
+            let frame = Frame { limit, sideways, ..Frame::hanging(self.width, front) };
+            let lines: Vec<Row> = wrap::rows(&spans, &frame).collect();
+            // A row that says how much is missing could as well be that one row.
+            let is_cut = lines.len() > most.saturating_add(1);
+            let most = if is_cut { most } else { lines.len() };
+            before = front;
+            let told = |row: Row| Row { source: source.clone(), ..row };
+            self.rows.extend(lines.into_iter().take(most).map(told));
+            usize::from(is_cut)
+        };
+        let is_cut = lines_left > 0 || rest > 0;
+        let node = self.node(id, parent, if is_cut { Some(false) } else { is_open.then_some(true) });
+        if is_cut {
+            let own = |row: &Row| row.line.to_string().trim_end().len().saturating_sub(before);
+            let shown_bytes: usize = self.rows.iter().skip(first).map(own).sum();
+            let what = match lines_left {
+                0 | 1 => format!("+{}", bytes_of(text.len().saturating_sub(shown_bytes))),
+                lines => format!("+{}", count(lines + lines_in(text, shown.len()), "line")),
+            };
+            let left = self.limit.saturating_sub(first);
+            let mut own: Vec<Row> = self.rows.split_off(first);
+            own.truncate(left.max(1));
+            mark_hidden(&mut own, &what, 1, self.width, self.look);
+            self.rows.extend(own);
+        }
+        for row in self.rows.iter_mut().skip(first) {
+            row.node = node;
+        }
+    }
+
+    /// The lines of a string below its key, at most so many; gives how many are left.
+    fn paragraph(&mut self, spot: Spot, text: &str, most: usize) -> usize {
+        self.push(spot.front, &Frame::of(self.width), None);
+        let plain = without_sgr(text);
+        let bar = vec![
+            Span::raw(" ".repeat(spot.depth * STEP)),
+            Span::styled(format!("{} ", self.look.theme.glyphs().bar), self.look.theme.dim),
+        ];
+        let first = self.rows.len();
+        let mut lines = plain.lines();
+        while self.rows.len() - first < most && !self.is_full() {
+            let Some(line) = lines.next() else { return 0 };
+            let frame = Frame { first: bar.clone(), rest: bar.clone(), ..Frame::of(self.width) };
+            self.push(vec![Span::styled(line.to_owned(), self.look.theme.text)], &frame, None);
+        }
+        lines.filter(|line| !line.trim().is_empty()).count()
+    }
+
+    /// The beginning of a string that is too large even to be decoded.
+    fn large_string(&mut self, spot: Spot, text: &str) {
+        let bytes = self.width.saturating_mul(4 * MANY_ROWS);
+        let cut = wrap::head(text, bytes).trim_end_matches('\\');
+        let shown = json::value(&format!("{cut}\""));
+        let shown = shown.as_ref().and_then(Tree::as_text).cloned().unwrap_or_else(|| Text::output(cut));
+        self.string(spot, &shown);
+        let what = format!("+{}", bytes_of(text.len() - cut.len()));
+        let row = hidden_row(&what, 1, self.look);
+        self.rows.push(row);
+    }
+
+    fn push(&mut self, spans: Vec<Piece>, frame: &Frame, node: Option<Node>) {
+        let left = self.limit.saturating_sub(self.rows.len()).max(1);
+        let (cut, sideways) = (self.look.theme.glyphs().cut, self.look.sideways);
+        let frame = Frame { limit: left, cut, sideways, ..frame.clone() };
+        let source = Source::own(Text::clean(text_of(&spans).trim_end()));
+        self.rows.extend(wrap::rows(&spans, &frame).map(|row| Row { node, source: source.clone(), ..row }));
+    }
+}
+
+fn text_of(spans: &[Piece]) -> String {
+    spans.iter().map(|span| span.content.as_ref()).collect()
+}
+
+/// The step to a member of an object.
+fn member(key: &str) -> String {
+    let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !key.is_empty()
+        && !key.starts_with(|c: char| c.is_ascii_digit());
+    if is_name {
+        return format!(".{key}");
+    }
+    let quoted = key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!(".[\"{quoted}\"]")
+}
+
+/// Children that are not shown.
+enum Left {
+    Values(usize, &'static str),
+    Bytes(usize),
+}
+
+impl Left {
+    fn values(&self) -> usize {
+        match self {
+            Self::Values(count, _) => *count,
+            Self::Bytes(bytes) => usize::from(*bytes > 0),
+        }
+    }
+
+    fn words(&self) -> Option<String> {
+        match self {
+            Self::Values(0, _) | Self::Bytes(0) => None,
+            Self::Values(left, what) => Some(format!("{} more", count(*left, what))),
+            Self::Bytes(left) => Some(format!("{} more", bytes_of(*left))),
+        }
+    }
+}
+
+/// The first children of a value.
+fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Left) {
+    match value {
+        Value::Tree(Tree::Map(members)) => {
+            let shown = members.iter().take(reach);
+            let children =
+                shown.map(|(key, value)| Child { key: Some(key.clone()), value: Value::Tree(value) });
+            (children.collect(), Left::Values(members.len().saturating_sub(reach), "key"))
+        }
+        Value::Tree(tree) => {
+            let items = tree.items();
+            let children =
+                items.iter().take(reach).map(|value| Child { key: None, value: Value::Tree(value) });
+            (children.collect(), Left::Values(items.len().saturating_sub(reach), "item"))
+        }
+        Value::Json(text) => {
+            let mut parts = Parts::of(text);
+            let children = parts.by_ref().take(reach);
+            let children = children.map(|(key, value)| Child { key, value: Value::Json(value) }).collect();
+            // What closes the value is no child.
+            let left = parts.rest().trim().len().saturating_sub(1);
+            (children, Left::Bytes(left))
+        }
+    }
+}
+
+fn is_block(value: Value<'_>) -> bool {
+    match value {
+        Value::Tree(Tree::Text(text)) => text.contains('\n'),
+        Value::Tree(tree) => has_children(tree),
+        Value::Json(_) => false,
+    }
+}
+
+fn is_container(value: Value<'_>) -> bool {
+    matches!(value, Value::Tree(tree) if has_children(tree))
+}
+
+/// Lines behind a place of a text.
+fn lines_in(text: &str, from: usize) -> usize {
+    text.bytes().skip(from).filter(|byte| *byte == b'\n').count()
+}
+
+fn bytes_of(bytes: usize) -> String {
+    figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+fn count(number: usize, what: &str) -> String {
+    figures::count(u64::try_from(number).unwrap_or(u64::MAX), what)
+}
+
+fn compact_of(value: Value<'_>, max: usize) -> String {
+    match value {
+        Value::Tree(tree) => compact(tree, max),
+        Value::Json(text) => wrap::head(text, max).to_owned(),
+    }
+}
+
+fn indent(depth: usize) -> Vec<Piece> {
+    if depth == 0 { Vec::new() } else { vec![Span::raw(" ".repeat(depth * STEP))] }
+}

@@ -1,0 +1,203 @@
+//! `tv check`: the findings of the lint as lines that editors jump to, as JSON (schema `tv.check/1`, only
+//! ever added to) and as SARIF 2.1.0.
+
+mod sarif;
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::outcome::{Outcome, Trouble};
+use super::reading::{self, Reading};
+use crate::analysis::lint::{self, Counts, Finding, Findings, Severity};
+use crate::ingest::{OpenError, Target};
+use crate::model::figures::count;
+use crate::model::record::{Origin, Shape};
+
+/// What to check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Files, folders, or sessions in folders; or why what was named is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
+    /// How to write it.
+    pub form: Form,
+    /// What is less than this is only counted.
+    pub least: Severity,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `path:line:col: error[rule]: text`
+    Text,
+    /// One JSON object a line.
+    Json,
+    /// One SARIF document.
+    Sarif,
+}
+
+/// A finding with its place.
+#[derive(Serialize)]
+struct Line {
+    schema: &'static str,
+    path: String,
+    rule: &'static str,
+    severity: &'static str,
+    /// Number of the entry, from 1.
+    entry: Option<usize>,
+    /// The line; the number of the record where records are no lines.
+    line: Option<u32>,
+    /// The byte of the line at which the id stands, from 1.
+    column: Option<usize>,
+    /// Where the record begins.
+    byte: u64,
+    call_id: Option<String>,
+    /// Numbers of the other entries that are involved.
+    others: Vec<usize>,
+    message: String,
+    consequence: String,
+    #[serde(skip)]
+    len: u32,
+    #[serde(skip)]
+    has_lines: bool,
+}
+
+/// Writes the findings of all sessions that can be opened.
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    let mut failures = Vec::new();
+    let mut totals = Counts::default();
+    let mut sessions = 0_u64;
+    let mut all = Vec::new();
+    for target in &options.targets {
+        let named = target.clone().and_then(|target| reading::sessions(&target)).unwrap_or_else(|error| {
+            failures.push(error);
+            Vec::new()
+        });
+        for session in named {
+            let mut reading = match reading::read(&session, true) {
+                Ok(reading) => reading,
+                Err(error) => {
+                    failures.push(error);
+                    continue;
+                }
+            };
+            sessions += 1;
+            failures.extend(reading.failure());
+            let findings = Findings::of(&reading.transcript);
+            totals = totals + findings.counts();
+            let lines = lines(&findings, &mut reading, options.least);
+            match options.form {
+                Form::Text => write_text(&lines, out)?,
+                Form::Json => write_json(&lines, out)?,
+                Form::Sarif => all.extend(lines),
+            }
+        }
+    }
+    match options.form {
+        Form::Text if sessions > 0 => writeln!(out, "{}", summary(totals, sessions, options.least))?,
+        Form::Sarif => sarif::write(&all, out)?,
+        Form::Text | Form::Json => {}
+    }
+    Ok(match Outcome::of(failures) {
+        Outcome::Complete if totals.errors > 0 => Outcome::Found,
+        outcome => outcome,
+    })
+}
+
+/// Writes which rules there are.
+pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    #[derive(Serialize)]
+    struct RuleLine {
+        schema: &'static str,
+        rule: &'static str,
+        severity: &'static str,
+        what: &'static str,
+    }
+    if form == Form::Sarif {
+        sarif::write(&[], out)?;
+        return Ok(Outcome::Complete);
+    }
+    let width = lint::rules().map(|rule| rule.id.len()).max().unwrap_or(0);
+    for rule in lint::rules() {
+        let severity = lint::word(rule.severity);
+        if form == Form::Json {
+            let line = RuleLine { schema: "tv.check.rules/1", rule: rule.id, severity, what: rule.what };
+            serde_json::to_writer(&mut *out, &line)?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "{:<width$}  {severity:<7}  {}", rule.id, rule.what)?;
+        }
+    }
+    Ok(Outcome::Complete)
+}
+
+fn lines(findings: &Findings, reading: &mut Reading, least: Severity) -> Vec<Line> {
+    let mut wanted: Vec<&Finding> = findings.iter().filter(|finding| finding.severity >= least).collect();
+    wanted.sort_by_key(|finding| (finding.place.file, finding.place.at, finding.block));
+    wanted.into_iter().map(|finding| line(finding, reading)).collect()
+}
+
+fn line(finding: &Finding, reading: &mut Reading) -> Line {
+    let Origin { file, at, len, line } = finding.place;
+    let number = |id| reading.transcript.place_of(id).map(|place| place + 1);
+    let has_lines = matches!(reading.shape, Shape::Lines | Shape::Stream);
+    Line {
+        schema: "tv.check/1",
+        path: reading::shown(reading.file(file)).to_string(),
+        rule: finding.rule.id,
+        severity: lint::word(finding.severity),
+        entry: number(finding.entry),
+        line: (line > 0).then_some(line),
+        others: finding.others.iter().filter_map(|id| number(*id)).collect(),
+        column: column(finding, reading).filter(|_| has_lines),
+        byte: at,
+        call_id: Some(finding.call.to_string()).filter(|id| !id.is_empty()),
+        message: finding.message.clone(),
+        consequence: finding.consequence(),
+        len,
+        has_lines,
+    }
+}
+
+/// Where the id of the call stands in its record.
+fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
+    let pager = reading.pager.as_mut()?;
+    let bytes = pager.bytes(finding.place).filter(|_| !finding.call.is_empty())?;
+    memchr::memmem::find(&bytes, finding.call.as_bytes()).map(|at| at + 1)
+}
+
+fn write_text(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
+    for line in lines {
+        let Line { path, rule, severity, message, .. } = line;
+        let (row, column) = (line.line.unwrap_or(1), line.column.unwrap_or(1));
+        write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
+        if *severity == "error" {
+            write!(out, "; {}", line.consequence)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_json(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
+    for line in lines {
+        serde_json::to_writer(&mut *out, line)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn summary(counts: Counts, sessions: u64, least: Severity) -> String {
+    let told = [
+        (Severity::Error, counts.errors, "error"),
+        (Severity::Warning, counts.warnings, "warning"),
+        (Severity::Note, counts.notes, "note"),
+    ];
+    let parts = told.iter().filter(|(_, n, _)| *n > 0).map(|(severity, n, what)| {
+        let hidden = if *severity < least { " (not shown)" } else { "" };
+        format!("{}{hidden}", count(*n as u64, what))
+    });
+    let parts: Vec<String> = parts.collect();
+    let found = if parts.is_empty() { "nothing found".to_owned() } else { parts.join(", ") };
+    format!("{found} in {}", count(sessions, "session"))
+}

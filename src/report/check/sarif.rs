@@ -1,0 +1,89 @@
+//! Findings as a SARIF 2.1.0 document, for the services and editors that read it.
+
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Line;
+use crate::analysis::lint;
+use crate::report::outcome::Trouble;
+
+#[derive(Serialize)]
+struct Document {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Value; 1],
+}
+
+/// Writes one document with one run.
+pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
+    let rules: Vec<Value> = lint::rules()
+        .map(|rule| {
+            json!({
+                "id": rule.id,
+                "shortDescription": { "text": rule.what },
+                "defaultConfiguration": { "level": lint::word(rule.severity) },
+            })
+        })
+        .collect();
+    let driver = json!({ "name": "tv", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
+    let results: Vec<Value> = lines.iter().map(result).collect();
+    let document = Document {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        version: "2.1.0",
+        // Columns are counted in bytes elsewhere; ids are ASCII, so this is the same.
+        runs: [
+            json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results }),
+        ],
+    };
+    serde_json::to_writer(&mut *out, &document)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+fn result(line: &Line) -> Value {
+    let mut region = serde_json::Map::new();
+    if let Some(row) = line.line.filter(|_| line.has_lines) {
+        region.insert("startLine".to_owned(), json!(row));
+        region.extend(line.column.map(|column| ("startColumn".to_owned(), json!(column))));
+    }
+    region.insert("byteOffset".to_owned(), json!(line.byte));
+    region.insert("byteLength".to_owned(), json!(line.len));
+    json!({
+        "ruleId": line.rule,
+        "ruleIndex": lint::rules().position(|rule| rule.id == line.rule),
+        "level": line.severity,
+        "message": { "text": format!("{}; {}", line.message, line.consequence) },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": uri(&line.path) },
+            "region": region,
+        } }],
+        "properties": { "entry": line.entry, "record": line.line, "callId": line.call_id, "others": line.others },
+    })
+}
+
+/// A path as a reference: what is no letter, digit or one of a few marks is written in hexadecimal.
+fn uri(path: &str) -> String {
+    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_are_references() {
+        assert_eq!(uri("a b/ü.jsonl"), "a%20b/%C3%BC.jsonl");
+        assert_eq!(uri("/home/me/x#1.jsonl"), "file:///home/me/x%231.jsonl");
+    }
+}

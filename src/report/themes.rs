@@ -1,0 +1,115 @@
+//! `tv themes`: which colours there are, whence each comes, and what its roles look like.
+
+use std::io::{self, Write};
+
+use ratatui::text::Span;
+
+use super::outcome::{Outcome, Trouble};
+use super::rows::Paper;
+use crate::model::text::Text;
+use crate::render::colour::Depth;
+use crate::render::theme::{ROLES, Theme};
+use crate::render::wrap::{self, Frame, Piece};
+
+/// Columns of the names.
+const NAME: usize = 18;
+/// Columns in front of the samples.
+const INDENT: usize = 2;
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The themes.
+    pub themes: Vec<Listed>,
+    /// How many colours the terminal has.
+    pub depth: Depth,
+    /// Columns and colours.
+    pub paper: Paper,
+}
+
+/// A theme and whence it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// The name that `--theme` takes.
+    pub name: String,
+    /// `comes with tv`, or its file.
+    pub from: String,
+    /// The theme, or why it cannot be used.
+    pub theme: Result<Theme, String>,
+}
+
+/// Writes a line for each theme; in colours its roles below it.
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    list(options, out).map_err(Trouble::Write)?;
+    Ok(Outcome::Complete)
+}
+
+fn list(options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    for listed in &options.themes {
+        let from = Text::clean(&listed.from);
+        match &listed.theme {
+            Ok(theme) => {
+                writeln!(out, "{:<NAME$} {from}", listed.name)?;
+                if options.paper.colour {
+                    sample(theme.clone().with_depth(options.depth), &options.paper, out)?;
+                }
+            }
+            Err(why) => writeln!(out, "{:<NAME$} {from}: {}", listed.name, Text::clean(why))?,
+        }
+    }
+    Ok(())
+}
+
+/// The names of the roles, each in its own style.
+fn sample(mut theme: Theme, paper: &Paper, out: &mut dyn Write) -> io::Result<()> {
+    let mut spans: Vec<Piece> = Vec::new();
+    for role in ROLES {
+        let style = theme.role_mut(role).map(|style| *style).unwrap_or_default();
+        spans.extend([Span::styled(role, style), Span::raw(" ")]);
+    }
+    let indent = vec![Span::raw(" ".repeat(INDENT))];
+    let frame = Frame { first: indent.clone(), rest: indent, ..Frame::of(usize::from(paper.width)) };
+    for line in wrap::wrap(&spans, &frame) {
+        writeln!(out, "{}", paper.bare_line(&line.spans))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Listed, Options, write};
+    use crate::render::colour::Depth;
+    use crate::render::theme::{ROLES, Theme};
+    use crate::report::rows::Paper;
+
+    fn written(colour: bool) -> String {
+        let dark =
+            Listed { name: "dark".to_owned(), from: "comes with tv".to_owned(), theme: Ok(Theme::dark()) };
+        let broken = Listed {
+            name: "mine".to_owned(),
+            from: "/a/mine.toml".to_owned(),
+            theme: Err("2:1: glow\u{1b}[2J".to_owned()),
+        };
+        let paper = Paper { width: 60, colour, ascii: false };
+        let options = Options { themes: vec![dark, broken], depth: Depth::Sixteen, paper };
+        let mut out = Vec::new();
+        write(&options, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn themes_are_listed_with_samples_where_there_are_colours() {
+        let plain = written(false);
+        assert_eq!(plain.lines().count(), 2);
+        assert!(plain.contains("comes with tv") && plain.contains("/a/mine.toml: 2:1: glow"), "{plain}");
+        let coloured = written(true);
+        for role in ROLES {
+            assert!(coloured.contains(role), "{role}");
+        }
+        assert!(
+            coloured.contains("\u{1b}[1;36muser") || coloured.contains("\u{1b}[36;1muser"),
+            "{coloured:?}"
+        );
+        assert!(!coloured.contains("\u{1b}[2J"));
+    }
+}

@@ -1,0 +1,2 @@
+use super::{Environment, Told, canvas, questions};
+use crate::cli::test_view;

@@ -1,0 +1,419 @@
+//! The files of what outlasts the program, in the state folder.
+//!
+//! Invariant: best effort. A file is replaced as a whole or not at all; what another program has written
+//! meanwhile is read again first; what cannot be understood is told and stays as it is.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::clock::now;
+use crate::app::history::History;
+use crate::app::marks::Marks;
+use crate::app::news;
+use crate::app::state::State;
+use crate::ingest::Session;
+use crate::model::text::Text;
+use crate::settings::memory::{self, Habits, Memory, Subject, Widths};
+
+/// Of more sessions the ones that were not looked at for the longest time are forgotten.
+const MOST_SESSIONS: usize = 500;
+/// Sessions that were not looked at for so long are forgotten.
+const OLDEST: Duration = Duration::from_secs(180 * 24 * 60 * 60);
+/// A larger file is none of ours.
+const LARGEST: u64 = 1 << 20;
+/// So often another program is waited for, each time for a while.
+const TRIES: u32 = 20;
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// The file of the reader's habits.
+const HABITS: &str = "reader.json";
+/// The folder of the sessions' files.
+const SESSIONS: &str = "sessions";
+
+/// The state folder, and the session in it that is looked at.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    folder: Option<PathBuf>,
+    subject: Option<Subject>,
+    /// The marks as they were last read or written.
+    known: Marks,
+    /// Nothing is to be kept, unless something is marked.
+    is_forgotten: bool,
+    /// The widths of the panes as they were read.
+    widths: Widths,
+}
+
+impl Keeper {
+    /// A keeper of this folder; without one nothing is kept.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, ..Self::default() }
+    }
+
+    // === as the viewer asks for it ===
+
+    /// Gives back what was typed in earlier runs.
+    pub fn recall_habits(&mut self, state: &mut State) {
+        match self.habits() {
+            Ok(habits) => {
+                state.searches = History::of(habits.searches);
+                state.filters = History::of(habits.filters);
+                state.panes.outline_width = habits.widths.outline;
+                state.panes.inspector_width = habits.widths.inspector;
+                self.widths = habits.widths;
+            }
+            Err(why) => state.say(why),
+        }
+    }
+
+    /// What is kept of a session that is opened now; of `None` nothing is.
+    pub fn take_out(&mut self, subject: Option<Subject>, state: &mut State) -> Memory {
+        self.recall(subject).unwrap_or_else(|why| {
+            state.say(why);
+            Memory::default()
+        })
+    }
+
+    /// Something was marked.
+    pub fn keep_marks(&mut self, state: &mut State) {
+        self.is_forgotten = false;
+        match self.keep(Memory { marks: state.marks.clone(), seen: None }) {
+            Ok(marks) => state.marks = marks,
+            Err(why) => state.say(unkept(&why)),
+        }
+    }
+
+    /// The reader leaves the session.
+    pub fn put_away(&mut self, state: &mut State) {
+        if let Err(why) = self.finish(state) {
+            state.say(unkept(&why));
+        }
+    }
+
+    /// The reader leaves the program; what could not be kept is for [`tell`].
+    pub fn close(&mut self, state: &mut State) -> Vec<String> {
+        let habits = self.keep_habits((&state.searches, &state.filters), Widths::of(&state.panes));
+        [self.finish(state), habits]
+            .into_iter()
+            .filter_map(|kept| kept.err().map(|why| unkept(&why)))
+            .collect()
+    }
+
+    /// The reader wants nothing to be kept.
+    pub fn forget_all(&mut self, state: &mut State) {
+        self.is_forgotten = true;
+        match self.forget() {
+            Ok(true) => state.say("forgotten"),
+            Ok(false) => state.say("nothing was kept of this session"),
+            Err(why) => state.say(why),
+        }
+    }
+
+    fn finish(&mut self, state: &State) -> Result<(), String> {
+        let seen = news::end_of(state, now());
+        let is_wanted =
+            self.subject.is_some() && !self.is_forgotten && (seen.is_some() || !state.marks.is_empty());
+        let kept =
+            if is_wanted { self.keep(Memory { marks: state.marks.clone(), seen }) } else { Ok(Marks::new()) };
+        self.subject = None;
+        kept.map(drop)
+    }
+
+    // === the files ===
+
+    /// What is kept of the reader's habits.
+    pub fn habits(&self) -> Result<Habits, String> {
+        let Some(folder) = &self.folder else { return Ok(Habits::default()) };
+        read(&folder.join(HABITS), memory::habits_of).map(Option::unwrap_or_default)
+    }
+
+    /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
+    pub fn keep_habits(&self, typed: (&History, &History), widths: Widths) -> Result<(), String> {
+        let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
+        let is_fresh = has_typed || widths != self.widths;
+        let Some(folder) = self.folder.as_ref().filter(|_| is_fresh) else { return Ok(()) };
+        let path = folder.join(HABITS);
+        let _lock = lock(folder)?;
+        let habits = read(&path, memory::habits_of)?.unwrap_or_default();
+        replace(&path, &memory::habits_text(&habits.and(typed, self.widths, widths)))
+    }
+
+    /// What is kept of the session that is opened now; `None` for one of which nothing can be kept.
+    pub fn recall(&mut self, subject: Option<Subject>) -> Result<Memory, String> {
+        self.known = Marks::default();
+        self.is_forgotten = false;
+        self.subject = subject;
+        let Some((path, subject)) = self.file() else { return Ok(Memory::default()) };
+        let memory = read(&path, |text| memory::session_of(text, subject))?.unwrap_or_default();
+        self.known.clone_from(&memory.marks);
+        Ok(memory)
+    }
+
+    /// Keeps what is known of the session; gives the marks, those of other programs among them.
+    pub fn keep(&mut self, memory: Memory) -> Result<Marks, String> {
+        let Some((path, subject)) = self.file() else { return Ok(memory.marks) };
+        let folder = path.parent().unwrap_or(&path);
+        let _lock = lock(folder)?;
+        let theirs = read(&path, |text| memory::session_of(text, subject))?;
+        let is_new = theirs.is_none();
+        let memory = memory.onto(&self.known, theirs.unwrap_or_default());
+        replace(&path, &memory::session_text(&memory, subject))?;
+        if is_new {
+            trim(folder);
+        }
+        self.known.clone_from(&memory.marks);
+        Ok(memory.marks)
+    }
+
+    /// Deletes what is kept of the session, whatever the file holds. Answers whether there was anything.
+    pub fn forget(&mut self) -> Result<bool, String> {
+        self.known = Marks::default();
+        let Some((path, _)) = self.file() else { return Ok(false) };
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(trouble(&path, &error)),
+        }
+    }
+
+    fn file(&self) -> Option<(PathBuf, &Subject)> {
+        let subject = self.subject.as_ref()?;
+        Some((self.folder.as_ref()?.join(SESSIONS).join(subject.file_name()), subject))
+    }
+}
+
+/// The session as something to be kept; `None` for a pipe.
+pub fn subject_of(session: &Session) -> Option<Subject> {
+    let path = fs::canonicalize(&session.opened.path).ok()?;
+    let kind = fs::metadata(&path).ok()?.file_type();
+    let name = session.name().unwrap_or_default().to_owned();
+    let subject = Subject { path: path.to_string_lossy().into_owned(), session: name };
+    (kind.is_file() || kind.is_dir()).then_some(subject)
+}
+
+/// Tells what could not be kept, when there is no screen any more.
+pub fn tell(unkept: Vec<String>) {
+    for sentence in unkept {
+        let _ = writeln!(io::stderr(), "tv: {}", Text::clean(&sentence));
+    }
+}
+
+fn unkept(why: &str) -> String {
+    format!("not kept for the next time: {why}")
+}
+
+fn trouble(path: &Path, error: &io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+/// Reads a file, if there is one.
+fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(trouble(path, &error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| trouble(path, &error))?;
+    let parsed = parse(&String::from_utf8_lossy(&bytes));
+    parsed.map(Some).map_err(|what| format!("{} {what}; it is left as it is", path.display()))
+}
+
+/// Writes a file beside the old one, and puts it in its place.
+fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    let write = || {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_data()?;
+        file.persist(path).map_err(|error| error.error)
+    };
+    write().map(drop).map_err(|error| trouble(path, &error))
+}
+
+/// Makes the folder, for its owner only, and keeps other programs out of it until the file is dropped. One
+/// that takes too long is not waited for.
+fn lock(folder: &Path) -> Result<File, String> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| trouble(folder, &error))?;
+    let path = folder.join("lock");
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|error| trouble(&path, &error))?;
+    for _ in 0..TRIES {
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK) {
+            break;
+        }
+        thread::sleep(PATIENCE);
+    }
+    Ok(file)
+}
+
+/// Deletes the files of sessions that were not looked at for long.
+fn trim(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let dated = |entry: fs::DirEntry| {
+        let is_ours = entry.file_name().to_str().is_some_and(memory::is_file_name);
+        let modified = entry.metadata().ok()?.modified().ok()?;
+        is_ours.then(|| (modified, entry.path()))
+    };
+    let mut files: Vec<(SystemTime, PathBuf)> = entries.flatten().filter_map(dated).collect();
+    files.sort_unstable();
+    // The newest one was written just now.
+    let Some((now, _)) = files.last().cloned() else { return };
+    let superfluous = files.len().saturating_sub(MOST_SESSIONS);
+    for (number, (modified, path)) in files.iter().enumerate() {
+        if number < superfluous || now.duration_since(*modified).is_ok_and(|age| age > OLDEST) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::{Keeper, MOST_SESSIONS, OLDEST};
+    use crate::app::history::History;
+    use crate::app::news::Seen;
+    use crate::model::moment::Moment;
+    use crate::model::text::Text;
+    use crate::settings::memory::{Memory, Subject, Widths};
+
+    fn subject(name: &str) -> Option<Subject> {
+        Some(Subject { path: format!("/sessions/{name}.jsonl"), session: String::new() })
+    }
+
+    fn keeper(folder: &Path, name: &str) -> (Keeper, Memory) {
+        let mut keeper = Keeper::new(Some(folder.join("tv")));
+        let memory = keeper.recall(subject(name)).unwrap();
+        (keeper, memory)
+    }
+
+    fn mark(memory: &mut Memory, letter: char, key: &str) {
+        memory.marks.insert(letter, (Text::from(key), 0));
+    }
+
+    fn file_of(folder: &Path, name: &str) -> std::path::PathBuf {
+        folder.join("tv/sessions").join(subject(name).unwrap().file_name())
+    }
+
+    #[test]
+    fn two_at_once_keep_each_others_marks() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut one, mut of_one) = keeper(dir.path(), "s");
+        let (mut two, mut of_two) = keeper(dir.path(), "s");
+        mark(&mut of_one, 'a', "e1");
+        of_one.seen = Some(Seen { key: Text::from("e9"), at: Moment(1_700_000_000_000) });
+        mark(&mut of_two, 'b', "e2");
+        one.keep(of_one.clone()).unwrap();
+        let both = two.keep(of_two).unwrap();
+        assert_eq!(both.len(), 2);
+        // Who kept first does not bring back what the other one changed meanwhile.
+        let (mut three, mut of_three) = keeper(dir.path(), "s");
+        mark(&mut of_three, 'a', "e3");
+        three.keep(of_three).unwrap();
+        one.keep(of_one.clone()).unwrap();
+        let (_, kept) = keeper(dir.path(), "s");
+        assert_eq!(kept.marks.get(&'a').map(|(key, _)| key.as_str()), Some("e3"));
+        assert_eq!((kept.marks.len(), kept.seen), (2, of_one.seen));
+        assert_eq!(keeper(dir.path(), "other").1, Memory::default());
+        let mode = fs::metadata(dir.path().join("tv/sessions")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "what was read is nobody else's business");
+    }
+
+    #[test]
+    fn many_at_once_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for letter in 'a'..='h' {
+                let path = dir.path();
+                scope.spawn(move || {
+                    let (mut keeper, mut memory) = keeper(path, "s");
+                    mark(&mut memory, letter, "e1");
+                    keeper.keep(memory).unwrap();
+                });
+            }
+        });
+        assert_eq!(keeper(dir.path(), "s").1.marks.len(), 8);
+    }
+
+    #[test]
+    fn a_strange_file_is_told_and_left_alone_until_it_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut first, mut memory) = keeper(dir.path(), "s");
+        mark(&mut memory, 'a', "e1");
+        first.keep(memory.clone()).unwrap();
+        let path = file_of(dir.path(), "s");
+        for strange in ["{\"schema\": \"tv.state/9\"}", "half a fi", ""] {
+            fs::write(&path, strange).unwrap();
+            let mut keeper = Keeper::new(Some(dir.path().join("tv")));
+            let why = keeper.recall(subject("s")).unwrap_err();
+            assert!(why.contains("left as it is"), "{why}");
+            assert!(keeper.keep(memory.clone()).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), strange);
+        }
+        assert_eq!(first.forget(), Ok(true));
+        assert_eq!(first.forget(), Ok(false));
+        first.keep(memory.clone()).unwrap();
+        assert_eq!(keeper(dir.path(), "s").1.marks, memory.marks);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("tv"), "a file in its place").unwrap();
+        let mut keeper = Keeper::new(Some(dir.path().join("tv")));
+        let _ = keeper.recall(subject("s"));
+        assert!(keeper.keep(Memory::default()).is_err());
+        let mut nowhere = Keeper::new(None);
+        assert_eq!(nowhere.recall(subject("s")), Ok(Memory::default()));
+        assert!(nowhere.keep(Memory::default()).is_ok() && nowhere.habits().is_ok());
+    }
+
+    #[test]
+    fn old_files_go_and_foreign_ones_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("tv/sessions");
+        fs::create_dir_all(&folder).unwrap();
+        let now = fs::metadata(&folder).unwrap().modified().unwrap();
+        let write = |name: &str, age: Duration| {
+            let file = File::create(folder.join(name)).unwrap();
+            file.set_modified(now - age).unwrap();
+        };
+        for number in 0..MOST_SESSIONS + 20 {
+            write(&format!("{number:016x}.json"), Duration::from_secs(60 + number as u64));
+        }
+        write("ffffffffffffffff.json", OLDEST + Duration::from_secs(3_600));
+        write("notes.txt", OLDEST * 2);
+        let (mut keeper, memory) = keeper(dir.path(), "s");
+        keeper.keep(memory).unwrap();
+        let left = fs::read_dir(&folder).unwrap().count();
+        // The foreign one and the lock are not counted.
+        assert_eq!(left, MOST_SESSIONS + 2);
+        assert!(folder.join("notes.txt").exists() && file_of(dir.path(), "s").exists());
+        assert!(!folder.join("ffffffffffffffff.json").exists());
+    }
+
+    #[test]
+    fn typed_lines_of_several_programs_are_joined() {
+        let dir = tempfile::tempdir().unwrap();
+        let keeper = Keeper::new(Some(dir.path().join("tv")));
+        let (mut one, mut two) = (History::default(), History::default());
+        one.keep("herring");
+        two.keep("lantern");
+        let widths = Widths { outline: Some(40), inspector: None };
+        keeper.keep_habits((&one, &History::default()), widths).unwrap();
+        keeper.keep_habits((&two, &one), Widths::default()).unwrap();
+        let habits = keeper.habits().unwrap();
+        assert_eq!((habits.searches.len(), habits.filters), (2, vec!["herring".to_owned()]));
+        assert_eq!(habits.widths, widths);
+    }
+}

@@ -1,0 +1,81 @@
+//! Frames, and what they look like: colours, images, and what the terminal is asked for the sake of both.
+//!
+//! Invariant: nothing waits for an answer of the terminal.
+
+use super::answers::{self, Heard};
+use super::clock::now;
+use super::{Next, Viewer, look};
+use crate::app::arrange::arrange;
+use crate::render::picture::canvas::Choice;
+use crate::terminal::{self, Screen};
+use crate::ui;
+
+impl Viewer {
+    /// Asks the terminal what it is: after the first frame, so that nothing waits for an answer.
+    pub(super) fn ask(&mut self) -> anyhow::Result<()> {
+        if look::asks_for_background(&self.config) {
+            self.screen.tell(answers::BACKGROUND)?;
+        }
+        self.ask_for_graphics()
+    }
+
+    fn ask_for_graphics(&mut self) -> anyhow::Result<()> {
+        let questions = self.config.graphics.questions();
+        if !questions.is_empty() {
+            self.input.expect_answers();
+            self.screen.tell(&questions)?;
+        }
+        Ok(())
+    }
+
+    /// Shows images in another way.
+    pub(super) fn set_images(&mut self, choice: Choice) -> anyhow::Result<()> {
+        self.config.graphics.choice = choice;
+        self.set_canvas();
+        self.ask_for_graphics()
+    }
+
+    /// Paints a frame.
+    pub(super) fn draw(&mut self) -> anyhow::Result<()> {
+        self.state.now = now();
+        let effects = arrange(&mut self.state);
+        let (state, gallery) = (&self.state, &mut self.gallery);
+        let sent = gallery.send(&ui::pictures::in_sight(state));
+        if !sent.is_empty() {
+            terminal::owe(gallery.farewell());
+        }
+        self.screen.draw(&sent, |frame| {
+            ui::view(state, frame);
+            let placed = ui::pictures::place(state, frame.buffer_mut());
+            gallery.lay(&placed, frame.buffer_mut())
+        })?;
+        for effect in effects {
+            self.carry_out(effect)?;
+        }
+        Ok(())
+    }
+
+    /// Shows images as the terminal can, by all that is known of it now.
+    pub(super) fn set_canvas(&mut self) {
+        let canvas = self.config.graphics.canvas(&self.told, Screen::cell());
+        if canvas != self.state.theme.canvas {
+            self.state.theme.canvas = canvas;
+            self.state.look_changed();
+        }
+    }
+
+    /// Takes an answer of the terminal.
+    pub(super) fn hear(&mut self, heard: Option<Heard>) -> Next {
+        if let Some(heard) = heard {
+            self.told.take(&heard, Screen::cell());
+            self.set_canvas();
+        }
+        Next::Go
+    }
+
+    /// Makes the next frame paint everything, images included.
+    pub(super) fn repaint(&mut self) -> anyhow::Result<()> {
+        self.gallery.forget();
+        Ok(self.screen.forget()?)
+    }
+}

@@ -1,0 +1,286 @@
+//! What outlasts the program, as text: the marks and the end of each session, and the lines that were
+//! typed.
+//!
+//! Invariant: a text of another kind or of a newer version is refused as a whole, never read in part.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::history::History;
+use crate::app::marks::Marks;
+use crate::app::news::Seen;
+use crate::app::panes::Panes;
+use crate::model::entry::Piece;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+
+/// What a file of one session calls itself.
+const OF_SESSION: &str = "tv.state/1";
+/// What the file of everything else calls itself.
+const OF_READER: &str = "tv.reader/1";
+
+/// The session that something is kept of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Its file, folder or database, without links in it.
+    pub path: String,
+    /// Its name within that; empty if the file is the session.
+    pub session: String,
+}
+
+impl Subject {
+    /// The name of its file: the same in every run.
+    pub fn file_name(&self) -> String {
+        format!("{:016x}.json", Piece::of(&format!("{}#{}", self.path, self.session)).0)
+    }
+}
+
+/// Whether a name is that of a session's file.
+pub fn is_file_name(name: &str) -> bool {
+    let stem = name.strip_suffix(".json").unwrap_or_default();
+    stem.len() == 16 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// What is kept of a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// Marked items.
+    pub marks: Marks,
+    /// Its end when it was looked at.
+    pub seen: Option<Seen>,
+}
+
+impl Memory {
+    /// What another program kept meanwhile, with what this one changed since it read `before`.
+    pub fn onto(self, before: &Marks, theirs: Self) -> Self {
+        let mut marks = theirs.marks;
+        marks.extend(self.marks.into_iter().filter(|(letter, mark)| before.get(letter) != Some(mark)));
+        Self { marks, seen: self.seen.or(theirs.seen) }
+    }
+}
+
+/// What is kept of the reader's habits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// Searches that were typed, the newest last.
+    pub searches: Vec<String>,
+    /// Filters that were typed, the newest last.
+    pub filters: Vec<String>,
+    /// Columns of panes whose dividers were moved.
+    pub widths: Widths,
+}
+
+/// Columns of panes with their dividers; `None` leaves them to the size of the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Widths {
+    /// Of the outline.
+    #[serde(default)]
+    pub outline: Option<u16>,
+    /// Of the inspector.
+    #[serde(default)]
+    pub inspector: Option<u16>,
+}
+
+impl Widths {
+    /// As the panes are now.
+    pub fn of(panes: &Panes) -> Self {
+        Self { outline: panes.outline_width, inspector: panes.inspector_width }
+    }
+}
+
+impl Habits {
+    /// With the lines that were typed since, and the panes whose widths changed.
+    pub fn and(self, (searches, filters): (&History, &History), before: Widths, now: Widths) -> Self {
+        let later = |theirs, before: Option<u16>, now| if now == before { theirs } else { now };
+        let joined = |before: Vec<String>, fresh: &[String]| {
+            let mut history = History::of(before);
+            fresh.iter().for_each(|line| history.keep(line));
+            history.lines().to_vec()
+        };
+        Self {
+            searches: joined(self.searches, searches.fresh()),
+            filters: joined(self.filters, filters.fresh()),
+            widths: Widths {
+                outline: later(self.widths.outline, before.outline, now.outline),
+                inspector: later(self.widths.inspector, before.inspector, now.inspector),
+            },
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct SessionFile {
+    schema: String,
+    path: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    session: String,
+    #[serde(default)]
+    seen: Option<SeenFile>,
+    #[serde(default)]
+    marks: BTreeMap<char, MarkFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SeenFile {
+    entry: String,
+    at: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MarkFile {
+    entry: String,
+    block: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReaderFile {
+    schema: String,
+    #[serde(default)]
+    searches: Vec<String>,
+    #[serde(default)]
+    filters: Vec<String>,
+    #[serde(default)]
+    widths: Widths,
+}
+
+/// Reads what is kept of a session.
+pub fn session_of(text: &str, subject: &Subject) -> Result<Memory, String> {
+    let file: SessionFile = of_schema(text, OF_SESSION)?;
+    if (&file.path, &file.session) != (&subject.path, &subject.session) {
+        return Err("is of another session".to_owned());
+    }
+    let marks = file.marks.into_iter().filter(|(letter, _)| letter.is_alphanumeric());
+    let marks: HashMap<char, _> =
+        marks.map(|(letter, mark)| (letter, (Text::clean(&mark.entry), mark.block))).collect();
+    let seen =
+        file.seen.and_then(|seen| Some(Seen { key: Text::clean(&seen.entry), at: Moment::parse(&seen.at)? }));
+    Ok(Memory { marks, seen })
+}
+
+/// Writes what is kept of a session.
+pub fn session_text(memory: &Memory, subject: &Subject) -> String {
+    let mark = |(letter, (key, block)): (&char, &(Text, usize))| {
+        (*letter, MarkFile { entry: key.to_string(), block: *block })
+    };
+    let seen = memory.seen.as_ref();
+    text(&SessionFile {
+        schema: OF_SESSION.to_owned(),
+        path: subject.path.clone(),
+        session: subject.session.clone(),
+        seen: seen.map(|seen| SeenFile { entry: seen.key.to_string(), at: seen.at.to_rfc3339() }),
+        marks: memory.marks.iter().map(mark).collect(),
+    })
+}
+
+/// Reads what is kept of the reader's habits. What is typed by mistake does no harm on the screen.
+pub fn habits_of(text: &str) -> Result<Habits, String> {
+    let file: ReaderFile = of_schema(text, OF_READER)?;
+    let clean = |lines: Vec<String>| {
+        let lines = lines.iter().map(|line| Text::clean(line).replace(['\n', '\t'], " "));
+        lines.filter(|line| !line.trim().is_empty()).collect()
+    };
+    Ok(Habits { searches: clean(file.searches), filters: clean(file.filters), widths: file.widths })
+}
+
+/// Writes what is kept of the reader's habits.
+pub fn habits_text(habits: &Habits) -> String {
+    text(&ReaderFile {
+        schema: OF_READER.to_owned(),
+        searches: habits.searches.clone(),
+        filters: habits.filters.clone(),
+        widths: habits.widths,
+    })
+}
+
+fn of_schema<'t, T: Deserialize<'t>>(text: &'t str, wanted: &str) -> Result<T, String> {
+    #[derive(Deserialize)]
+    struct Named {
+        schema: String,
+    }
+    let stranger = |_: serde_json::Error| "is no file of tv".to_owned();
+    let named: Named = serde_json::from_str(text).map_err(stranger)?;
+    if named.schema != wanted {
+        return Err(format!("is {}, not {wanted}", Text::clean(&named.schema)));
+    }
+    serde_json::from_str(text).map_err(stranger)
+}
+
+fn text(file: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(file).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Habits, Memory, Subject, Widths, habits_of, habits_text, is_file_name, session_of, session_text,
+    };
+    use crate::app::history::History;
+    use crate::app::marks::Marks;
+    use crate::app::news::Seen;
+    use crate::model::moment::Moment;
+    use crate::model::text::Text;
+
+    fn subject() -> Subject {
+        Subject { path: "/a/b.jsonl".to_owned(), session: String::new() }
+    }
+
+    fn marks(of: &[(char, &str, usize)]) -> Marks {
+        of.iter().map(|(letter, key, block)| (*letter, (Text::from(*key), *block))).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let seen = Seen { key: Text::from("e7"), at: Moment(1_700_000_000_123) };
+        let memory = Memory { marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]), seen: Some(seen) };
+        let text = session_text(&memory, &subject());
+        assert_eq!(session_of(&text, &subject()), Ok(memory));
+        let widths = Widths { outline: Some(40), inspector: None };
+        let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()], widths };
+        assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
+    }
+
+    #[test]
+    fn what_is_strange_is_refused() {
+        let text = session_text(&Memory::default(), &subject());
+        let other = Subject { session: "s2".to_owned(), ..subject() };
+        assert_eq!(session_of(&text, &other), Err("is of another session".to_owned()));
+        let newer = text.replace("tv.state/1", "tv.state/2");
+        assert_eq!(session_of(&newer, &subject()), Err("is tv.state/2, not tv.state/1".to_owned()));
+        for broken in ["", "{", "[]", "{\"schema\": 1}", &text[..text.len() / 2]] {
+            assert_eq!(session_of(broken, &subject()), Err("is no file of tv".to_owned()), "{broken}");
+            assert!(habits_of(broken).is_err());
+        }
+        assert!(habits_of(&text).is_err());
+    }
+
+    #[test]
+    fn two_programs_do_not_destroy_each_others_marks() {
+        let before = marks(&[('a', "e1", 0), ('b', "e2", 0)]);
+        let mine = Memory { marks: marks(&[('a', "e1", 0), ('b', "e5", 0), ('c', "e3", 0)]), seen: None };
+        let seen = Some(Seen { key: Text::from("e7"), at: Moment(1) });
+        let theirs = Memory { marks: marks(&[('a', "e4", 0), ('d', "e6", 0)]), seen: seen.clone() };
+        let both = mine.onto(&before, theirs);
+        assert_eq!(both.marks, marks(&[('a', "e4", 0), ('b', "e5", 0), ('c', "e3", 0), ('d', "e6", 0)]));
+        assert_eq!(both.seen, seen);
+        let mut history = History::of(vec!["old".to_owned()]);
+        history.keep("new");
+        let widths = |outline, inspector| Widths { outline, inspector };
+        let searches = vec!["other".to_owned(), "new".to_owned()];
+        let theirs = Habits { searches, filters: Vec::new(), widths: widths(Some(30), Some(50)) };
+        let typed = (&history, &History::default());
+        let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
+        assert_eq!(both.searches, ["other", "new"]);
+        assert_eq!(both.widths, widths(Some(30), Some(60)), "what did not change here is as they left it");
+    }
+
+    #[test]
+    fn files_are_named_alike_in_every_run() {
+        assert_eq!(subject().file_name(), subject().file_name());
+        assert!(is_file_name(&subject().file_name()) && !is_file_name("config.json"));
+        let other = Subject { session: "s2".to_owned(), ..subject() };
+        assert_ne!(subject().file_name(), other.file_name());
+    }
+}

@@ -1,0 +1,112 @@
+//! Drawings over the half blocks of a frame, when all else is painted.
+//!
+//! The painter of the transcript leaves a mark in each cell of a drawing that is ready: which drawing, row
+//! and column, as the colour of an underline that is not drawn. Whatever is painted over the cell takes
+//! the mark away. What is left is placed at the end: cells that name their image, or rows that are
+//! written over the half blocks when the frame is out.
+//!
+//! Invariant: no mark is left in a buffer that went through [`place`].
+
+use std::num::NonZeroU16;
+use std::sync::Arc;
+
+use ratatui::buffer::{Buffer, Cell, CellDiffOption};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+use crate::app::mode::Mode;
+use crate::app::state::State;
+use crate::render::picture::canvas::Means;
+use crate::render::picture::drawing::Drawing;
+use crate::render::picture::{HALF_BLOCK, Tile, kitty};
+
+/// A row of a drawing that is to be written over its half blocks.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The drawing.
+    pub drawing: Arc<Drawing>,
+    /// Which row of it.
+    pub row: u16,
+    /// The cells of the drawing that are in sight, in one line.
+    pub area: Rect,
+    /// Whether those are all cells of the row.
+    pub is_whole: bool,
+}
+
+/// The drawings of the window, from the top; each once.
+pub fn in_sight(state: &State) -> Vec<Arc<Drawing>> {
+    let mut found: Vec<Arc<Drawing>> = Vec::new();
+    if matches!(state.mode, Mode::Picker) {
+        return found;
+    }
+    for tile in state.view.lines.iter().filter_map(|line| line.row()?.tile.as_ref()) {
+        if found.last().is_none_or(|last| last.id != tile.drawing.id)
+            && !found.iter().any(|known| known.id == tile.drawing.id)
+        {
+            found.push(Arc::clone(&tile.drawing));
+        }
+    }
+    found
+}
+
+/// Marks the cells of a row of a drawing; they begin where the half blocks do.
+pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buffer) {
+    let place = drawings.iter().position(|drawing| drawing.id == tile.drawing.id);
+    let (Some(place), Ok(row)) = (place.and_then(|place| u8::try_from(place).ok()), u8::try_from(tile.row))
+    else {
+        return;
+    };
+    let is_block =
+        |x: &u16| buffer.cell((*x, line.y)).is_some_and(|cell| cell.symbol().starts_with(HALF_BLOCK));
+    let Some(first) = (line.x..line.right()).find(is_block) else { return };
+    let columns = tile.drawing.shape.cells.0;
+    for (x, column) in (first..line.right()).zip(0..columns) {
+        if let (Some(cell), Ok(column)) = (buffer.cell_mut((x, line.y)), u8::try_from(column)) {
+            cell.underline_color = Color::Rgb(place, row, column);
+        }
+    }
+}
+
+/// Places the drawings of a painted frame: makes cells of those that are shown by cells, gives the others.
+pub fn place(state: &State, buffer: &mut Buffer) -> Vec<Placed> {
+    let drawings = in_sight(state);
+    let mut placed: Vec<Placed> = Vec::new();
+    if drawings.is_empty() {
+        return placed;
+    }
+    let area = buffer.area;
+    for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
+        let Some(cell) = buffer.cell_mut((x, y)) else { continue };
+        let Color::Rgb(number, row, column) = cell.underline_color else { continue };
+        cell.underline_color = Color::Reset;
+        let Some(drawing) = drawings.get(usize::from(number)) else { continue };
+        if drawing.shape.canvas.means == Means::Kitty {
+            name(drawing.id, row.into(), column.into(), cell);
+            continue;
+        }
+        let is_next = |last: &Placed| {
+            (last.drawing.id, last.row, last.area.y) == (drawing.id, row.into(), y) && last.area.right() == x
+        };
+        match placed.last_mut().filter(|last| is_next(last)) {
+            Some(last) => last.area.width += 1,
+            None => placed.push(Placed {
+                drawing: Arc::clone(drawing),
+                row: row.into(),
+                area: Rect { x, y, width: 1, height: 1 },
+                is_whole: false,
+            }),
+        }
+        if let Some(last) = placed.last_mut() {
+            last.is_whole = last.area.width == drawing.shape.cells.0;
+        }
+    }
+    placed
+}
+
+/// Makes a cell name the place of the image that it shows.
+fn name(id: u32, row: u16, column: u16, cell: &mut Cell) {
+    let Some(symbol) = kitty::symbol(id, row, column) else { return };
+    cell.set_symbol(&symbol).set_fg(Color::Indexed(kitty::colour(id))).set_bg(Color::Reset);
+    cell.modifier = Modifier::empty();
+    cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
+}

@@ -1,0 +1,479 @@
+//! The inspector and the time strip: what they tell, what the keys do there, and what they cost.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tv::app::action::{Action, What};
+use tv::app::effect::Effect;
+use tv::app::inspector::Tab;
+use tv::app::panes::{self, Pane, divide};
+use tv::app::update::act;
+use tv::ingest::{self, Target};
+use tv::model::body::Tree;
+use tv::model::edit::{Batch, Edit};
+use tv::model::entry::{Block, BlockKind, Piece, Role};
+use tv::model::moment::Moment;
+use tv::model::text::Text;
+use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use tv::render::theme::Theme;
+
+use crate::corpus;
+use crate::stage::{Stage, demo};
+
+const WIDE: (u16, u16) = (200, 60);
+const START: i64 = 1_700_000_000_000;
+
+// === sessions made by hand ===
+
+fn at(seconds: i64) -> Option<Moment> {
+    Some(Moment(START + seconds * 1_000))
+}
+
+fn entry(key: &str, role: Role, seconds: i64, kinds: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
+    let mut batch = Batch::default();
+    let kinds = kinds(&mut batch);
+    let mut entry = batch.new_entry(Text::from(key), role, at(seconds));
+    entry.marks.prompt = role == Role::User;
+    let block = |(n, kind): (usize, BlockKind)| Block { piece: Piece(n as u64), kind };
+    entry.blocks = kinds.into_iter().enumerate().map(block).collect();
+    Edit::Entry(Box::new(entry))
+}
+
+fn prompt(key: &str, seconds: i64) -> Edit {
+    entry(key, Role::User, seconds, |batch| vec![BlockKind::Text(batch.prose("please go on"))])
+}
+
+fn answer(key: &str, seconds: i64) -> Edit {
+    entry(key, Role::Assistant, seconds, |batch| vec![BlockKind::Text(batch.prose("as you wish"))])
+}
+
+/// A message with calls: id, tool, command.
+fn calls(key: &str, seconds: i64, calls: &[(&str, &str, &str)]) -> Edit {
+    entry(key, Role::Assistant, seconds, |batch| {
+        let call = |(id, name, command): &(&str, &str, &str)| {
+            let tree = Tree::Map(vec![
+                (Text::from("command"), Tree::Text(Text::from(*command))),
+                (Text::from("timeout_ms"), Tree::Number(Text::from("120000"))),
+            ]);
+            BlockKind::Call(Box::new(ToolCall {
+                key: Text::from(*id),
+                name: Text::from(*name),
+                kind: ToolKind::Run,
+                headline: Text::stub(command, 60),
+                input: batch.tree(&Text::stub(command, 60), command.len(), || tree),
+                state: ToolState::Pending,
+                started: at(seconds),
+                lane: None,
+            }))
+        };
+        calls.iter().map(call).collect()
+    })
+}
+
+fn result(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
+    let mut batch = Batch::default();
+    let result = ToolResult {
+        tool: None,
+        key: Text::from(format!("result of {call}").as_str()),
+        body: batch.output(text),
+        patch: None,
+        images: Vec::new(),
+        verdict,
+        facts: Text::from(if verdict == Verdict::Failed { "exit 101" } else { "" }),
+        duration_ms: None,
+        at: at(seconds),
+    };
+    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
+}
+
+/// Three runs of the same command, of which the last one runs beside a search.
+fn looping(size: (u16, u16)) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.add([
+        prompt("p", 0),
+        calls("m1", 2, &[("a", "bash", "cargo test watch")]),
+        result("a", 42, "failed", Verdict::Failed),
+        calls("m2", 50, &[("b", "bash", "cargo test watch")]),
+        result("b", 91, "failed", Verdict::Failed),
+        calls("m3", 100, &[("c", "bash", "cargo test watch"), ("d", "grep", "sleep")]),
+        result("d", 101, "3 hits", Verdict::Done),
+        result("c", 141, "one\ntwo\n\nfour", Verdict::Failed),
+        answer("m4", 150),
+        prompt("q", 1_000),
+        answer("m5", 1_004),
+    ]);
+    stage
+}
+
+/// The rows of the inspector that are in sight, and the tabs above them.
+fn pane(stage: &Stage) -> Vec<String> {
+    let area = divide(&stage.state).inspector;
+    let buffer = stage.buffer();
+    let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect()
+}
+
+fn row<'a>(rows: &'a [String], name: &str) -> &'a str {
+    let found = rows.iter().find(|row| row.trim_start_matches(['▌', '▸', ' ']).starts_with(name));
+    found.unwrap_or_else(|| panic!("no row {name} in {rows:#?}"))
+}
+
+/// Focuses a call by walking there, and lets the cursor rest.
+fn on_call(stage: &mut Stage, number: usize) {
+    stage.press("g");
+    for _ in 0..number {
+        stage.press("] t");
+    }
+    stage.rest();
+}
+
+// === what it tells ===
+
+#[test]
+fn a_call_is_told_with_its_result_and_its_like() {
+    let mut stage = looping(WIDE);
+    on_call(&mut stage, 3);
+    let rows = pane(&stage);
+    assert!(rows[0].contains("[1 call+result]") && rows[0].contains("6 why"), "{}", rows[0]);
+    assert!(rows[1].contains("bash · c · call 3 of 4"), "{}", rows[1]);
+    assert!(row(&rows, "called").contains("entry 4"), "{rows:#?}");
+    assert!(row(&rows, "took").contains("41.0s"), "{rows:#?}");
+    assert!(row(&rows, "overlaps").contains("#4 grep") && row(&rows, "overlaps").contains("1.0s"));
+    assert!(row(&rows, "verdict").contains("✗ failed  exit 101"));
+    assert!(row(&rows, "command").contains("cargo test watch"));
+    assert!(row(&rows, "timeout_ms").contains("120000"));
+    assert!(row(&rows, "4").contains("four"), "lines have their own numbers: {rows:#?}");
+    assert!(row(&rows, "SAME CALL BEFORE").contains("2 with identical arguments"));
+    let earlier: Vec<&String> =
+        rows.iter().filter(|row| row.contains("#2 bash") || row.contains("#1 bash")).collect();
+    assert!(earlier.len() == 2 && earlier[0].contains("#2") && earlier[0].contains("exit 101"), "{rows:#?}");
+    on_call(&mut stage, 1);
+    assert!(
+        !pane(&stage).iter().any(|row| row.contains("SAME CALL BEFORE")),
+        "nothing came before the first"
+    );
+}
+
+#[test]
+fn a_result_that_comes_late_changes_what_is_told() {
+    let mut stage = Stage::made(WIDE);
+    stage.add([prompt("p", 0), calls("m", 2, &[("a", "bash", "make")])]);
+    on_call(&mut stage, 1);
+    assert!(row(&pane(&stage), "verdict").contains("no result"), "{:#?}", pane(&stage));
+    stage.add([result("a", 12, "made", Verdict::Done)]);
+    let rows = pane(&stage);
+    assert!(row(&rows, "verdict").contains("✓ done") && row(&rows, "took").contains("10.0s"), "{rows:#?}");
+    assert!(row(&rows, "1").contains("made"));
+}
+
+#[test]
+fn every_tab_tells_its_own() {
+    let mut stage = looping(WIDE);
+    on_call(&mut stage, 3);
+    stage.press("tab 5");
+    let rows = pane(&stage);
+    assert!(row(&rows, "p95").contains("41.0s"), "{rows:#?}");
+    assert!(row(&rows, "rank").contains("none took longer"));
+    assert!(row(&rows, "AT THE SAME TIME").contains("1 call"));
+    assert!(row(&rows, "TURN 1").ends_with("2m30s"), "{rows:#?}");
+    assert!(row(&rows, "tools").contains("2m02s") && row(&rows, "tools").contains("81%"), "{rows:#?}");
+    assert!(rows.iter().any(|row| row.trim_start().starts_with("waiting")), "the session waited");
+    stage.press("6");
+    let rows = pane(&stage);
+    assert!(row(&rows, "id").contains("c belongs to this call alone"), "{rows:#?}");
+    assert!(row(&rows, "recorded").contains("! the agent recorded an error"));
+    stage.press("3");
+    assert!(pane(&stage)[1].contains("no change to a file"));
+    stage.press("4");
+    assert!(pane(&stage).join(" ").contains("no request up to here records its tokens"));
+}
+
+#[test]
+fn raw_records_mark_what_was_taken() {
+    let mut stage = Stage::open(&demo(), WIDE, Theme::dark());
+    stage.press("g ] t").rest().press("tab 2");
+    let rows = pane(&stage);
+    let taken: Vec<&String> = rows.iter().filter(|row| row.trim_start().starts_with('•')).collect();
+    assert!(taken.iter().any(|row| row.contains("name:") && row.contains("Bash")), "{rows:#?}");
+    assert!(taken.iter().any(|row| row.contains("model:")), "{rows:#?}");
+    assert!(rows.iter().any(|row| row.trim_start().starts_with("type:")), "{rows:#?}");
+}
+
+// === what the keys do ===
+
+#[test]
+fn it_follows_when_the_cursor_rests() {
+    let mut stage = looping(WIDE);
+    on_call(&mut stage, 1);
+    assert!(pane(&stage)[1].contains("call 1 of 4"));
+    stage.press("] t");
+    assert!(pane(&stage)[1].contains("call 1 of 4"), "not while the reader moves");
+    assert!(stage.state.rests_for().is_some(), "the runtime is told to look again");
+    stage.rest();
+    assert!(pane(&stage)[1].contains("call 2 of 4"));
+    assert_eq!(stage.state.rests_for(), None);
+}
+
+#[test]
+fn its_keys_are_its_own_only_while_it_has_them() {
+    let mut stage = looping(WIDE);
+    on_call(&mut stage, 3);
+    let focus = stage.state.view.focus;
+    stage.press("tab");
+    while panes::focused(&stage.state) != Pane::Inspector {
+        stage.press("tab");
+    }
+    stage.press("j j k");
+    assert_eq!((stage.state.view.focus, stage.state.inspector.at), (focus, 1));
+    stage.press("l l");
+    assert_eq!(stage.state.inspector.tab, Tab::Diff);
+    stage.press("h h h h");
+    assert_eq!(stage.state.inspector.tab, Tab::Item);
+    stage.press("6 5");
+    assert_eq!((stage.state.inspector.tab, stage.state.count), (Tab::Timing, None));
+    stage.press("esc");
+    assert_eq!(panes::focused(&stage.state), Pane::Transcript);
+    stage.press("2 k");
+    assert_ne!(stage.state.view.focus, focus);
+}
+
+#[test]
+fn enter_goes_where_a_row_leads_and_back_again() {
+    let mut stage = looping(WIDE);
+    on_call(&mut stage, 3);
+    let here = stage.state.view.focus;
+    stage.press("tab");
+    let rows = &stage.state.inspector.rows;
+    let place = rows.iter().position(|fact| fact.line.to_string().contains("#1 bash")).unwrap();
+    for _ in 0..place {
+        stage.press("j");
+    }
+    stage.press("enter").rest();
+    assert_eq!(panes::focused(&stage.state), Pane::Transcript);
+    assert!(pane(&stage)[1].contains("call 1 of 4"), "{:#?}", pane(&stage));
+    stage.press("' '");
+    assert_eq!(stage.state.view.focus, here);
+}
+
+#[test]
+fn what_is_copied_is_the_whole_value() {
+    let command = format!("echo {}", "much ".repeat(200));
+    let mut stage = Stage::made(WIDE);
+    stage.add([
+        prompt("p", 0),
+        calls("m", 2, &[("a", "bash", &command)]),
+        result("a", 3, "out\nput", Verdict::Done),
+    ]);
+    on_call(&mut stage, 1);
+    stage.press("tab");
+    let mut copy = |wanted: &str| {
+        let rows = &stage.state.inspector.rows;
+        stage.state.inspector.at =
+            rows.iter().position(|fact| fact.line.to_string().contains(wanted)).unwrap();
+        stage.asked.clear();
+        stage.press("y y");
+        match stage.asked.first() {
+            Some(Effect::Copy(text)) => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(copy("much much"), command);
+    assert_eq!(copy("  put"), "out\nput");
+    assert_eq!(copy("verdict"), "verdict   ✓ done");
+    // The transcript's own key is as it was.
+    stage.press("esc");
+    let effects = act(&mut stage.state, Action::Copy(What::Command), 1);
+    assert!(matches!(effects.first(), Some(Effect::Copy(text)) if *text == command));
+}
+
+#[test]
+fn on_small_screens_it_lies_over_the_text() {
+    let mut stage = looping((80, 24));
+    on_call(&mut stage, 3);
+    assert_eq!(divide(&stage.state).inspector.width, 0);
+    stage.press("i");
+    assert!(pane(&stage)[1].contains("call 3 of 4"), "{:#?}", pane(&stage));
+    assert_eq!(panes::focused(&stage.state), Pane::Inspector);
+    stage.press("5");
+    assert!(pane(&stage).iter().any(|row| row.contains("p95")));
+    stage.press("esc");
+    assert_eq!(divide(&stage.state).inspector.width, 0);
+}
+
+#[test]
+fn a_palette_name_opens_a_tab() {
+    let mut stage = looping((80, 24));
+    on_call(&mut stage, 3);
+    stage.press(":").type_in("inspect-why").press("enter");
+    assert_eq!(stage.state.inspector.tab, Tab::Why);
+    assert!(pane(&stage).iter().any(|row| row.contains("belongs to this call alone")));
+}
+
+// === what it costs ===
+
+#[test]
+fn only_rows_in_sight_are_made() {
+    let mut stage = Stage::made(WIDE);
+    let output = "a line of output\n".repeat(100_000);
+    stage.add([
+        prompt("p", 0),
+        calls("m", 2, &[("a", "bash", "yes")]),
+        result("a", 3, &output, Verdict::Done),
+    ]);
+    on_call(&mut stage, 1);
+    let made = |stage: &Stage| stage.state.inspector.rows.len();
+    assert!(made(&stage) <= 2 * usize::from(WIDE.1), "{} rows", made(&stage));
+    stage.press("tab space space");
+    assert!(made(&stage) <= 8 * usize::from(WIDE.1), "{} rows", made(&stage));
+    assert!(stage.state.inspector.top > 50);
+    stage.press("G");
+    assert_eq!(made(&stage), 20_000, "what is beyond is in the file");
+    stage.press("g");
+    assert_eq!((stage.state.inspector.top, stage.state.inspector.at), (0, 0));
+}
+
+#[test]
+fn a_long_session_costs_no_more_for_a_key() {
+    const CALLS: usize = 30_000;
+    let mut stage = Stage::made(WIDE);
+    let mut edits = vec![prompt("p", 0)];
+    for n in 0..CALLS {
+        let seconds = i64::try_from(n).unwrap() * 3;
+        let (key, id) = (format!("m{n}"), format!("c{n}"));
+        edits.push(calls(&key, seconds, &[(&id, "bash", "cargo test watch")]));
+        edits.push(result(&id, seconds + 2, "failed", Verdict::Failed));
+    }
+    stage.add(edits);
+    while stage.state.is_unfinished() {
+        stage.arrange();
+    }
+    assert_eq!(stage.state.evidence.calls.count(), CALLS);
+    stage.press("5 0 %").rest();
+    let began = Instant::now();
+    for _ in 0..40 {
+        stage.press("k").rest();
+    }
+    // Unoptimized builds included; a pass over all calls would take many times as long.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(
+        pane(&stage).iter().any(|row| row.contains("at least 16 with identical arguments")),
+        "{:#?}",
+        pane(&stage)
+    );
+}
+
+// === the strip ===
+
+fn strip(stage: &Stage) -> String {
+    stage.line(divide(&stage.state).strip.y)
+}
+
+#[test]
+fn the_strip_tells_whose_time_the_turn_was() {
+    let mut stage = looping((120, 40));
+    on_call(&mut stage, 3);
+    let line = strip(&stage);
+    assert!(line.starts_with(" time "), "{line}");
+    assert!(line.contains("bash") && line.contains('✗'), "{line}");
+    assert!(line.ends_with("turn 1 2m30s  1 col = 2s"), "{line}");
+    let cursor = |line: &str| line.chars().position(|c| c == '┃').unwrap();
+    let third = cursor(&line);
+    on_call(&mut stage, 1);
+    assert!(cursor(&strip(&stage)) < third);
+    stage.press("G");
+    assert!(strip(&stage).contains("turn 2 4.0s"), "{}", strip(&stage));
+    stage.resize(120, 29);
+    assert_eq!(divide(&stage.state).strip.height, 0, "small screens have better uses for a line");
+}
+
+#[test]
+fn the_strip_and_the_inspector_draw_in_ascii() {
+    let mut stage = looping(WIDE);
+    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.look_changed();
+    on_call(&mut stage, 3);
+    stage.press("tab");
+    for tab in ["1", "2", "3", "4", "5", "6"] {
+        stage.press(tab);
+        let area = divide(&stage.state).inspector;
+        assert!(strip(&stage).is_ascii(), "{}", strip(&stage));
+        assert!(area.width > 0 && pane(&stage).iter().all(|row| row.is_ascii()), "{:#?}", pane(&stage));
+    }
+}
+
+#[test]
+fn a_session_without_times_says_so() {
+    let mut stage = Stage::made((120, 40));
+    let mut edit = prompt("p", 0);
+    if let Edit::Entry(entry) = &mut edit {
+        entry.at = None;
+    }
+    stage.add([edit]);
+    assert!(strip(&stage).contains("no times to tell"), "{}", strip(&stage));
+}
+
+// === pictures and real files ===
+
+#[test]
+fn pictures() {
+    let mut stage = Stage::open(&demo(), WIDE, Theme::dark());
+    stage.press("g ] t").rest();
+    insta::assert_snapshot!("inspector-item-200x60", stage.picture());
+    for (key, name) in [("2", "raw"), ("4", "context"), ("5", "timing"), ("6", "why")] {
+        stage.press("tab").press(key);
+        insta::assert_snapshot!(format!("inspector-{name}-200x60"), stage.picture());
+        stage.press("esc");
+    }
+    let mut stage = Stage::open(&demo(), (80, 24), Theme::dark());
+    stage.press("g ] t i");
+    insta::assert_snapshot!("inspector-80x24", stage.picture());
+}
+
+/// Items of a session whose tabs are all made.
+const ITEMS: usize = 12;
+/// All sessions together must not take longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Larger files are for the benchmarks.
+const LARGEST: u64 = 2 << 20;
+
+#[test]
+fn real_sessions_fit_into_the_pane() {
+    let Some(folder) = corpus::folder() else { return };
+    let started = Instant::now();
+    let (mut sessions, mut rows) = (0, 0);
+    for path in corpus::files(&folder) {
+        let is_small = path.metadata().is_ok_and(|facts| facts.len() <= LARGEST);
+        if !is_small || ingest::open(&Target { path: path.clone(), session: None }).is_err() {
+            continue;
+        }
+        if started.elapsed() > PATIENCE {
+            corpus::say(&format!("stopped after {sessions} sessions: time is up"));
+            break;
+        }
+        sessions += 1;
+        rows += inspect(&path);
+    }
+    assert!(sessions > 30 && rows > 1_000, "{sessions} sessions, {rows} rows");
+}
+
+fn inspect(path: &Path) -> usize {
+    let mut stage = Stage::open(path, WIDE, Theme::dark());
+    let mut rows = 0;
+    for _ in 0..ITEMS {
+        stage.press("k k k").rest();
+        for tab in Tab::ALL.into_iter().filter(|tab| *tab != Tab::Raw) {
+            act(&mut stage.state, Action::Inspect(tab), 1);
+            stage.arrange();
+            let room = usize::from(divide(&stage.state).inspector.width) - 2;
+            for fact in &stage.state.inspector.rows {
+                let text = fact.line.to_string();
+                assert!(fact.line.width() <= room, "{}: {text}", path.display());
+                assert!(!text.chars().any(char::is_control), "{}: {text}", path.display());
+                rows += 1;
+            }
+        }
+        let line = strip(&stage);
+        assert!(line.starts_with(" time "), "{}: {line}", path.display());
+    }
+    rows
+}

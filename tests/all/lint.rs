@@ -1,0 +1,208 @@
+//! The lint: every rule finds what it is for and nothing that looks alike; what `tv check` writes; the
+//! list in the viewer.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tv::analysis::lint::{Findings, Severity, rules, word};
+use tv::analysis::pairing;
+use tv::app::mode::Mode;
+use tv::ingest::Target;
+use tv::render::theme::Theme;
+
+use crate::corpus;
+use crate::fixtures::{children, read, root};
+use crate::stage::Stage;
+
+fn folder() -> PathBuf {
+    root().join("lint")
+}
+
+/// Sessions of a rule whose name begins so.
+fn sessions(rule: &str, begin: &str) -> Vec<PathBuf> {
+    let named = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(begin);
+    children(&folder().join(rule)).into_iter().filter(named).collect()
+}
+
+fn found_in(path: &Path) -> Vec<(&'static str, Severity)> {
+    let telling = read(&Target { path: path.to_owned(), session: None });
+    Findings::of(&telling.transcript).iter().map(|found| (found.rule.id, found.severity)).collect()
+}
+
+#[test]
+fn every_rule_finds_its_flaw_and_nothing_that_looks_alike() {
+    for rule in rules() {
+        let (bad, good) = (sessions(rule.id, "bad"), sessions(rule.id, "good"));
+        assert!(
+            !bad.is_empty() && !good.is_empty(),
+            "{} lacks a session that it finds, or that it must not",
+            rule.id
+        );
+        for path in &bad {
+            let found = found_in(path);
+            assert!(found.contains(&(rule.id, rule.severity)), "{}: {found:?}", path.display());
+        }
+        for path in &good {
+            assert_eq!(found_in(path), [], "{}", path.display());
+        }
+    }
+    let known: BTreeSet<&str> = rules().map(|rule| rule.id).collect();
+    assert_eq!(known.len(), rules().count(), "two rules have one name");
+    for path in children(&folder()).iter().filter(|path| path.is_dir()) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(known.contains(&*name), "{name} is no rule");
+    }
+}
+
+#[test]
+fn the_readme_has_the_rules() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    for rule in rules() {
+        let row = format!("| `{}` | {} | {} |", rule.id, word(rule.severity), rule.what);
+        assert!(readme.contains(&row), "README.md lacks the row {row}");
+    }
+}
+
+fn check(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+    command.arg("check").args(arguments).stdin(Stdio::null()).current_dir(folder()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn lines_lead_an_editor_to_the_id() {
+    let output = check(&["duplicate-result/bad.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout);
+    let mut lines = told.lines();
+    let place = lines.next().unwrap();
+    let expected = "duplicate-result/bad.jsonl:5:141: error[duplicate-result]: a further result of bash \
+                    (toolu_01Qz4vK1mB7nR2sT8wX3yA1); Anthropic answers 400: each tool_use must have a single result. \
+                    Found multiple `tool_result` blocks with id: toolu_01Qz4vK1mB7nR2sT8wX3yA1";
+    assert_eq!(place, expected);
+    assert_eq!(lines.next(), Some("1 error in 1 session"));
+    let file = std::fs::read_to_string(folder().join("duplicate-result/bad.jsonl")).unwrap();
+    assert!(file.lines().nth(4).unwrap()[140..].starts_with("toolu_01Qz4vK1mB7nR2sT8wX3yA1"));
+}
+
+#[test]
+fn the_exit_code_tells_whether_an_error_was_found() {
+    assert_eq!(check(&["orphan-call/good.jsonl"]).status.code(), Some(0));
+    assert_eq!(check(&["name-mismatch/bad.jsonl"]).status.code(), Some(0), "a warning is no error");
+    assert_eq!(check(&["name-mismatch/bad.jsonl", "orphan-call/bad.jsonl"]).status.code(), Some(1));
+    assert_eq!(check(&["orphan-call/bad.jsonl", "missing.jsonl"]).status.code(), Some(2));
+    assert_eq!(check(&[]).status.code(), Some(2));
+    let rules_listed = check(&["--rules"]);
+    assert_eq!(rules_listed.status.code(), Some(0));
+    assert_eq!(text(&rules_listed.stdout).lines().count(), rules().count());
+}
+
+#[test]
+fn what_is_less_than_asked_for_is_only_counted() {
+    let told = text(&check(&["empty-result/bad.jsonl"]).stdout);
+    assert_eq!(told, "1 note (not shown) in 1 session\n");
+    let told = text(&check(&["--severity", "info", "empty-result/bad.jsonl"]).stdout);
+    assert!(told.starts_with("empty-result/bad.jsonl:4:141: note[empty-result]: "), "{told}");
+    let hidden = check(&["--severity", "error", "--json", "name-mismatch/bad.jsonl"]);
+    assert!(hidden.stdout.is_empty());
+}
+
+#[test]
+fn json_has_a_finding_a_line() {
+    let told = text(&check(&["--json", "partial-batch/bad.jsonl"]).stdout);
+    let findings: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(findings.len(), 2);
+    for finding in &findings {
+        assert_eq!(finding["schema"], "tv.check/1");
+        assert_eq!(finding["path"], "partial-batch/bad.jsonl");
+        assert_eq!((&finding["entry"], &finding["line"]), (&Value::from(2), &Value::from(3)));
+        assert_eq!(finding["call_id"], "toolu_01Qz4vK1mB7nR2sT8wX3yB2");
+        assert!(finding["byte"].as_u64().unwrap() > 0);
+        assert!(!finding["message"].as_str().unwrap().is_empty());
+        assert!(finding["consequence"].as_str().unwrap().starts_with("Anthropic answers 400: "));
+    }
+    assert_eq!((&findings[0]["rule"], &findings[0]["severity"]), (&"orphan-call".into(), &"error".into()));
+    assert_eq!(
+        (&findings[1]["rule"], &findings[1]["severity"]),
+        (&"partial-batch".into(), &"warning".into())
+    );
+}
+
+#[test]
+fn sarif_names_its_rules_and_places() {
+    let output = check(&["--sarif", "partial-batch/bad.jsonl", "empty-id/bad.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["version"], "2.1.0");
+    let run = &document["runs"][0];
+    let listed = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(listed.len(), rules().count());
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 3);
+    for result in results {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(listed[index]["id"], result["ruleId"]);
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        let place = &result["locations"][0]["physicalLocation"];
+        assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("/bad.jsonl"));
+        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
+        assert!(place["region"]["byteLength"].as_u64().unwrap() >= 1);
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn no_session_has_orphans_that_the_figures_do_not_have() {
+    let Some(corpus) = corpus::folder() else { return };
+    let formats = ["claude-code", "claude-stream-json", "pi", "openclaw", "cline", "opencode", "roo-code"];
+    let mut checked = 0;
+    for path in formats.iter().flat_map(|name| corpus::files(&corpus.join(name))) {
+        if path.extension().is_some_and(|ending| ending == "db" || ending == "sqlite" || ending == "lock") {
+            continue;
+        }
+        let Ok(session) = tv::ingest::open(&Target { path: path.clone(), session: None }) else { continue };
+        let mut batches = Vec::new();
+        session.read_whole(true, &mut |feed| {
+            if let tv::model::edit::Feed::Batch { stage: tv::model::edit::Stage::Whole, batch } = feed {
+                batches.push(*batch);
+            }
+        });
+        let transcript = crate::fixtures::tell(batches);
+        let counts = pairing::count(&transcript);
+        let findings = Findings::of(&transcript);
+        let of = |rule: &str| findings.iter().filter(|found| found.rule.id == rule).count() as u64;
+        assert_eq!(of("orphan-result"), counts.orphan_results, "{}", path.display());
+        assert!(of("orphan-call") <= counts.orphan_calls + counts.pending, "{}", path.display());
+        checked += 1;
+    }
+    assert!(checked > 50, "{checked} sessions");
+}
+
+#[test]
+fn the_list_of_checks_leads_to_what_was_found() {
+    let path = folder().join("partial-batch/bad.jsonl");
+    let mut stage = Stage::open(&path, (100, 24), Theme::dark());
+    stage.press("!");
+    insta::assert_snapshot!("checks", stage.picture());
+    stage.press("G enter");
+    assert!(matches!(stage.state.mode, Mode::Normal));
+    let focus = stage.state.view.focus.unwrap();
+    let found = stage.state.findings.iter().next().unwrap();
+    assert_eq!((focus.entry, focus.block), (found.entry, found.block));
+    stage.press("! !");
+    assert!(matches!(stage.state.mode, Mode::Normal), "the key that opens the list closes it");
+}
+
+#[test]
+fn a_session_without_flaws_has_an_empty_list() {
+    let mut stage = Stage::open(&folder().join("orphan-call/good.jsonl"), (80, 24), Theme::dark());
+    stage.press("!");
+    assert!(stage.picture().contains("Nothing found"), "{}", stage.picture());
+    stage.press("j k enter");
+    assert!(matches!(stage.state.mode, Mode::Normal));
+}

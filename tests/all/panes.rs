@@ -1,0 +1,284 @@
+//! Panes: where they are at any size, which one has the keys, and that none of that moves what is read.
+
+use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::sample::select;
+use ratatui::layout::Rect;
+use tv::app::panes::{Frame, Pane, Panes, divide, focused};
+use tv::app::viewport::focus_of;
+use tv::render::theme::Theme;
+
+use crate::stage::{Stage, demo, fixture};
+
+fn stage(columns: u16, lines: u16) -> Stage {
+    Stage::open(&demo(), (columns, lines), Theme::dark())
+}
+
+fn areas(frame: &Frame) -> Vec<Rect> {
+    let inspector = if frame.is_pushed { Rect::default() } else { frame.inspector };
+    let parts = [
+        frame.header,
+        frame.outline,
+        frame.outline_divider,
+        frame.transcript,
+        frame.spine,
+        frame.inspector_divider,
+        inspector,
+        frame.pill,
+        frame.strip,
+        frame.status,
+        frame.hints,
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+#[test]
+fn panes_come_with_the_width() {
+    let shown = |columns, lines| {
+        let frame = divide(&stage(columns, lines).state);
+        (frame.outline.width, frame.text(), frame.inspector.width, frame.strip.height)
+    };
+    assert_eq!(shown(80, 24), (0, 74, 0, 0));
+    assert_eq!(shown(99, 29), (0, 93, 0, 0));
+    assert_eq!(shown(100, 30), (31, 62, 0, 1));
+    assert_eq!(shown(120, 40), (31, 82, 0, 1));
+    assert_eq!(shown(160, 40), (31, 78, 43, 1));
+    assert_eq!(shown(200, 60), (32, 100, 60, 1));
+    assert_eq!(shown(400, 100), (59, 100, 233, 1));
+}
+
+#[test]
+fn the_inspector_lies_over_the_text_where_there_is_no_room_beside_it() {
+    let mut stage = stage(80, 24);
+    stage.press("g } i");
+    let frame = divide(&stage.state);
+    assert!(frame.is_pushed && frame.inspector.width == 80, "{frame:?}");
+    assert_eq!(focused(&stage.state), Pane::Inspector);
+    let before = stage.window();
+    stage.press("esc");
+    assert!(!divide(&stage.state).is_pushed && focused(&stage.state) == Pane::Transcript);
+    assert_eq!(stage.window(), before, "what lies under it has not moved");
+    stage.press("i q");
+    assert!(!divide(&stage.state).is_pushed && stage.asked.is_empty(), "q closes it and does not quit");
+    stage.press("i i");
+    assert!(!divide(&stage.state).is_pushed);
+}
+
+#[test]
+fn tab_gives_the_keys_to_what_is_shown() {
+    let mut stage = stage(200, 60);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        stage.press("tab");
+        seen.push(focused(&stage.state));
+    }
+    assert_eq!(seen, [Pane::Inspector, Pane::Outline, Pane::Transcript]);
+    stage.press("shift-tab");
+    assert_eq!(focused(&stage.state), Pane::Outline);
+    stage.press("I");
+    assert_eq!(focused(&stage.state), Pane::Transcript, "what is hidden has no keys");
+    stage.press("i tab");
+    assert_eq!(focused(&stage.state), Pane::Transcript);
+    assert!(stage.status().contains("nothing else is shown"), "{}", stage.status());
+}
+
+#[test]
+fn dividers_move_with_the_pane_that_has_the_keys() {
+    let mut stage = stage(200, 60);
+    let widths = |stage: &Stage| {
+        let frame = divide(&stage.state);
+        (frame.outline.width, frame.inspector.width)
+    };
+    let (outline, inspector) = widths(&stage);
+    stage.press("ctrl-left");
+    assert_eq!(widths(&stage), (outline, inspector + 2), "of the text the right one");
+    stage.press("tab ctrl-right ctrl-right");
+    assert_eq!(widths(&stage), (outline, inspector - 2));
+    stage.press("tab 5 ctrl-right");
+    assert_eq!(widths(&stage), (outline + 10, inspector - 2));
+    stage.press("9 9 ctrl-left");
+    assert_eq!(widths(&stage).0, 15, "no pane is narrower");
+    let kept = stage.state.panes;
+    stage.resize(80, 24);
+    stage.resize(200, 60);
+    assert_eq!((widths(&stage), stage.state.panes), ((15, inspector - 2), kept));
+}
+
+/// Titles of the rows of the outline that are in sight, with the one under the cursor.
+fn rows(stage: &Stage) -> (Vec<String>, Option<String>) {
+    let sections = &stage.state.outline.sections;
+    let titles = sections.iter().flat_map(|section| &section.rows).map(|row| row.title.clone()).collect();
+    let cursor = sections.iter().find_map(|section| Some(section.rows.get(section.cursor?)?.title.clone()));
+    (titles, cursor)
+}
+
+#[test]
+fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
+    let mut stage = stage(120, 60);
+    stage.press("g tab");
+    assert_eq!(focused(&stage.state), Pane::Outline);
+    let (titles, cursor) = rows(&stage);
+    assert_eq!(cursor.as_ref(), titles.first(), "it begins at the focused turn");
+    let before = stage.window();
+    for title in titles.iter().skip(1) {
+        stage.press("j");
+        assert_eq!(rows(&stage).1.as_ref(), Some(title));
+    }
+    assert_eq!(stage.window(), before, "the text stays meanwhile");
+    stage.press("j g");
+    assert_eq!(rows(&stage).1.as_ref(), titles.first());
+    stage.press("G");
+    assert_eq!(rows(&stage).1.as_ref(), titles.last());
+    let parts: Vec<_> = stage.state.outline.sections.iter().map(|section| section.part).collect();
+    stage.press("g");
+    let at = |stage: &Stage| {
+        let held = stage.state.outline.sections.iter().find(|section| section.cursor.is_some());
+        held.map(|section| (section.part, section.cursor))
+    };
+    for part in parts.iter().skip(1) {
+        stage.press("}");
+        assert_eq!(at(&stage), Some((*part, Some(0))));
+    }
+    stage.press("} {");
+    assert_eq!(at(&stage), Some((parts[parts.len() - 2], Some(0))));
+    stage.press("esc");
+    assert_eq!((focused(&stage.state), rows(&stage).1), (Pane::Transcript, None));
+    stage.press("tab G enter");
+    assert_eq!(focused(&stage.state), Pane::Transcript, "the keys go along");
+    assert_ne!(stage.window(), before);
+    stage.press("' '");
+    assert_eq!(stage.window().first(), before.first(), "a jump like any other");
+}
+
+#[test]
+fn rows_lead_to_what_they_stand_for() {
+    let mut stage = stage(120, 60);
+    stage.press("tab g enter");
+    let first = stage.state.transcript.turns().first().map(|turn| turn.prompt);
+    assert_eq!(stage.state.view.focus.map(|focus| focus.entry), first);
+    let mut led = 0;
+    let (titles, _) = rows(&stage);
+    for (row, title) in titles.iter().enumerate() {
+        stage.press("tab g");
+        for _ in 0..row {
+            stage.press("j");
+        }
+        stage.press("enter");
+        let is_text = focused(&stage.state) == Pane::Transcript;
+        assert!(is_text || title.contains("paired"), "{title} leads nowhere");
+        if is_text && title.contains("src/") {
+            let focus = stage.state.view.focus.unwrap();
+            let entry = stage.state.transcript.get(focus.entry).unwrap();
+            let tv::model::entry::BlockKind::Call(call) = &entry.blocks[focus.block].kind else {
+                panic!("{title} leads to no call")
+            };
+            assert!(call.headline.contains(title.as_str()), "{title}: {}", call.headline);
+            led += 1;
+        }
+        stage.press("esc");
+    }
+    assert!(led > 0, "the demo uses files: {titles:?}");
+}
+
+#[test]
+fn what_comes_bit_by_bit_makes_the_same_outline() {
+    for name in
+        ["pi/branches.jsonl", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "generic/chat.jsonl"]
+    {
+        let mut stage = Stage::open(&fixture(name), (120, 60), Theme::dark());
+        let first = stage.state.outline.sections.clone();
+        // Every entry is noted once more, as if it had changed.
+        let ids = stage.state.transcript.order().to_vec();
+        for id in ids {
+            let state = &mut stage.state;
+            state.outline.note(&state.transcript, id);
+        }
+        stage.arrange();
+        assert_eq!(stage.state.outline.sections, first, "{name}");
+        stage.state.outline.clear();
+        stage.arrange();
+        assert_eq!(stage.state.outline.sections, first, "{name}");
+    }
+}
+
+#[test]
+fn each_pane_has_hints_of_its_own() {
+    let mut stage = stage(200, 40);
+    let hints = |stage: &Stage| stage.line(divide(&stage.state).hints.y);
+    let reading = hints(&stage);
+    stage.press("tab");
+    let inspector = hints(&stage);
+    stage.press("tab");
+    let outline = hints(&stage);
+    assert!(reading.contains("search") && inspector.contains("back") && outline.contains("section"));
+}
+
+fn keys() -> impl proptest::strategy::Strategy<Value = &'static str> {
+    select(vec!["I", "i", "tab", "shift-tab", "ctrl-left", "ctrl-right", "7 ctrl-left", "7 ctrl-right"])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn parts_cover_the_screen_and_do_not_overlap(
+        columns in 1_u16..=420,
+        lines in 1_u16..=120,
+        wishes in any::<(Option<bool>, Option<bool>, Option<bool>, Option<u16>, Option<u16>, bool)>(),
+        unseen in 0_usize..2,
+    ) {
+        let mut stage = Stage::made((columns, lines));
+        stage.state.unseen = unseen;
+        stage.state.panes = Panes {
+            wants_outline: wishes.0,
+            wants_inspector: wishes.1,
+            wants_strip: wishes.2,
+            outline_width: wishes.3,
+            inspector_width: wishes.4,
+            is_pushed: wishes.5,
+            ..Panes::default()
+        };
+        let frame = divide(&stage.state);
+        let areas = areas(&frame);
+        let cells: u32 = areas.iter().map(|area| area.area()).sum();
+        prop_assert_eq!(cells, u32::from(columns) * u32::from(lines), "{:?}", frame);
+        for (place, area) in areas.iter().enumerate() {
+            prop_assert!(area.right() <= columns && area.bottom() <= lines, "{:?}", frame);
+            prop_assert!(areas.iter().skip(place + 1).all(|other| !area.intersects(*other)), "{:?}", frame);
+        }
+        prop_assert!(frame.transcript.height > 0 && frame.text() > 0);
+        let is_beside = frame.inspector_divider.width > 0 && wishes.3.is_none() && wishes.4.is_none();
+        prop_assert!(!is_beside || frame.text() <= 100, "{:?}", frame);
+    }
+
+    #[test]
+    fn panes_do_not_move_what_is_read(
+        jumps in 0_usize..12,
+        keys in prop::collection::vec(keys(), 1..10),
+        size in select(vec![(80_u16, 24_u16), (120, 40), (200, 60), (180, 50)]),
+    ) {
+        let mut stage = stage(size.0, size.1);
+        stage.press("g");
+        for _ in 0..jumps {
+            stage.press("j");
+        }
+        let focus = stage.state.view.focus;
+        for key in keys {
+            let before = stage.line_of_focus();
+            stage.press(key);
+            prop_assert_eq!(stage.state.view.focus, focus, "{} keeps the focus", key);
+            let height = usize::from(divide(&stage.state).lines());
+            let is_at_end = stage.state.view.lines.last().is_some_and(|line| {
+                stage.state.sequence.place_of(line.entry).is_some_and(|at| at + 1 == stage.state.sequence.len())
+            });
+            let is_at_top = stage.state.view.lines.first().is_some_and(|line| {
+                stage.state.sequence.place_of(line.entry) == Some(0) && line.row == 0
+            });
+            // Where the session begins or ends, there may be nothing to keep the item on its line with.
+            if !is_at_end && !is_at_top {
+                prop_assert_eq!(stage.line_of_focus(), before, "{} at {:?}", key, size);
+            }
+            prop_assert!(stage.state.view.lines.len() <= height);
+            prop_assert!(stage.state.view.lines.iter().any(|line| focus_of(line) == focus));
+        }
+    }
+}
