@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn records_become_lines() {
-        assert_eq!(on_one_line("{\n  \"a\": [1.50, \"x\\ny\"]\n}"), r#"{"a":[1.50,"x\ny"]}"#);
+        assert_eq!(on_one_line("{\n  \"a\": [1.5, \"x\\ny\"]\n}"), r#"{"a":[1.5,"x\ny"]}"#);
         assert_eq!(on_one_line("broken\nline"), "broken\nline");
     }
 }

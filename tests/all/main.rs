@@ -50,4 +50,5 @@ mod specs;
 mod stage;
 mod steady;
 mod streams;
+mod taking;
 mod tidy;

@@ -432,3 +432,165 @@ fn a_home_without_sessions_says_where_was_looked() {
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
 }
+
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
+
+impl Console {
+    fn raw_text(&self) -> String {
+        String::from_utf8_lossy(&self.raw).into_owned()
+    }
+
+    /// How often something was written.
+    fn told(&self, what: &str) -> usize {
+        self.raw_text().matches(what).count()
+    }
+}
+
+#[test]
+fn the_mouse_is_asked_for_and_always_given_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
+    console.wait_for("FIRST ANSWER");
+    assert_eq!(console.told("\u{1b}[?1000h"), 0, "nobody asked for it");
+    console.send("\u{1b}OQ");
+    console.wait("the mouse is asked for", |console| console.told(MOUSE_ON) == 1);
+    // The wheel, as a terminal tells of it.
+    let before = console.text();
+    console.send("\u{1b}[<64;20;10M");
+    console.wait("the wheel scrolls", |console| console.text() != before);
+    // While something else has the terminal, the mouse is not ours.
+    console.send("|true\r");
+    console.wait_for("press a key");
+    assert_eq!(console.told(MOUSE_OFF), 1);
+    console.send("x");
+    console.wait("it comes back", |console| console.told(MOUSE_ON) == 2);
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+    assert_eq!(console.told(MOUSE_OFF), 2);
+}
+
+#[test]
+fn a_panic_gives_the_mouse_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let settings = folder.path().join("tv");
+    std::fs::create_dir(&settings).expect("a folder");
+    std::fs::write(settings.join("config.toml"), "mouse = true\n").expect("settings");
+    let home = folder.path().to_str().expect("a plain path");
+    let environment = [("XDG_CONFIG_HOME", home), ("TV_TEST_PANIC", "ui")];
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
+    assert_eq!(console.wait_for_exit(), 101);
+    console.assert_restored();
+    assert_eq!((console.told(MOUSE_ON), console.told(MOUSE_OFF)), (1, 1));
+}
+
+/// What the terminal is told when a text is copied, in an environment without programs that copy.
+fn copied_with(environment: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let mut all = vec![("SSH_CONNECTION", "1 2 3 4"), ("PATH", "/nowhere"), ("TMUX", ""), ("STY", "")];
+    all.extend(environment);
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &all);
+    console.wait_for("FIRST ANSWER");
+    console.send("yy");
+    console.wait_for("copied 1 line");
+    console.send("Q");
+    console.wait_for_exit();
+    console.raw_text()
+}
+
+/// "FIRST ANSWER" as the clipboard gets it.
+const PLAIN: &str = "\u{1b}]52;c;RklSU1QgQU5TV0VS\u{7}";
+
+#[test]
+fn the_clipboard_is_reached_through_multiplexers() {
+    let passed = "\u{1b}Ptmux;\u{1b}\u{1b}]52;c;RklSU1QgQU5TV0VS\u{7}\u{1b}\\";
+    let plain = copied_with(&[]);
+    assert!(plain.contains(PLAIN) && !plain.contains("\u{1b}P"), "{plain:?}");
+    let tmux = copied_with(&[("TMUX", "/tmp/x,1,0"), ("TERM", "tmux-256color")]);
+    assert!(tmux.contains(&format!("{passed}{PLAIN}")), "{tmux:?}");
+    let screen = copied_with(&[("STY", "1.x"), ("TERM", "screen-256color")]);
+    assert!(screen.contains(&format!("\u{1b}P{PLAIN}\u{1b}\\")), "{screen:?}");
+}
+
+#[test]
+fn the_clipboard_of_the_machine_gets_the_text_where_the_reader_sits_at_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let program = folder.path().join("wl-copy");
+    let taken = folder.path().join("taken");
+    std::fs::write(&program, format!("#!/bin/sh\ncat > '{0}.part'; mv '{0}.part' '{0}'\n", taken.display()))
+        .expect("a program");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).expect("it can be run");
+    let search = format!("{}:/usr/bin:/bin", folder.path().display());
+    let local = [
+        ("SSH_CONNECTION", ""),
+        ("SSH_TTY", ""),
+        ("WAYLAND_DISPLAY", "w"),
+        ("TMUX", ""),
+        ("PATH", search.as_str()),
+    ];
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &local);
+    console.wait_for("FIRST ANSWER");
+    console.send("yy");
+    console.wait_for("(wl-copy)");
+    console.wait("the program has it", |_| {
+        std::fs::read_to_string(&taken).is_ok_and(|text| text == "FIRST ANSWER")
+    });
+    assert!(console.raw_text().contains(PLAIN), "and the terminal");
+    console.send("Q");
+    console.wait_for_exit();
+}
+
+#[test]
+fn a_command_gets_the_record_and_its_end_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let taken = folder.path().join("taken");
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
+    console.wait_for("FIRST ANSWER");
+    console.send(&format!("|tee '{}' | wc -l; exit 3\r", taken.display()));
+    console.wait_for("[exit 3; press a key]");
+    assert!(!console.screen.screen().alternate_screen(), "its output stands on the screen of the shell");
+    // What is typed while the command has the terminal interrupts that, not us.
+    console.send(" ");
+    console.wait_for("exit 3");
+    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    let text = std::fs::read_to_string(&taken).expect("the command got something");
+    assert!(text.ends_with("\n") && text.lines().count() == 1 && text.contains("FIRST ANSWER"), "{text}");
+    console.send("|sleep 30\r");
+    console.wait("the terminal is away", |console| !console.screen.screen().alternate_screen());
+    // Until the shell has begun, the interrupt is for nobody.
+    std::thread::sleep(Duration::from_millis(300));
+    console.send("\u{3}");
+    console.wait_for("press a key");
+    console.send("x");
+    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
+
+#[test]
+fn an_entry_is_opened_by_its_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    for number in 3..200 {
+        append(&path, &line("assistant", &format!("SENTENCE {number}."), number));
+    }
+    let link = format!("{}#e0000040", path.display());
+    let mut console = Console::start(&[&link], &[]);
+    console.wait_for("SENTENCE 40.");
+    assert!(!console.text().contains("SENTENCE 199."));
+    console.send("Q");
+    console.wait_for_exit();
+    let link = format!("{}#nobody", path.display());
+    let mut console = Console::start(&[&link], &[]);
+    console.wait_for("no entry is called nobody");
+    console.send("Q");
+    console.wait_for_exit();
+}
