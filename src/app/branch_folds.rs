@@ -24,6 +24,9 @@ pub fn toggle(state: &mut State) {
     let Some(branch) = state.transcript.branches().of(focus.entry) else {
         return state.say("not on a branch that the session left");
     };
+    if state.filter.is_some() {
+        return state.say("a filter shows what fits of branches, folded or not");
+    }
     let number = branch.number;
     let head = state.transcript.branches().head(branch);
     let is_folded = !state.folds.branches().contains(&number);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::effect::Effect;
+use super::filter::Filter;
 use super::filtering;
 use super::mode::Mode;
 use super::moving;
@@ -127,8 +128,11 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
 /// Whether a new entry is shown, or will be as soon as the sequence is made anew.
 fn is_in_sequence(state: &State, id: EntryId) -> bool {
     let will_be = || {
-        let is_of_main_lane = state.transcript.get(id).is_some_and(|entry| entry.lane.is_none());
-        state.filter.as_ref().map_or(is_of_main_lane, |filter| !filter.blocks(id).is_empty())
+        // What was told and taken back at once is no news.
+        let entry = state.transcript.get(id).filter(|entry| state.transcript.find(&entry.key) == Some(id));
+        let is_of_main_lane = entry.is_some_and(|entry| entry.lane.is_none());
+        let is_shown = |filter: &Filter| entry.is_some() && !filter.blocks(id).is_empty();
+        state.filter.as_ref().map_or(is_of_main_lane, is_shown)
     };
     state.sequence.place_of(id).is_some() || (state.stale.sequence && will_be())
 }

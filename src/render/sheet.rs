@@ -186,8 +186,10 @@ impl<'a> Sheet<'a> {
 
     /// Adds an empty row between entries.
     pub fn gap(&mut self) {
-        if self.rows.last().is_some_and(|row| row.kind != RowKind::Gap) {
-            self.rows.push(Row { kind: RowKind::Gap, block: self.block, ..Row::default() });
+        // It belongs to what stands above: a block without rows of its own has none.
+        let above = self.rows.last().filter(|row| row.kind != RowKind::Gap).map(|row| row.block);
+        if let Some(block) = above {
+            self.rows.push(Row { kind: RowKind::Gap, block, ..Row::default() });
         }
     }
 
