@@ -655,7 +655,7 @@ fn the_program_lists_the_keys_of_the_preset() {
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("config.toml"), format!("[keys]\npreset = \"{word}\"\n")).unwrap();
         let mut program = Command::new(env!("CARGO_BIN_EXE_tv"));
-        let output = program.arg("--keys").env("XDG_CONFIG_HOME", home.path()).output().unwrap();
+        let output = program.arg("keys").env("XDG_CONFIG_HOME", home.path()).output().unwrap();
         let written = String::from_utf8(output.stdout).unwrap();
         assert_eq!(written, Keymap::new(preset, &[]).0.listing(), "{word}");
     }

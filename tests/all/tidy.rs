@@ -301,7 +301,8 @@ fn keys() -> String {
     for group in GROUPS {
         table += &format!("| **{}** | |\n", group.title());
         for binding in BINDINGS.iter().filter(|binding| binding.group == group) {
-            let keys: Vec<String> = binding.keys.iter().map(|keys| format!("`{}`", keys.replace('|', "\\|"))).collect();
+            let keys: Vec<String> =
+                binding.keys.iter().map(|keys| format!("`{}`", keys.replace('|', "\\|"))).collect();
             table += &format!("| {} | {} |\n", keys.join(" "), binding.doc);
         }
     }
