@@ -415,9 +415,7 @@ impl Journey {
                 return Leave::Holds;
             }
             Step::Keys(keys) => {
-                // While rows are selected `y` is a whole key; what follows would be one of its own.
-                let is_copy = keys.starts_with("y ") && stage.state.view.selection.is_some();
-                stage.press(if is_copy { "y" } else { keys });
+                stage.press(keys);
                 self.back_to_normal();
             }
             Step::Search(typed, news) => {
@@ -476,6 +474,10 @@ fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
 fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
     let mut journey = Journey::start(start, size);
     for (number, step) in steps.iter().enumerate() {
+        // News leaves a selection where it is; with motions the window follows its cursor, not this rule.
+        if journey.stage.state.view.selection.is_some() && !matches!(step, Step::Tell(_)) {
+            journey.stage.press("esc");
+        }
         let before = held(&journey.stage);
         let key = before.and_then(|held| key_of(&journey.stage, held.item));
         let followed = journey.stage.state.view.follows();
