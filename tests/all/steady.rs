@@ -23,7 +23,7 @@ use tv::app::action::Action;
 use tv::app::arrange::with_layouts;
 use tv::app::bindings::{BINDINGS, Binding, Group};
 use tv::app::mode::Mode as KeyMode;
-use tv::app::panes::divide;
+use tv::app::panes::{Pane, divide, focused};
 use tv::app::viewport::{Focus, Line, Rows, focus_of};
 use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
@@ -411,8 +411,10 @@ impl Journey {
                 return if stage.state.view.focus == focus { Leave::Holds } else { Leave::Moves };
             }
             Step::Holds(keys) => {
+                // In another pane the keys that open go to what its row names.
+                let is_text = focused(&stage.state) == Pane::Transcript;
                 stage.press(keys);
-                return Leave::Holds;
+                return if is_text { Leave::Holds } else { Leave::Moves };
             }
             Step::Keys(keys) => {
                 stage.press(keys);
