@@ -73,11 +73,10 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
             continue;
         }
         let callers: Vec<EntryId> = scene.transcript.entries_with_call(given.id).to_vec();
-        let call_of = |id: &EntryId| scene.transcript.get(*id).map(|entry| &entry.key);
-        let is_elsewhere = callers
-            .iter()
-            .filter_map(call_of)
-            .any(|call| matches!(scene.chain_to(&given.result.key, call), Some(Err(()))));
+        let transcript = scene.transcript;
+        let keys: Vec<_> = callers.iter().filter_map(|id| transcript.get(*id)).map(|one| &one.key).collect();
+        let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
+        let is_elsewhere = keys.into_iter().any(leads_past);
         if is_elsewhere {
             callers.iter().for_each(|caller| scene.looked_at(*caller));
             let message = format!("a result of {} on another branch than the call", given.id);
@@ -163,7 +162,10 @@ fn split_by_kept(scene: &mut Scene<'_>) {
         steps += 1;
         at = scene.transcript.parent_of(key).flatten().filter(|_| steps < 1_000);
     }
-    let Some(id) = at.and_then(|key| scene.transcript.find(key)) else { return };
+    let Some(id) = at.and_then(|key| scene.transcript.find(key)) else {
+        scene.may_change = true;
+        return;
+    };
     scene.looked_at(id);
     let Some(entry) = scene.transcript.get(id) else { return };
     let call = crate::model::pairing::calls_of(entry)

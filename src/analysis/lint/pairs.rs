@@ -114,11 +114,9 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
         return scene.add_result(&ORPHAN_RESULT, given, message);
     }
     // One result on each branch is one result for whoever reads either of them.
-    let key = |id: &EntryId| transcript.get(*id).map(|entry| &entry.key);
-    let on_other_branch = callers
-        .iter()
-        .filter_map(key)
-        .any(|call| matches!(scene.chain_to(&given.result.key, call), Some(Err(()))));
+    let keys: Vec<_> = callers.iter().filter_map(|id| transcript.get(*id)).map(|entry| &entry.key).collect();
+    let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
+    let on_other_branch = keys.into_iter().any(leads_past);
     if !on_other_branch {
         let message = format!("a further result of {}", named_result(given));
         let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);

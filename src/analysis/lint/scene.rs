@@ -131,10 +131,17 @@ impl<'a> Scene<'a> {
 
     /// Keys of the records from a result up to the entry of its call, that one left out; `Err` if the links
     /// lead past it to the root. Nothing if the links do not tell.
-    pub(super) fn chain_to(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
+    pub(super) fn chain_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
         if !self.transcript.is_linked_tree() {
             return None;
         }
+        let chain = self.follow_links(result, call);
+        // A record that is missing may still come.
+        self.may_change |= chain.is_none();
+        chain
+    }
+
+    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
         let mut chain = Vec::new();
         let mut at = self.transcript.parent_of(result)?;
         while let Some(key) = at {
