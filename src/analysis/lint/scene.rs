@@ -135,13 +135,17 @@ impl<'a> Scene<'a> {
         if !self.transcript.is_linked_tree() {
             return None;
         }
-        let chain = self.follow_links(result, call);
-        // A record that is missing may still come.
-        self.may_change |= chain.is_none();
-        chain
+        let followed = self.follow_links(result, call);
+        // A record that is missing may still come, and a root may be told with its parent.
+        self.may_change |= followed.is_none();
+        Some(followed?.map_err(|root| {
+            let root = root.and_then(|key| self.transcript.find(key));
+            root.into_iter().for_each(|id| self.looked_at(id));
+        }))
     }
 
-    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
+    /// `Err` with the root.
+    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, Option<&'a Key>>> {
         let mut chain = Vec::new();
         let mut at = self.transcript.parent_of(result)?;
         while let Some(key) = at {
@@ -154,7 +158,7 @@ impl<'a> Scene<'a> {
             chain.push(key);
             at = self.transcript.parent_of(key)?;
         }
-        Some(Err(()))
+        Some(Err(chain.pop()))
     }
 
     /// Whose API the entry's history goes to.
