@@ -1,7 +1,5 @@
 //! What the viewer is opened with: the session, the reader's settings, the surroundings.
 
-use std::collections::HashMap;
-
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
 use crate::analysis::prices::Prices;
 use crate::app::columns::Columns;
@@ -69,9 +67,9 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
 }
 
 /// The prices that the reader set, by the name of the model. What is wrong with them is told by the viewer.
-pub fn own_prices(surroundings: &Surroundings) -> HashMap<String, Prices> {
+pub fn own_prices(surroundings: &Surroundings) -> Vec<(String, Prices)> {
     let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
-    text.map(|text| settings::parse(text).prices).unwrap_or_default().into_iter().collect()
+    text.map(|text| settings::parse(text).prices).unwrap_or_default()
 }
 
 /// The settings, the keys that follow from them, and one sentence if something is wrong with them.

@@ -53,7 +53,7 @@ fn judge(scene: &mut Scene<'_>) {
                 let found = scene.found(&OTHER_BRANCH, asked.block, &asked.call.key, result.body.from);
                 // Whatever became of the call's branch, the result is not there.
                 let severity = OTHER_BRANCH.severity;
-                scene.findings.push(Finding { message, severity, ..found });
+                scene.findings.push(Finding { severity, message, ..found });
             }
             Some(Ok(chain)) => said_on_chain(scene, asked, &chain),
             None => {
@@ -78,7 +78,9 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
         let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
         let is_elsewhere = keys.into_iter().any(leads_past);
         if is_elsewhere {
-            callers.iter().for_each(|caller| scene.looked_at(*caller));
+            for caller in &callers {
+                scene.looked_at(*caller);
+            }
             let message = format!("a result of {} on another branch than the call", given.id);
             let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
             scene.findings.push(Finding { message, others: callers, ..found });
@@ -120,7 +122,9 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
     if said.is_empty() {
         return;
     }
-    said.iter().for_each(|id| scene.looked_at(*id));
+    for id in &said {
+        scene.looked_at(*id);
+    }
     let found = scene.found(&USER_BETWEEN, asked.block, &asked.call.key, asked.call.input.from);
     let message = format!("the user spoke between {} and its result", named(asked.call));
     scene.findings.push(Finding { message, others: said, ..found });

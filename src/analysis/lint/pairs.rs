@@ -104,7 +104,9 @@ fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>]) {
 fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
     let transcript = scene.transcript;
     let callers: Vec<EntryId> = transcript.entries_with_call(given.id).to_vec();
-    callers.iter().for_each(|caller| scene.looked_at(*caller));
+    for caller in &callers {
+        scene.looked_at(*caller);
+    }
     let is_duplicate = matches!(
         scene.entry.blocks.get(given.block).map(|block| &block.kind),
         Some(BlockKind::Result(stray)) if stray.duplicate

@@ -140,7 +140,9 @@ impl<'a> Scene<'a> {
         self.may_change |= followed.is_none();
         Some(followed?.map_err(|root| {
             let root = root.and_then(|key| self.transcript.find(key));
-            root.into_iter().for_each(|id| self.looked_at(id));
+            if let Some(id) = root {
+                self.looked_at(id);
+            }
         }))
     }
 

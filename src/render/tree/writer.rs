@@ -209,14 +209,13 @@ impl<'a> Writer<'a> {
         if !self.manner.is_raw {
             return;
         }
-        match key {
-            Some(key) => self.path.push_str(&member(key)),
-            None => {
-                if self.path.is_empty() {
-                    self.path.push('.');
-                }
-                self.path.push_str(&format!("[{index}]"));
+        if let Some(key) = key {
+            self.path.push_str(&member(key));
+        } else {
+            if self.path.is_empty() {
+                self.path.push('.');
             }
+            self.path.push_str(&format!("[{index}]"));
         }
     }
 
