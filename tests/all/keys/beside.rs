@@ -53,16 +53,10 @@ pub(super) const JOURNEYS: &[Journey] = &[
         inspects(key, branches(), "} ] t", Tab::Raw, &["toolCallId:", "call_o1", "grep -l oven"]);
     }),
     ("inspect-diff", |key| {
-        inspects(
-            key,
-            changed(),
-            "G [ t",
-            Tab::Diff,
-            &["as the agent recorded it", "three boats", "four boats"],
-        );
+        inspects(key, changed(), "G", Tab::Diff, &["as the agent recorded it", "three boats", "four boats"]);
     }),
     ("inspect-context", |key| {
-        inspects(key, changed(), "g ] k", Tab::Context, &["CONTEXT AT THIS REQUEST", "9.0k", "gpt-5"]);
+        inspects(key, changed(), "g ] k", Tab::Context, &["WINDOW", "9.0k in the prompt", "gpt-5"]);
     }),
     ("inspect-timing", |key| {
         inspects(key, changed(), "e", Tab::Timing, &["took", "ALL bash CALLS", "TURN 2", "SESSION"]);
@@ -88,9 +82,9 @@ pub(super) const JOURNEYS: &[Journey] = &[
         stage.press("w");
         let before = code_row(&stage);
         key.press(&mut stage);
-        assert_eq!(code_row(&stage)[..40], before[16..56]);
+        assert_eq!(code_row(&stage)[..40], before[17..57]);
         key.times("2 ", &mut stage);
-        assert_eq!(code_row(&stage)[..20], before[48..68]);
+        assert_eq!(code_row(&stage)[..20], before[49..69]);
     }),
     ("scroll-left", |key| {
         let mut stage = long_lines();
@@ -98,7 +92,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let before = code_row(&stage);
         stage.press("3 z l");
         key.press(&mut stage);
-        assert_eq!(code_row(&stage)[..20], before[32..52]);
+        assert_eq!(code_row(&stage)[..20], before[33..53]);
         key.times("2 ", &mut stage);
         assert_eq!(code_row(&stage), before);
     }),
@@ -161,10 +155,17 @@ pub(super) const JOURNEYS: &[Journey] = &[
     ("copy-turn", |key| {
         let mut stage = boats();
         stage.press("g");
+        let untimed = |text: &str| {
+            let lines = text.lines().map(|line| match line.strip_prefix("## ") {
+                Some(heading) => format!("## {}\n", heading.split(',').next().unwrap()),
+                None => format!("{line}\n"),
+            });
+            lines.collect::<String>().trim_end().to_owned()
+        };
         let turn = "## User\n\ncount the boats\n\n## Assistant\n\nThere are three boats.";
-        assert_eq!(copied(key.press(&mut stage)).trim_end(), turn);
-        let two = copied(key.times("2 ", &mut stage));
-        assert!(two.starts_with(turn) && two.trim_end().ends_with("Herring, ninety crates."), "{two}");
+        assert_eq!(untimed(copied(key.press(&mut stage))), turn);
+        let two = untimed(copied(key.times("2 ", &mut stage)));
+        assert!(two.starts_with(turn) && two.ends_with("Herring, ninety crates."), "{two}");
     }),
     ("copy-link", |key| {
         let mut stage = landmarks();
@@ -235,12 +236,12 @@ fn long_lines() -> Stage {
     stage
 }
 
-/// The first row of the code, from its first letter on.
+/// The row of the code, without the marks that stand for what is cut off.
 #[track_caller]
 fn code_row(stage: &Stage) -> String {
     let rows = stage.window();
     let row = rows.iter().find(|row| row.2.contains("code") && row.2.contains('+')).expect("code in sight");
-    row.2.trim_start_matches([' ', '│', '‹']).to_owned()
+    row.2.trim_matches([' ', '│', '…']).to_owned()
 }
 
 // === what they are asked ===
