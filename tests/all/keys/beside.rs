@@ -172,6 +172,12 @@ pub(super) const JOURNEYS: &[Journey] = &[
         stage.state.address = Some("/boats/harbour.jsonl".to_owned());
         stage.press("e");
         assert_eq!(copied(key.press(&mut stage)), "/boats/harbour.jsonl#c3");
+        let (_, id) = copied(&stage).split_once('#').unwrap();
+        let mut opened = landmarks();
+        opened.state.wanted = Some(id.to_owned());
+        opened.tell(Feed::CaughtUp);
+        opened.arrange();
+        assert_eq!(opened.focused_key(), "c3", "the link leads there");
     }),
     ("copy-query", |key| {
         let record = r#"{"type":"message","cargo":[{"fish of today":"herring"}]}"#;
@@ -299,11 +305,9 @@ fn inspects(key: &Key, mut stage: Stage, before: &str, tab: Tab, wanted: &[&str]
     assert_eq!(divide(&stage.state).inspector.width, 0);
     let told = |stage: &Stage| {
         let area = divide(&stage.state).inspector;
-        let rows = (area.y..area.bottom()).map(|y| {
-            let row = stage.line(y);
-            row.chars().skip(usize::from(area.x)).collect::<String>()
-        });
-        rows.collect::<Vec<_>>().join("\n")
+        let buffer = stage.buffer();
+        let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     };
     for _ in 0..2 {
         key.press(&mut stage).rest();
