@@ -59,6 +59,14 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
         let mark = if state.theme.ascii { ">" } else { "▶" };
         buffer.set_stringn(area.x, y, mark, 1, state.theme.focus);
     }
+    tell(state, Rect { y: area.bottom(), height: screen.height - area.height, ..area }, buffer);
+}
+
+/// The status line is covered: what there is to say, as after copying, takes the line of the hints.
+fn tell(state: &State, foot: Rect, buffer: &mut Buffer) {
+    let Some(message) = state.message.as_ref().filter(|_| foot.height > 0) else { return };
+    let words = format!(" {:<width$}", message.text, width = usize::from(foot.width));
+    buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), state.theme.bar);
 }
 
 /// All bindings under their headings, as far as they are wanted.

@@ -16,10 +16,11 @@ use tv::app::state::State;
 use tv::app::update::{Event, update};
 use tv::app::viewport::{Line, focus_of};
 use tv::ingest::{self, Pager, Target};
-use tv::model::body::Held;
+use tv::model::body::{Held, Tree};
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::moment::Moment;
 use tv::model::record::Origin;
+use tv::model::text::Text;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
@@ -81,6 +82,9 @@ impl Stage {
             if let Edit::Entry(entry) = &mut edit {
                 entry.origin.at = self.records;
                 entry.origin.line = u32::try_from(self.records).expect("few records");
+                let from = entry.origin;
+                let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
+                bodies.for_each(|body| body.from = from);
             }
             batch.tally.shown = self.records;
             batch.push(edit);
@@ -155,9 +159,11 @@ impl Stage {
             Effect::Inspect(origins) => {
                 let Some(pager) = &mut self.pager else { return };
                 let read = |origin: &Origin| {
-                    let bytes = pager.bytes(*origin).expect("the record is there");
-                    let text = String::from_utf8_lossy(&bytes).into_owned();
-                    let tree = tv::formats::json::parse(&text).expect("the record is JSON").to_tree();
+                    // Edits by hand can follow a real session: their records are in no file.
+                    let text = pager.bytes(*origin).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                    let text = text.unwrap_or_else(|| "the record cannot be read any more".to_owned());
+                    let tree = tv::formats::json::parse(&text).map(|value| value.to_tree());
+                    let tree = tree.unwrap_or_else(|_| Tree::Text(Text::clean(&text)));
                     (format!("line {}", origin.line), tree)
                 };
                 let trees = origins.iter().map(read).collect();

@@ -10,7 +10,8 @@
 //!    sub-agent, or else to the entry above it that is nearest; if only its block is gone, to the next
 //!    block of the same entry, or else the last; in sight.
 //! 3. A window that follows has the end of the session at its foot, and goes on following. Folds of the
-//!    reader's hold the row as in rule 1, and following goes on if the end is still in sight.
+//!    reader's hold the row as in rule 1, and following goes on if the end is still in sight. To select
+//!    rows (`V`) holds the row too, and pauses following: what is being selected must not scroll away.
 //! 4. A resize is no exception. Rows of another width are other rows: the n-th row of the item stays.
 //! 5. The window is full whenever there are rows to fill it, and no entry is shown twice.
 
@@ -199,8 +200,8 @@ enum Step {
     Moves(String),
     /// Keys that do not.
     Keys(String),
-    /// Keys that fold by hand.
-    Folds(String),
+    /// Keys that fold by hand, or begin to select: they hold the row of a window that follows.
+    Holds(String),
     /// A fold, or a step to what holds the item.
     Collapse,
     /// A search that is typed and given up, with news while it is typed.
@@ -235,8 +236,12 @@ fn keys(wanted: fn(&Binding) -> bool) -> impl Strategy<Value = String> {
     select(bindings.map(|binding| binding.keys[0].replace("a-z", "a")).collect::<Vec<_>>())
 }
 
+fn is_select(binding: &Binding) -> bool {
+    binding.action == Action::Select
+}
+
 fn stays(binding: &Binding) -> bool {
-    !is_motion(binding) && !is_fold(binding) && binding.action != Action::Collapse
+    !is_motion(binding) && !is_fold(binding) && !is_select(binding) && binding.action != Action::Collapse
 }
 
 fn told() -> impl Strategy<Value = Told> {
@@ -265,7 +270,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => keys(is_motion).prop_map(Step::Moves),
         3 => select(vec!["g", "b", "j", "k", "ctrl-e", "ctrl-y", "G", "}"]).prop_map(|keys| Step::Moves(keys.to_owned())),
         6 => keys(stays).prop_map(Step::Keys),
-        3 => keys(is_fold).prop_map(Step::Folds),
+        3 => keys(is_fold).prop_map(Step::Holds),
+        1 => keys(is_select).prop_map(Step::Holds),
         1 => Just(Step::Collapse),
         1 => (select(vec!["hold", "row 3", "(", "tide", "nothing like it"]), proptest::option::of(told()))
             .prop_map(|(typed, news)| Step::Search(typed, news)),
@@ -403,14 +409,16 @@ impl Journey {
             Step::Collapse => {
                 let focus = stage.state.view.focus;
                 stage.press("h");
-                return if stage.state.view.focus == focus { Leave::Folds } else { Leave::Moves };
+                return if stage.state.view.focus == focus { Leave::Holds } else { Leave::Moves };
             }
-            Step::Folds(keys) => {
+            Step::Holds(keys) => {
                 stage.press(keys);
-                return Leave::Folds;
+                return Leave::Holds;
             }
             Step::Keys(keys) => {
-                stage.press(keys);
+                // While rows are selected `y` is a whole key; what follows would be one of its own.
+                let is_copy = keys.starts_with("y ") && stage.state.view.selection.is_some();
+                stage.press(if is_copy { "y" } else { keys });
                 self.back_to_normal();
             }
             Step::Search(typed, news) => {
@@ -457,7 +465,7 @@ impl Journey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leave {
     Moves,
-    Folds,
+    Holds,
     Stays,
 }
 
