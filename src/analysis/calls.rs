@@ -361,7 +361,9 @@ fn hash_tree(tree: &Tree, hasher: &mut DefaultHasher) {
         Tree::Number(text) | Tree::Text(text) => text.hash(hasher),
         Tree::List(items) => {
             items.len().hash(hasher);
-            items.iter().for_each(|item| hash_tree(item, hasher));
+            for item in items {
+                hash_tree(item, hasher);
+            }
         }
         Tree::Map(members) => {
             members.len().hash(hasher);

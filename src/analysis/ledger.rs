@@ -148,13 +148,12 @@ impl Ledger {
         for id in transcript.order().iter().skip(self.read).take(most) {
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };
-            let number = match self.numbers.get(&entry.lane) {
-                Some(number) => *number,
-                None => {
-                    self.tracks.push(Track::default());
-                    self.numbers.insert(entry.lane.clone(), self.tracks.len() - 1);
-                    self.tracks.len() - 1
-                }
+            let number = if let Some(number) = self.numbers.get(&entry.lane) {
+                *number
+            } else {
+                self.tracks.push(Track::default());
+                self.numbers.insert(entry.lane.clone(), self.tracks.len() - 1);
+                self.tracks.len() - 1
             };
             if let Some(track) = self.tracks.get_mut(number) {
                 self.places.insert(*id, (number, track.ids.len()));

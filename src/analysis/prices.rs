@@ -90,9 +90,9 @@ pub fn provenance() -> (&'static str, &'static str) {
 
 /// Puts the reader's own prices before those of the table. To be called once, before anything is priced;
 /// later calls change nothing.
-pub fn install(own: HashMap<String, Prices>) {
+pub fn install(own: Vec<(String, Prices)>) {
     // A second call would give one session two prices.
-    let _ = OWN.set(own);
+    let _ = OWN.set(own.into_iter().collect());
 }
 
 /// An unreadable table would leave every model without a price; a test reads it.

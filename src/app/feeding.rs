@@ -103,11 +103,11 @@ fn note_file(state: &mut State, id: FileId, path: PathBuf) {
 /// Applies a batch to what is on the screen.
 fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     let touched = state.transcript.apply(batch);
+    state.findings.note(&touched);
     if touched.is_empty() {
         return Vec::new();
     }
     state.stale.facts = true;
-    state.findings.note(&touched);
     state.searchable = None;
     state.evidence.note(&state.transcript, &touched);
     note_rows(state, &touched);

@@ -125,7 +125,6 @@ pub fn take(state: &mut State, pointer: Pointer) -> Vec<Effect> {
     match (&state.mode, wheel) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => scroll_pop_up(state, by),
         (Mode::Picker | Mode::Palette(_), Some(by)) => scroll_pop_up(state, by.signum()),
-        (Mode::Help { .. } | Mode::Raw(_) | Mode::Picker | Mode::Palette(_), None) => {}
         (_, Some(by)) => return turn_wheel(state, pointer, by),
         (Mode::Normal, None) => return touch(state, pointer),
         (_, None) => {}

@@ -84,11 +84,10 @@ pub fn copy(state: &mut State, what: What) -> Vec<Effect> {
     if what != What::Query {
         return vec![Effect::Copy(view.texts.join("\n"))];
     }
-    match view.paths.get(view.at).cloned().flatten() {
-        Some(path) => vec![Effect::Copy(path.to_string())],
-        None => {
-            state.say("no value stands in this row");
-            Vec::new()
-        }
+    if let Some(path) = view.paths.get(view.at).cloned().flatten() {
+        vec![Effect::Copy(path.to_string())]
+    } else {
+        state.say("no value stands in this row");
+        Vec::new()
     }
 }

@@ -218,6 +218,7 @@ const MESSAGE_MS: i64 = 4_000;
 
 impl State {
     /// Nothing read yet.
+    #[expect(clippy::too_many_lines, reason = "a line for each field")]
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Moment) -> Self {
         Self {
             transcript: Transcript::new(),

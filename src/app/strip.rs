@@ -136,7 +136,7 @@ fn make(state: &State, width: usize) -> Strip {
         return Strip { legend: "no times to tell".to_owned(), ..Strip::default() };
     };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
-    let holder = focused.map(|id| holder_of(state, id)).unwrap_or(first);
+    let holder = focused.map_or(first, |id| holder_of(state, id));
     let stretches = state.evidence.ledger.between(first, end, holder, AROUND);
     let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(state, stretch)).collect();
     if end.is_none() {

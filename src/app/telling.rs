@@ -145,10 +145,8 @@ fn told(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway> {
 
 /// A fence that nothing within it can close.
 fn fenced(language: &str, text: &str) -> String {
-    let longest = text
-        .lines()
-        .map(|line| line.trim_start())
-        .map(|line| line.len() - line.trim_start_matches('`').len());
+    let longest =
+        text.lines().map(str::trim_start).map(|line| line.len() - line.trim_start_matches('`').len());
     let fence = "`".repeat(longest.max().unwrap_or(0).max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
 }

@@ -224,6 +224,21 @@ fn open_help(state: &mut State) {
     state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
 }
 
+fn to_top(state: &mut State) {
+    state.remember_place();
+    scroll(state, Motion::Top);
+}
+
+fn to_bottom(state: &mut State) {
+    state.remember_place();
+    follow(state);
+}
+
+fn toggle_thinking(state: &mut State) {
+    state.shows_thinking = !state.shows_thinking;
+    state.look_changed();
+}
+
 /// Carries out an action so many times, whichever pane has the keys.
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     if matches!(state.mode, Mode::Normal)
@@ -242,14 +257,8 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::PageUp => scroll(state, Motion::HalfPages(n.saturating_mul(-2))),
         Action::HalfDown => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(1))),
         Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(-1))),
-        Action::Top => {
-            state.remember_place();
-            scroll(state, Motion::Top);
-        }
-        Action::Bottom => {
-            state.remember_place();
-            follow(state);
-        }
+        Action::Top => to_top(state),
+        Action::Bottom => to_bottom(state),
         Action::ToggleFollow if state.view.follows() => scroll(state, Motion::Pause),
         Action::ToggleFollow => follow(state),
         Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(state, kind, way)),
@@ -264,10 +273,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::LevelUp => set_level(state, state.level.number() + 1),
         Action::LevelDown => set_level(state, state.level.number() - 1),
         Action::Level(number) => set_level(state, number),
-        Action::ToggleThinking => {
-            state.shows_thinking = !state.shows_thinking;
-            state.look_changed();
-        }
+        Action::ToggleThinking => toggle_thinking(state),
         Action::ToggleTools => set_level(state, if state.level == Level::Preview { 4 } else { 3 }),
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
             return searching::act(state, action, times);
@@ -283,14 +289,10 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::ToggleMouse => return mouse::switch(state, !state.has_mouse),
         // Taken by the selection.
         Action::Select => {}
-        Action::Raw => {
-            return focused_origins(state)
-                .map_or_else(Vec::new, |origins| vec![Effect::ShowRecords(origins)]);
-        }
+        Action::Raw => return focused_origins(state).map(Effect::ShowRecords).into_iter().collect(),
         Action::Edit => {
-            return focused_origins(state)
-                .and_then(|o| o.first().copied())
-                .map_or_else(Vec::new, |o| vec![Effect::Edit(o)]);
+            let first = focused_origins(state).and_then(|origins| origins.first().copied());
+            return first.map(Effect::Edit).into_iter().collect();
         }
         Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),

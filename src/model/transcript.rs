@@ -35,6 +35,8 @@ pub struct Touched {
     pub added: Vec<EntryId>,
     /// Entries with changed content.
     pub changed: Vec<EntryId>,
+    /// Entries that stand at another place of the file now.
+    pub moved: Vec<EntryId>,
     /// Entries disappeared or changed places.
     pub reordered: bool,
     /// Facts about the session or its lanes changed.
@@ -201,11 +203,15 @@ impl Transcript {
             for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {
                 move_bodies(&mut kept.kind, told.kind);
             }
+            touched.moved.push(id);
             return;
         }
         entry.revision += 1;
         let held_before = held_bytes(&old.blocks);
         let previous = std::mem::replace(old, entry.clone());
+        if previous.origin != entry.origin {
+            touched.moved.push(id);
+        }
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_before);
         self.pairs.remove_calls(id, &previous);
         self.pairs.add_calls(id, &entry);

@@ -109,12 +109,11 @@ pub fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -
 /// A value that was told as JSON text: a list of messages, a table, else a tree.
 fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     if let Some(text) = results::contents(value) {
-        return match json::parse(&text) {
-            Some(inner) => shown.tree(Value::Tree(&inner), width, look),
-            None => {
-                let text = Text::output(&text);
-                told(prose(&text, Manner::Typed, shown.limit(), width, look), &Of::Own(text))
-            }
+        return if let Some(inner) = json::parse(&text) {
+            shown.tree(Value::Tree(&inner), width, look)
+        } else {
+            let text = Text::output(&text);
+            told(prose(&text, Manner::Typed, shown.limit(), width, look), &Of::Own(text))
         };
     }
     results::table(value, width, shown.limit(), look)

@@ -3,6 +3,7 @@
 //! Two manners: prose of a model is set as CommonMark; what a human typed keeps its line breaks, its
 //! indentation and its markers, because people type plain text and nothing of it may get lost.
 
+mod containers;
 mod definitions;
 mod inline;
 mod places;
@@ -10,9 +11,10 @@ pub mod table;
 
 use std::sync::Arc;
 
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::text::Span;
 
+use self::containers::Container;
 use self::definitions::Definitions;
 use self::inline::Inline;
 use self::places::Places;
@@ -96,16 +98,6 @@ fn options() -> Options {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_GFM
         | Options::ENABLE_MATH
-}
-
-/// What rows stand in: a quote, an item of a list.
-struct Container {
-    /// In front of its first row; taken when used.
-    first: Option<Vec<Piece>>,
-    /// In front of its other rows.
-    rest: Vec<Piece>,
-    /// Whether something of it has been written.
-    is_begun: bool,
 }
 
 /// A row that is laid out.
@@ -271,99 +263,10 @@ impl Writer<'_> {
         self.wants_gap = false;
     }
 
-    fn contain(&mut self, first: Option<Vec<Piece>>, rest: Vec<Piece>) {
-        self.containers.push(Container { first, rest, is_begun: false });
-    }
-
-    /// A bar along the left; the alerts of GitHub have a title beside it.
-    fn quote(&mut self, kind: Option<BlockQuoteKind>) {
-        self.block_starts();
-        let theme = self.look.theme;
-        let (title, style) = match kind {
-            None => ("", theme.dim),
-            Some(BlockQuoteKind::Note) => ("Note", theme.accent),
-            Some(BlockQuoteKind::Tip) => ("Tip", theme.good),
-            Some(BlockQuoteKind::Important) => ("Important", theme.accent),
-            Some(BlockQuoteKind::Warning) => ("Warning", theme.warn),
-            Some(BlockQuoteKind::Caution) => ("Caution", theme.bad),
-        };
-        let bar = vec![Span::styled(format!("{} ", theme.glyphs().bar), style)];
-        self.contain(Some(bar.clone()), bar);
-        if !title.is_empty() {
-            let source = self.places.line();
-            self.push(vec![Span::styled(title, style)], source);
-        }
-    }
-
     /// Whether no paragraph, list or table is open, so that something can stand in between.
     fn is_between_blocks(&self) -> bool {
         let is_in_list = !self.lists.is_empty() && self.containers.len() < self.lists.len();
         !is_in_list && self.table.is_none() && self.inline.is_empty()
-    }
-
-    /// The address of a reference that nothing refers to, or that was typed: as it was written. Words that
-    /// only look like one, `[Status]: done`, are prose.
-    fn definition(&mut self, source: Option<&str>, start: usize) {
-        let source = source.unwrap_or_default();
-        // Definitions below each other have no air between them.
-        if !std::mem::take(&mut self.after_definition) {
-            self.block_starts();
-        }
-        let (label, address) = source.split_once("]:").unwrap_or_default();
-        let is_prose = !label.is_empty() && !address.contains(['/', '.', '#', '@', ':']);
-        for (at, line) in source.lines().enumerate() {
-            self.places.go_to(start, at, self.inline.ink());
-            if is_prose {
-                self.inline.text(line.trim());
-            } else {
-                self.inline.aside(line.trim());
-            }
-            self.paragraph();
-        }
-        self.after_definition = true;
-    }
-
-    fn item(&mut self, source: &str) {
-        self.paragraph();
-        let typed = source.split_whitespace().next().unwrap_or_default();
-        let typed = wrap::head(typed, 12);
-        let depth = self.lists.len();
-        let glyphs = self.look.theme.glyphs();
-        let bullet = match self.lists.last_mut() {
-            Some(Some(_)) if self.manner == Manner::Typed => format!("{typed} "),
-            Some(Some(number)) => {
-                let sign = if typed.ends_with(')') { ')' } else { '.' };
-                let bullet = format!("{number}{sign} ");
-                *number = number.saturating_add(1);
-                bullet
-            }
-            _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
-            _ if depth > 1 => format!("{} ", glyphs.bullet_inner),
-            _ => format!("{} ", glyphs.bullet),
-        };
-        let rest = vec![Span::raw(" ".repeat(wrap::width(&bullet)))];
-        self.contain(Some(vec![Span::styled(bullet, self.look.theme.dim)]), rest);
-    }
-
-    /// An item without any text still shows its bullet.
-    fn leave_item(&mut self) {
-        if self.containers.last().is_some_and(|container| container.first.is_some()) {
-            let source = self.places.line();
-            self.push(Vec::new(), source);
-        }
-        self.containers.pop();
-    }
-
-    /// A task's box takes the place of the bullet.
-    fn task(&mut self, is_done: bool) {
-        let glyphs = self.look.theme.glyphs();
-        let (sign, style) =
-            if is_done { (glyphs.did, self.look.theme.good) } else { (glyphs.todo, self.look.theme.text) };
-        let sign = format!("{sign} ");
-        if let Some(container) = self.containers.last_mut().filter(|container| container.first.is_some()) {
-            container.rest = vec![Span::raw(" ".repeat(wrap::width(&sign)))];
-            container.first = Some(vec![Span::styled(sign, style)]);
-        }
     }
 
     fn html(&mut self, text: &str) {
@@ -461,18 +364,6 @@ impl Writer<'_> {
             line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
         }
         self.rows.push(Laid { line, source, continues });
-    }
-
-    /// What the containers put in front of the next row.
-    fn front(&mut self) -> Vec<Piece> {
-        let mut front = Vec::new();
-        for container in &mut self.containers {
-            container.is_begun = true;
-            front.extend(container.first.take().unwrap_or_else(|| container.rest.clone()));
-        }
-        // Endless nesting may take two thirds; the text keeps the rest.
-        let most = self.width - self.width / 3;
-        if wrap::width_of(&front) > most { Vec::new() } else { front }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: the work is bounded by the rows that are wanted, not by the tree. A text that is too large
 //! for a tree is read as far as its children are shown.
 
+mod children;
 mod compact;
 mod depth;
 mod writer;

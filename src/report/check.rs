@@ -46,7 +46,8 @@ struct Line {
     /// Number of the entry, from 1.
     entry: Option<usize>,
     /// The line; the number of the record where records are no lines.
-    line: Option<u32>,
+    #[serde(rename = "line")]
+    number: Option<u32>,
     /// The byte of the line at which the id stands, from 1.
     column: Option<usize>,
     /// Where the record begins.
@@ -147,7 +148,7 @@ fn line(finding: &Finding, reading: &mut Reading) -> Line {
         rule: finding.rule.id,
         severity: lint::word(finding.severity),
         entry: number(finding.entry),
-        line: (line > 0).then_some(line),
+        number: (line > 0).then_some(line),
         others: finding.others.iter().filter_map(|id| number(*id)).collect(),
         column: column(finding, reading).filter(|_| has_lines),
         byte: at,
@@ -169,7 +170,7 @@ fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
 fn write_text(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
     for line in lines {
         let Line { path, rule, severity, message, .. } = line;
-        let (row, column) = (line.line.unwrap_or(1), line.column.unwrap_or(1));
+        let (row, column) = (line.number.unwrap_or(1), line.column.unwrap_or(1));
         write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
         if *severity == "error" {
             write!(out, "; {}", line.consequence)?;

@@ -270,29 +270,29 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("esc", "back to the text"),
             ("?", "all keys"),
         ]),
-        Mode::Normal if state.view.selection.is_some() => fixed(&[
-            ("j/k { } G", "extend"),
-            ("y", "copy"),
-            ("|", "pipe"),
-            ("o", "other end"),
-            ("esc", "leave"),
-        ]),
-        Mode::Normal => {
-            let actions = match focused(state) {
-                Pane::Outline => OUTLINE,
-                Pane::Inspector => INSPECTOR,
-                Pane::Transcript if state.search.is_some() => SEARCHING,
-                Pane::Transcript => READING,
-            };
-            let keys = |actions: &[Action]| {
-                let keys = actions.iter().filter_map(|action| state.keymap.keys_of(*action).next());
-                keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
-            };
-            let bound = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
-            bound.filter(|(keys, _)| !keys.is_empty()).collect()
-        }
+        Mode::Normal if state.view.selection.is_some() => fixed(SELECTING),
+        Mode::Normal => of_pane(state),
     }
 }
+
+/// What helps most in the pane that has the keys, as the reader has bound it.
+fn of_pane(state: &State) -> Vec<(String, &'static str)> {
+    let actions = match focused(state) {
+        Pane::Outline => OUTLINE,
+        Pane::Transcript | Pane::Inspector if state.search.is_some() => SEARCHING,
+        Pane::Transcript | Pane::Inspector => READING,
+    };
+    let keys = |actions: &[Action]| {
+        let keys = actions.iter().filter_map(|action| state.keymap.keys_of(*action).next());
+        keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
+    };
+    let bound = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
+    bound.filter(|(keys, _)| !keys.is_empty()).collect()
+}
+
+/// While rows are selected.
+const SELECTING: &[(&str, &str)] =
+    &[("j/k { } G", "extend"), ("y", "copy"), ("|", "pipe"), ("o", "other end"), ("esc", "leave")];
 
 /// What helps most while reading.
 const READING: &[(&[Action], &str)] = &[
@@ -319,16 +319,6 @@ const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
     (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
     (&[Action::Panes(Change::Outline)], "hide"),
-    (&[Action::Help], "all keys"),
-];
-
-/// What helps most in the inspector.
-const INSPECTOR: &[(&[Action], &str)] = &[
-    (&[Action::Next, Action::Previous], "move"),
-    (&[Action::Cancel], "back"),
-    (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
-    (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
-    (&[Action::Panes(Change::Inspector)], "hide"),
     (&[Action::Help], "all keys"),
 ];
 

@@ -29,6 +29,8 @@ use crate::made::{
 };
 use crate::stage::{Stage, fixture};
 
+mod beside;
+
 /// Keys of an action in a preset. What leads to it is pressed in the default one.
 struct Key {
     keys: String,
@@ -54,7 +56,7 @@ type Journey = (&'static str, fn(&Key));
 /// What is bound to nothing.
 const IDLE: &str = "€";
 
-/// One journey an action, in the order of the bindings.
+/// One journey an action, in the order of the bindings; further ones are in `keys/beside.rs`.
 const JOURNEYS: &[Journey] = &[
     ("next", |key| {
         let mut stage = landmarks();
@@ -568,9 +570,14 @@ fn divided(stage: &Stage) -> tv::app::panes::Frame {
 
 const PRESETS: [Preset; 3] = [Preset::Default, Preset::Less, Preset::Vim];
 
+/// All of them.
+fn journeys() -> impl Iterator<Item = &'static Journey> {
+    JOURNEYS.iter().chain(beside::JOURNEYS)
+}
+
 fn journey_of(action: Action) -> Option<&'static Journey> {
     let name = action.to_string();
-    JOURNEYS.iter().find(|(of, _)| *of == name)
+    journeys().find(|(of, _)| *of == name)
 }
 
 #[test]
@@ -587,7 +594,7 @@ fn every_binding_has_a_journey() {
     });
     let missing: Vec<String> = missing.collect();
     assert!(missing.is_empty(), "\n{}\n", missing.join("\n"));
-    for (name, _) in JOURNEYS {
+    for (name, _) in journeys() {
         let is_bound = BINDINGS.iter().any(|binding| binding.action.to_string() == *name);
         assert!(is_bound, "the journey of {name} belongs to no binding");
     }
@@ -667,7 +674,6 @@ fn no_journey_arrives_without_its_key() {
         let key = Key { keys: IDLE.to_owned(), preset: Preset::Default };
         catch_unwind(move || walk(&key)).is_ok()
     };
-    let hollow: Vec<&str> =
-        JOURNEYS.iter().filter(|(_, walk)| walked(*walk)).map(|(name, _)| *name).collect();
+    let hollow: Vec<&str> = journeys().filter(|(_, walk)| walked(*walk)).map(|(name, _)| *name).collect();
     assert!(hollow.is_empty(), "these journeys assert nothing that their keys do: {hollow:?}");
 }

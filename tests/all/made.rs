@@ -13,6 +13,7 @@ use crate::stage::Stage;
 /// When the first second of these sessions is, in ms.
 pub(crate) const START: i64 = 1_700_000_000_000;
 
+#[expect(clippy::unnecessary_wraps, reason = "what has a time has it as an option")]
 fn at(seconds: i64) -> Option<Moment> {
     Some(Moment(START + seconds * 1_000))
 }

@@ -146,6 +146,7 @@ fn table(all: &Map<String, Value>, source: &str, date: &str) -> String {
     text
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is a command, run by hand")]
 #[test]
 #[ignore = "writes assets/prices.json, run by hand"]
 fn make_the_price_table() {

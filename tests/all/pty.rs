@@ -561,7 +561,7 @@ fn a_command_gets_the_record_and_its_end_is_told() {
     console.wait_for("exit 3");
     console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
     let text = std::fs::read_to_string(&taken).expect("the command got something");
-    assert!(text.ends_with("\n") && text.lines().count() == 1 && text.contains("FIRST ANSWER"), "{text}");
+    assert!(text.ends_with('\n') && text.lines().count() == 1 && text.contains("FIRST ANSWER"), "{text}");
     console.send("|sleep 30\r");
     console.wait("the terminal is away", |console| !console.screen.screen().alternate_screen());
     // Until the shell has begun, the interrupt is for nobody.

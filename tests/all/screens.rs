@@ -107,6 +107,7 @@ fn probe() -> Theme {
 
 /// The role of a cell in the probe's colours: nothing where no role is, and `None` for a colour that is not
 /// the probe's.
+#[expect(clippy::option_option, reason = "no role at all, the reader's own colour, or one of the roles")]
 fn role(colour: Color) -> Option<Option<usize>> {
     match colour {
         Color::Reset => Some(None),

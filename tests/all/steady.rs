@@ -88,6 +88,7 @@ struct Teller {
 
 impl Teller {
     /// The edits of one more thing.
+    #[expect(clippy::too_many_lines, reason = "an arm for each kind of edit")]
     fn tell(&mut self, told: &Told) -> Vec<Edit> {
         let seconds = i64::try_from(self.edits.len()).unwrap() * 7;
         let number = self.edits.len();
@@ -529,7 +530,7 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
                     !before.is_focus || stage.line_of_focus().is_some(),
                     "the focus is in sight {}",
                     place()
-                )
+                );
             }
         }
     }
@@ -552,6 +553,7 @@ fn check_window(stage: &Stage, all: &[(EntryId, Vec<usize>)], height: usize, pla
 }
 
 /// Cases in every run of the tests; the variable asks for more.
+#[expect(clippy::disallowed_methods, reason = "how long to look is said by whoever runs the test")]
 fn cases() -> u32 {
     std::env::var("STEADY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
 }

@@ -102,7 +102,9 @@ mod tests {
 
     fn of(all: &[(u64, Clocked)]) -> Durations {
         let mut durations = Durations::default();
-        all.iter().for_each(|(ms, by)| durations.add(Took { ms: *ms, by: *by }));
+        for (ms, by) in all {
+            durations.add(Took { ms: *ms, by: *by });
+        }
         durations
     }
 

@@ -76,15 +76,14 @@ pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut
         None => told.carry.is_blurred = true,
     }
     match sign {
-        Sign::Prompt => carry.after = After::Prompt,
+        // After a compaction the work goes on with what is left.
+        Sign::Prompt | Sign::Compaction => carry.after = After::Prompt,
         Sign::Answer | Sign::Stop | Sign::Resumed => carry.after = After::Answer,
         Sign::Calls => {
             carry.after = After::Calls;
             calls(carry, id, entry, tell);
         }
         Sign::Failure => carry.after = After::Failure,
-        // The work goes on with what is left.
-        Sign::Compaction => carry.after = After::Prompt,
     }
 }
 
@@ -139,14 +138,14 @@ fn class_of(carry: &Carry, sign: Sign, at: Moment) -> Option<Class> {
     let of_work = |class: Class| if ms > IDLE_AFTER_MS { Class::Unknown } else { class };
     let of_leisure = if ms > IDLE_AFTER_MS { Class::Idle } else { Class::Human };
     let class = match (carry.after, sign) {
-        (After::Nothing, _) => Class::Unknown,
-        (_, Sign::Resumed) => of_leisure,
-        (After::Answer | After::Failure, Sign::Prompt) => of_leisure,
-        (After::Prompt | After::Calls, Sign::Prompt) => Class::Unknown,
+        (After::Nothing, _)
+        | (After::Prompt | After::Calls, Sign::Prompt)
+        | (After::Answer | After::Failure, Sign::Compaction)
+        | (After::Failure, Sign::Stop) => Class::Unknown,
+        (_, Sign::Resumed) | (After::Answer | After::Failure, Sign::Prompt) => of_leisure,
         (After::Failure, Sign::Answer | Sign::Calls | Sign::Failure) => of_work(Class::Retry),
         // What an agent does after its answer and before it stops is nobody's time.
         (After::Answer, Sign::Stop) => return None,
-        (After::Answer | After::Failure, Sign::Compaction) | (After::Failure, Sign::Stop) => Class::Unknown,
         (_, Sign::Answer | Sign::Calls | Sign::Failure | Sign::Stop | Sign::Compaction) => {
             of_work(Class::Model)
         }

@@ -50,7 +50,7 @@ pub(super) fn consequence(finding: &Finding) -> String {
     }
     let rule = finding.rule;
     if rule == &pairs::ORPHAN_CALL || rule == &pairs::PARTIAL_BATCH || rule == &order::USER_BETWEEN {
-        return refused(finding, unanswered(finding));
+        return refused(finding, Some(unanswered(finding)));
     }
     if rule == &pairs::ORPHAN_RESULT
         || rule == &pairs::EARLY_RESULT
@@ -58,7 +58,7 @@ pub(super) fn consequence(finding: &Finding) -> String {
         || rule == &order::OTHER_BRANCH
         || rule == &order::OTHER_LANE
     {
-        return refused(finding, uncalled(finding));
+        return refused(finding, Some(uncalled(finding)));
     }
     if rule == &pairs::DUPLICATE_RESULT {
         return refused(finding, twice(finding));
@@ -116,9 +116,9 @@ fn refused(finding: &Finding, told: Option<String>) -> String {
     }
 }
 
-fn unanswered(finding: &Finding) -> Option<String> {
+fn unanswered(finding: &Finding) -> String {
     let id = &finding.call;
-    Some(match finding.provider {
+    match finding.provider {
         Provider::Anthropic => format!(
             "`tool_use` ids were found without `tool_result` blocks immediately after: {id}. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
         ),
@@ -127,12 +127,12 @@ fn unanswered(finding: &Finding) -> Option<String> {
         Provider::Other | Provider::Unknown => format!(
             "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}"
         ),
-    })
+    }
 }
 
-fn uncalled(finding: &Finding) -> Option<String> {
+fn uncalled(finding: &Finding) -> String {
     let id = &finding.call;
-    Some(match finding.provider {
+    match finding.provider {
         Provider::Anthropic => format!(
             "unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
         ),
@@ -146,7 +146,7 @@ fn uncalled(finding: &Finding) -> Option<String> {
             "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
                 .to_owned()
         }
-    })
+    }
 }
 
 fn twice(finding: &Finding) -> Option<String> {
@@ -155,7 +155,7 @@ fn twice(finding: &Finding) -> Option<String> {
             "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {}",
             finding.call
         )),
-        Provider::Google => unanswered(finding),
+        Provider::Google => Some(unanswered(finding)),
         Provider::OpenAi | Provider::Other | Provider::Unknown => None,
     }
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::scene::{Frame, Scene};
 use super::{Finding, GROUPS};
 use crate::analysis::activity;
+use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, EntryId};
 use crate::model::pairing::calls_of;
@@ -64,9 +65,12 @@ pub struct Findings {
     watched: HashMap<EntryId, BTreeSet<EntryId>>,
     /// By entry: what its judgement looked at.
     looks_at: HashMap<EntryId, BTreeSet<EntryId>>,
+    /// Results that stand alone, by the id of the call that they name.
+    strays: HashMap<Key, BTreeSet<EntryId>>,
     frame: Frame,
     branches_seen: u32,
     touched: BTreeSet<EntryId>,
+    moved: BTreeSet<EntryId>,
     is_stale: bool,
 }
 
@@ -81,7 +85,8 @@ impl Findings {
     /// Notes what a batch touched; [`Findings::update`] judges it.
     pub fn note(&mut self, touched: &Touched) {
         self.is_stale |= touched.reordered;
-        self.touched.extend(touched.added.iter().chain(&touched.changed));
+        self.touched.extend(touched.added.iter().chain(&touched.changed).chain(&touched.moved));
+        self.moved.extend(&touched.moved);
     }
 
     /// Forgets everything: the session is another one.
@@ -97,6 +102,9 @@ impl Findings {
         // Whoever was taken for an orphan may wait again.
         let goes_back = newest_turn < self.frame.newest_turn || (self.frame.has_ended && !has_ended);
         self.is_stale |= goes_back || self.branches_seen != transcript.branches_changed();
+        // What lies between a call and its result is another thing now, unless it is the last entry anyway.
+        let last = transcript.order().last();
+        self.is_stale |= std::mem::take(&mut self.moved).iter().any(|id| Some(id) != last);
         self.branches_seen = transcript.branches_changed();
         self.frame.newest_turn = newest_turn;
         self.frame.has_ended = has_ended;
@@ -115,6 +123,7 @@ impl Findings {
         self.waiting.clear();
         self.watched.clear();
         self.looks_at.clear();
+        self.strays.clear();
         self.frame.compactions.clear();
         self.generation += 1;
         for id in transcript.order() {
@@ -132,8 +141,10 @@ impl Findings {
         for id in &touched {
             self.see_compaction(transcript, *id);
             wanted.extend(self.watched.get(id).into_iter().flatten());
-            let calls = transcript.get(*id).into_iter().flat_map(calls_of);
-            wanted.extend(calls.flat_map(|call| transcript.entries_with_call(&call.key)));
+            for call in transcript.get(*id).into_iter().flat_map(calls_of) {
+                wanted.extend(transcript.entries_with_call(&call.key));
+                wanted.extend(self.strays.get(&call.key).into_iter().flatten());
+            }
         }
         for id in wanted {
             if let Some(place) = transcript.place_of(id) {
@@ -156,6 +167,11 @@ impl Findings {
 
     fn judge(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
         let Some(entry) = transcript.get(id) else { return };
+        for block in &entry.blocks {
+            if let BlockKind::Result(stray) = &block.kind {
+                self.strays.entry(stray.call.clone()).or_default().insert(id);
+            }
+        }
         let mut scene = Scene {
             transcript,
             entry,

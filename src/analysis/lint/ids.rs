@@ -58,7 +58,9 @@ fn judge(scene: &mut Scene<'_>) {
 /// Told once for each tool, at the first call.
 fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let callers = scene.transcript.entries_with_call(&asked.call.key);
-    callers.iter().for_each(|caller| scene.looked_at(*caller));
+    for caller in callers {
+        scene.looked_at(*caller);
+    }
     let first_here = scene.calls().iter().find(|other| other.call.key == asked.call.key).map(|one| one.block);
     if callers.first() == Some(&scene.id) && first_here == Some(asked.block) {
         let message = format!("the id of {} is its tool's name", named(asked.call));
@@ -73,7 +75,9 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let here = scene.calls().iter().any(|other| other.block < asked.block && other.call.key == *key);
     let callers: Vec<EntryId> = transcript.entries_with_call(key).to_vec();
     let before: Vec<EntryId> = callers.into_iter().take_while(|caller| *caller != scene.id).collect();
-    before.iter().for_each(|caller| scene.looked_at(*caller));
+    for caller in &before {
+        scene.looked_at(*caller);
+    }
     let is_left = |id: &EntryId| transcript.branches().abandoned.contains(id);
     let is_beside = |id: &EntryId| {
         let other = transcript.get(*id).filter(|other| !other.marks.copy && other.lane == scene.entry.lane);
@@ -92,7 +96,7 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>) {
         found.severity.min(Severity::Warning)
     };
     let message = format!("{}: the id is that of an earlier call", named(asked.call));
-    scene.findings.push(Finding { message, others, severity, ..found });
+    scene.findings.push(Finding { severity, others, message, ..found });
 }
 
 /// Agents write the names of tools in several manners: `functions.bash`, `Bash`.

@@ -53,7 +53,7 @@ fn judge(scene: &mut Scene<'_>) {
                 let found = scene.found(&OTHER_BRANCH, asked.block, &asked.call.key, result.body.from);
                 // Whatever became of the call's branch, the result is not there.
                 let severity = OTHER_BRANCH.severity;
-                scene.findings.push(Finding { message, severity, ..found });
+                scene.findings.push(Finding { severity, message, ..found });
             }
             Some(Ok(chain)) => said_on_chain(scene, asked, &chain),
             None => {
@@ -73,13 +73,14 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
             continue;
         }
         let callers: Vec<EntryId> = scene.transcript.entries_with_call(given.id).to_vec();
-        let call_of = |id: &EntryId| scene.transcript.get(*id).map(|entry| &entry.key);
-        let is_elsewhere = callers
-            .iter()
-            .filter_map(call_of)
-            .any(|call| matches!(scene.chain_to(&given.result.key, call), Some(Err(()))));
+        let transcript = scene.transcript;
+        let keys: Vec<_> = callers.iter().filter_map(|id| transcript.get(*id)).map(|one| &one.key).collect();
+        let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
+        let is_elsewhere = keys.into_iter().any(leads_past);
         if is_elsewhere {
-            callers.iter().for_each(|caller| scene.looked_at(*caller));
+            for caller in &callers {
+                scene.looked_at(*caller);
+            }
             let message = format!("a result of {} on another branch than the call", given.id);
             let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
             scene.findings.push(Finding { message, others: callers, ..found });
@@ -121,7 +122,9 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
     if said.is_empty() {
         return;
     }
-    said.iter().for_each(|id| scene.looked_at(*id));
+    for id in &said {
+        scene.looked_at(*id);
+    }
     let found = scene.found(&USER_BETWEEN, asked.block, &asked.call.key, asked.call.input.from);
     let message = format!("the user spoke between {} and its result", named(asked.call));
     scene.findings.push(Finding { message, others: said, ..found });
@@ -163,7 +166,10 @@ fn split_by_kept(scene: &mut Scene<'_>) {
         steps += 1;
         at = scene.transcript.parent_of(key).flatten().filter(|_| steps < 1_000);
     }
-    let Some(id) = at.and_then(|key| scene.transcript.find(key)) else { return };
+    let Some(id) = at.and_then(|key| scene.transcript.find(key)) else {
+        scene.may_change = true;
+        return;
+    };
     scene.looked_at(id);
     let Some(entry) = scene.transcript.get(id) else { return };
     let call = crate::model::pairing::calls_of(entry)

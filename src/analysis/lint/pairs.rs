@@ -104,7 +104,9 @@ fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>]) {
 fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
     let transcript = scene.transcript;
     let callers: Vec<EntryId> = transcript.entries_with_call(given.id).to_vec();
-    callers.iter().for_each(|caller| scene.looked_at(*caller));
+    for caller in &callers {
+        scene.looked_at(*caller);
+    }
     let is_duplicate = matches!(
         scene.entry.blocks.get(given.block).map(|block| &block.kind),
         Some(BlockKind::Result(stray)) if stray.duplicate
@@ -114,11 +116,9 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
         return scene.add_result(&ORPHAN_RESULT, given, message);
     }
     // One result on each branch is one result for whoever reads either of them.
-    let key = |id: &EntryId| transcript.get(*id).map(|entry| &entry.key);
-    let on_other_branch = callers
-        .iter()
-        .filter_map(key)
-        .any(|call| matches!(scene.chain_to(&given.result.key, call), Some(Err(()))));
+    let keys: Vec<_> = callers.iter().filter_map(|id| transcript.get(*id)).map(|entry| &entry.key).collect();
+    let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
+    let on_other_branch = keys.into_iter().any(leads_past);
     if !on_other_branch {
         let message = format!("a further result of {}", named_result(given));
         let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);

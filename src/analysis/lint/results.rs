@@ -82,7 +82,7 @@ fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let message = format!("the result of {} {why}: \u{201c}{told}\u{201d}", named_result(given));
     let found = scene.found(&SYNTHETIC, given.block, given.id, given.result.body.from);
     let severity = severity.min(found.severity);
-    scene.findings.push(Finding { message, severity, ..found });
+    scene.findings.push(Finding { severity, message, ..found });
     true
 }
 

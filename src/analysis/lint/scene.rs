@@ -131,10 +131,23 @@ impl<'a> Scene<'a> {
 
     /// Keys of the records from a result up to the entry of its call, that one left out; `Err` if the links
     /// lead past it to the root. Nothing if the links do not tell.
-    pub(super) fn chain_to(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
+    pub(super) fn chain_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
         if !self.transcript.is_linked_tree() {
             return None;
         }
+        let followed = self.follow_links(result, call);
+        // A record that is missing may still come, and a root may be told with its parent.
+        self.may_change |= followed.is_none();
+        Some(followed?.map_err(|root| {
+            let root = root.and_then(|key| self.transcript.find(key));
+            if let Some(id) = root {
+                self.looked_at(id);
+            }
+        }))
+    }
+
+    /// `Err` with the root.
+    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, Option<&'a Key>>> {
         let mut chain = Vec::new();
         let mut at = self.transcript.parent_of(result)?;
         while let Some(key) = at {
@@ -147,7 +160,7 @@ impl<'a> Scene<'a> {
             chain.push(key);
             at = self.transcript.parent_of(key)?;
         }
-        Some(Err(()))
+        Some(Err(chain.pop()))
     }
 
     /// Whose API the entry's history goes to.

@@ -40,19 +40,16 @@ fn without_call(scene: &mut Scene<'_>) {
     }
     // An answer whose parts have no common name goes on in the next entry.
     let next = scene.next_entries().find(|(_, entry)| entry.lane == scene.entry.lane && !entry.marks.copy);
-    match next {
-        Some((id, entry)) => {
-            scene.looked_at(id);
-            if entry.role == Role::Assistant {
-                return;
-            }
+    if let Some((id, entry)) = next {
+        scene.looked_at(id);
+        if entry.role == Role::Assistant {
+            return;
         }
+    } else {
         // The part with the call may be on its way.
-        None => {
-            scene.may_change = true;
-            if !scene.frame.has_ended {
-                return;
-            }
+        scene.may_change = true;
+        if !scene.frame.has_ended {
+            return;
         }
     }
     let found = scene.found(&STOP_WITHOUT_CALL, 0, &scene.entry.key, scene.entry.origin);
@@ -79,5 +76,5 @@ fn without_stop(scene: &mut Scene<'_>) {
     let tail = if unanswered > 0 { format!(", and {unanswered} of them never ran") } else { String::new() };
     let calls = if own.len() == 1 { "a call".to_owned() } else { format!("{} calls", own.len()) };
     let message = format!("the answer has {calls}, but ended as if all was said{tail}");
-    scene.findings.push(Finding { message, severity, ..found });
+    scene.findings.push(Finding { severity, message, ..found });
 }

@@ -74,25 +74,22 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     let tokens = request.usage.prompt();
     let ascii = page.look.theme.ascii;
-    match window_at(&subject.state.transcript, request.entry, request.usage.total()) {
-        Some(window) => {
-            page.heading(
-                "WINDOW",
-                &format!(
-                    "{} / {} {dot} {}%",
-                    figures::tokens(tokens),
-                    figures::tokens(window),
-                    percent(tokens, window),
-                    dot = page.look.theme.glyphs().dot
-                ),
-            );
-            page.field("filled", &[Span::styled(bar(tokens, window, BAR, ascii), page.look.theme.accent)]);
-            page.fact("left", figures::tokens(window.saturating_sub(tokens)));
-        }
-        None => {
-            page.heading("WINDOW", "size not known");
-            page.fact("filled", figures::tokens(tokens));
-        }
+    if let Some(window) = window_at(&subject.state.transcript, request.entry, request.usage.total()) {
+        page.heading(
+            "WINDOW",
+            &format!(
+                "{} / {} {dot} {}%",
+                figures::tokens(tokens),
+                figures::tokens(window),
+                percent(tokens, window),
+                dot = page.look.theme.glyphs().dot
+            ),
+        );
+        page.field("filled", &[Span::styled(bar(tokens, window, BAR, ascii), page.look.theme.accent)]);
+        page.fact("left", figures::tokens(window.saturating_sub(tokens)));
+    } else {
+        page.heading("WINDOW", "size not known");
+        page.fact("filled", figures::tokens(tokens));
     }
 }
 

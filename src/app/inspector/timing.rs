@@ -122,6 +122,11 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
             page.fact("rank", words);
         }
     }
+    overlapping(subject, page);
+}
+
+/// Calls that ran meanwhile.
+fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
     let overlaps = subject.state.evidence.calls.overlaps(subject.place(), OVERLAPS);
     let at_least = if overlaps.is_cut { "at least " } else { "" };
     if !overlaps.calls.is_empty() {

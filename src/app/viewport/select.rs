@@ -62,7 +62,7 @@ impl Viewport {
         let first = self.lines.iter().find(is_of_focus).or(self.lines.first());
         self.selection = first.and_then(mark_of).map(Selection::at);
         self.anchor_to_window(rows);
-        self.to_cursor(rows, height);
+        self.go_to_cursor(rows, height);
     }
 
     /// A motion while rows are selected.
@@ -83,7 +83,7 @@ impl Viewport {
             Motion::Lines(by) => return self.scroll(by, rows, height),
             Motion::Select => {
                 // Both ends may have been put elsewhere.
-                return self.to_cursor(rows, height);
+                return self.go_to_cursor(rows, height);
             }
             // Nodes are gone to in trees that nothing is selected in.
             Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
@@ -92,11 +92,11 @@ impl Viewport {
         if let (Some(selection), Some(to)) = (&mut self.selection, to) {
             selection.cursor = to;
         }
-        self.to_cursor(rows, height);
+        self.go_to_cursor(rows, height);
     }
 
     /// Brings the cursor into sight; its item has the focus.
-    fn to_cursor(&mut self, rows: &mut dyn Rows, height: usize) {
+    fn go_to_cursor(&mut self, rows: &mut dyn Rows, height: usize) {
         let Some(cursor) = self.selection.map(|selection| selection.cursor) else { return };
         let Some(at) = spot(rows, cursor) else { return };
         self.focus = Some(Focus { entry: cursor.entry, block: cursor.block });

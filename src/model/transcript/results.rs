@@ -62,6 +62,7 @@ impl Transcript {
             for (kept, told) in call.state.result_mut().into_iter().zip(state.result()) {
                 move_result(kept, told);
             }
+            touched.moved.push(id);
             return;
         }
         call.state = state;

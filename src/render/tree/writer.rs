@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use ratatui::text::Span;
 
+use super::children::{Child, bytes_of, children_of, compact_of, count, is_block, is_container, member};
 use super::compact::{compact, needs_quotes};
 use super::{MAX_DEPTH, PAGE, Value, has_children};
 use crate::model::body::Tree;
-use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
-use crate::render::json::{self, Parts};
+use crate::render::json;
 use crate::render::nodes::{Node, NodeId, Nodes};
 use crate::render::row::{Look, Row};
 use crate::render::sheet::{hidden_row, mark_hidden};
@@ -48,12 +48,6 @@ struct Spot {
     depth: usize,
     id: NodeId,
     parent: Option<NodeId>,
-}
-
-/// A child of a node.
-struct Child<'a> {
-    key: Option<Text>,
-    value: Value<'a>,
 }
 
 pub(super) struct Writer<'a> {
@@ -215,14 +209,13 @@ impl<'a> Writer<'a> {
         if !self.manner.is_raw {
             return;
         }
-        match key {
-            Some(key) => self.path.push_str(&member(key)),
-            None => {
-                if self.path.is_empty() {
-                    self.path.push('.');
-                }
-                self.path.push_str(&format!("[{index}]"));
+        if let Some(key) = key {
+            self.path.push_str(&member(key));
+        } else {
+            if self.path.is_empty() {
+                self.path.push('.');
             }
+            self.path.push_str(&format!("[{index}]"));
         }
     }
 
@@ -390,97 +383,9 @@ fn text_of(spans: &[Piece]) -> String {
     spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// The step to a member of an object.
-fn member(key: &str) -> String {
-    let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !key.is_empty()
-        && !key.starts_with(|c: char| c.is_ascii_digit());
-    if is_name {
-        return format!(".{key}");
-    }
-    let quoted = key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
-    format!(".[\"{quoted}\"]")
-}
-
-/// Children that are not shown.
-enum Left {
-    Values(usize, &'static str),
-    Bytes(usize),
-}
-
-impl Left {
-    fn values(&self) -> usize {
-        match self {
-            Self::Values(count, _) => *count,
-            Self::Bytes(bytes) => usize::from(*bytes > 0),
-        }
-    }
-
-    fn words(&self) -> Option<String> {
-        match self {
-            Self::Values(0, _) | Self::Bytes(0) => None,
-            Self::Values(left, what) => Some(format!("{} more", count(*left, what))),
-            Self::Bytes(left) => Some(format!("{} more", bytes_of(*left))),
-        }
-    }
-}
-
-/// The first children of a value.
-fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Left) {
-    match value {
-        Value::Tree(Tree::Map(members)) => {
-            let shown = members.iter().take(reach);
-            let children =
-                shown.map(|(key, value)| Child { key: Some(key.clone()), value: Value::Tree(value) });
-            (children.collect(), Left::Values(members.len().saturating_sub(reach), "key"))
-        }
-        Value::Tree(tree) => {
-            let items = tree.items();
-            let children =
-                items.iter().take(reach).map(|value| Child { key: None, value: Value::Tree(value) });
-            (children.collect(), Left::Values(items.len().saturating_sub(reach), "item"))
-        }
-        Value::Json(text) => {
-            let mut parts = Parts::of(text);
-            let children = parts.by_ref().take(reach);
-            let children = children.map(|(key, value)| Child { key, value: Value::Json(value) }).collect();
-            // What closes the value is no child.
-            let left = parts.rest().trim().len().saturating_sub(1);
-            (children, Left::Bytes(left))
-        }
-    }
-}
-
-fn is_block(value: Value<'_>) -> bool {
-    match value {
-        Value::Tree(Tree::Text(text)) => text.contains('\n'),
-        Value::Tree(tree) => has_children(tree),
-        Value::Json(_) => false,
-    }
-}
-
-fn is_container(value: Value<'_>) -> bool {
-    matches!(value, Value::Tree(tree) if has_children(tree))
-}
-
 /// Lines behind a place of a text.
 fn lines_in(text: &str, from: usize) -> usize {
     text.bytes().skip(from).filter(|byte| *byte == b'\n').count()
-}
-
-fn bytes_of(bytes: usize) -> String {
-    figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
-}
-
-fn count(number: usize, what: &str) -> String {
-    figures::count(u64::try_from(number).unwrap_or(u64::MAX), what)
-}
-
-fn compact_of(value: Value<'_>, max: usize) -> String {
-    match value {
-        Value::Tree(tree) => compact(tree, max),
-        Value::Json(text) => wrap::head(text, max).to_owned(),
-    }
 }
 
 fn indent(depth: usize) -> Vec<Piece> {

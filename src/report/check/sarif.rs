@@ -45,7 +45,7 @@ pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> 
 
 fn result(line: &Line) -> Value {
     let mut region = serde_json::Map::new();
-    if let Some(row) = line.line.filter(|_| line.has_lines) {
+    if let Some(row) = line.number.filter(|_| line.has_lines) {
         region.insert("startLine".to_owned(), json!(row));
         region.extend(line.column.map(|column| ("startColumn".to_owned(), json!(column))));
     }
@@ -60,7 +60,7 @@ fn result(line: &Line) -> Value {
             "artifactLocation": { "uri": uri(&line.path) },
             "region": region,
         } }],
-        "properties": { "entry": line.entry, "record": line.line, "callId": line.call_id, "others": line.others },
+        "properties": { "entry": line.entry, "record": line.number, "callId": line.call_id, "others": line.others },
     })
 }
 

@@ -1,0 +1,94 @@
+//! What the viewer is opened with: the session, the reader's settings, the surroundings.
+
+use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
+use crate::analysis::prices::Prices;
+use crate::app::columns::Columns;
+use crate::app::keymap::Keymap;
+use crate::ingest::{self, Target};
+use crate::render::colour::Depth;
+use crate::render::row::Level;
+use crate::runtime::config::{Start, ThemeChoice, ViewConfig};
+use crate::runtime::graphics::Setup;
+use crate::settings::{self, Settings};
+
+/// A database of several sessions leaves the choice to the reader.
+pub(super) fn start(target: Target) -> Start {
+    if ingest::is_choice(&target) { Start::Picker(vec![target.path]) } else { Start::Session(target) }
+}
+
+pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
+    let (settings, keymap, complaint) = read_settings(&surroundings);
+    let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
+    let depth = surroundings.depth();
+    let links = surroundings.has_links();
+    let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
+    let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
+    let graphics = Setup {
+        choice: settings.images.unwrap_or_default(),
+        environment: surroundings.terminal.clone(),
+        is_plain: surroundings.no_color || ascii,
+        has_few_colours: depth == Depth::Sixteen,
+    };
+    let Surroundings { no_color, clipboard, editor, colorfgbg, term, test_panic, environment, .. } =
+        surroundings;
+    let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
+    ViewConfig {
+        start,
+        environment,
+        theme: theme.map_or(ThemeChoice::Auto, ThemeChoice::Named),
+        themes,
+        depth,
+        no_color,
+        ascii,
+        links,
+        graphics,
+        watch: watch(look.poll),
+        level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
+        thinking: settings.thinking.unwrap_or(true),
+        outline: settings.outline,
+        inspector: settings.inspector,
+        strip: settings.strip,
+        mouse: settings.mouse.unwrap_or(false),
+        clipboard,
+        entry: None,
+        hints: settings.hints.unwrap_or(true),
+        columns: Columns {
+            sideways: (settings.wrap == Some(false)).then_some(0),
+            numbers: settings.gutter.unwrap_or_default(),
+        },
+        keymap,
+        state,
+        complaint,
+        editor,
+        colorfgbg,
+        term,
+        test_panic,
+    }
+}
+
+/// The prices that the reader set, by the name of the model. What is wrong with them is told by the viewer.
+pub fn own_prices(surroundings: &Surroundings) -> Vec<(String, Prices)> {
+    let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
+    text.map(|text| settings::parse(text).prices).unwrap_or_default()
+}
+
+/// The settings, the keys that follow from them, and one sentence if something is wrong with them.
+pub(super) fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap, Option<String>) {
+    let Some((path, text)) = &surroundings.settings else {
+        return (Settings::default(), Keymap::default(), None);
+    };
+    let path = path.display();
+    let mut settings = match text {
+        Ok(text) => settings::parse(text),
+        Err(error) => {
+            let complaint = format!("{path} cannot be read ({error})");
+            return (Settings::default(), Keymap::default(), Some(complaint));
+        }
+    };
+    let (keymap, _) = Keymap::new(settings.preset, &settings.keys);
+    let complaints = std::mem::take(&mut settings.complaints);
+    let more = complaints.len().saturating_sub(1);
+    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let complaint = complaints.first().map(|first| format!("{path}:{first}{more}"));
+    (settings, keymap, complaint)
+}

@@ -1,0 +1,120 @@
+//! What rows stand in: quotes, items of lists, tasks; and references that stand for themselves.
+
+use pulldown_cmark::BlockQuoteKind;
+use ratatui::text::Span;
+
+use super::{Manner, Writer};
+use crate::render::wrap::{self, Piece};
+
+/// A quote, or an item of a list.
+pub(super) struct Container {
+    /// In front of its first row; taken when used.
+    pub(super) first: Option<Vec<Piece>>,
+    /// In front of its other rows.
+    pub(super) rest: Vec<Piece>,
+    /// Whether something of it has been written.
+    pub(super) is_begun: bool,
+}
+
+impl Writer<'_> {
+    pub(super) fn contain(&mut self, first: Option<Vec<Piece>>, rest: Vec<Piece>) {
+        self.containers.push(Container { first, rest, is_begun: false });
+    }
+
+    /// A bar along the left; the alerts of GitHub have a title beside it.
+    pub(super) fn quote(&mut self, kind: Option<BlockQuoteKind>) {
+        self.block_starts();
+        let theme = self.look.theme;
+        let (title, style) = match kind {
+            None => ("", theme.dim),
+            Some(BlockQuoteKind::Note) => ("Note", theme.accent),
+            Some(BlockQuoteKind::Tip) => ("Tip", theme.good),
+            Some(BlockQuoteKind::Important) => ("Important", theme.accent),
+            Some(BlockQuoteKind::Warning) => ("Warning", theme.warn),
+            Some(BlockQuoteKind::Caution) => ("Caution", theme.bad),
+        };
+        let bar = vec![Span::styled(format!("{} ", theme.glyphs().bar), style)];
+        self.contain(Some(bar.clone()), bar);
+        if !title.is_empty() {
+            let source = self.places.line();
+            self.push(vec![Span::styled(title, style)], source);
+        }
+    }
+
+    /// The address of a reference that nothing refers to, or that was typed: as it was written. Words that
+    /// only look like one, `[Status]: done`, are prose.
+    pub(super) fn definition(&mut self, source: Option<&str>, start: usize) {
+        let source = source.unwrap_or_default();
+        // Definitions below each other have no air between them.
+        if !std::mem::take(&mut self.after_definition) {
+            self.block_starts();
+        }
+        let (label, address) = source.split_once("]:").unwrap_or_default();
+        let is_prose = !label.is_empty() && !address.contains(['/', '.', '#', '@', ':']);
+        for (at, line) in source.lines().enumerate() {
+            self.places.go_to(start, at, self.inline.ink());
+            if is_prose {
+                self.inline.text(line.trim());
+            } else {
+                self.inline.aside(line.trim());
+            }
+            self.paragraph();
+        }
+        self.after_definition = true;
+    }
+
+    pub(super) fn item(&mut self, source: &str) {
+        self.paragraph();
+        let typed = source.split_whitespace().next().unwrap_or_default();
+        let typed = wrap::head(typed, 12);
+        let depth = self.lists.len();
+        let glyphs = self.look.theme.glyphs();
+        let bullet = match self.lists.last_mut() {
+            Some(Some(_)) if self.manner == Manner::Typed => format!("{typed} "),
+            Some(Some(number)) => {
+                let sign = if typed.ends_with(')') { ')' } else { '.' };
+                let bullet = format!("{number}{sign} ");
+                *number = number.saturating_add(1);
+                bullet
+            }
+            _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
+            _ if depth > 1 => format!("{} ", glyphs.bullet_inner),
+            _ => format!("{} ", glyphs.bullet),
+        };
+        let rest = vec![Span::raw(" ".repeat(wrap::width(&bullet)))];
+        self.contain(Some(vec![Span::styled(bullet, self.look.theme.dim)]), rest);
+    }
+
+    /// An item without any text still shows its bullet.
+    pub(super) fn leave_item(&mut self) {
+        if self.containers.last().is_some_and(|container| container.first.is_some()) {
+            let source = self.places.line();
+            self.push(Vec::new(), source);
+        }
+        self.containers.pop();
+    }
+
+    /// A task's box takes the place of the bullet.
+    pub(super) fn task(&mut self, is_done: bool) {
+        let glyphs = self.look.theme.glyphs();
+        let (sign, style) =
+            if is_done { (glyphs.did, self.look.theme.good) } else { (glyphs.todo, self.look.theme.text) };
+        let sign = format!("{sign} ");
+        if let Some(container) = self.containers.last_mut().filter(|container| container.first.is_some()) {
+            container.rest = vec![Span::raw(" ".repeat(wrap::width(&sign)))];
+            container.first = Some(vec![Span::styled(sign, style)]);
+        }
+    }
+
+    /// What the containers put in front of the next row.
+    pub(super) fn front(&mut self) -> Vec<Piece> {
+        let mut front = Vec::new();
+        for container in &mut self.containers {
+            container.is_begun = true;
+            front.extend(container.first.take().unwrap_or_else(|| container.rest.clone()));
+        }
+        // Endless nesting may take two thirds; the text keeps the rest.
+        let most = self.width - self.width / 3;
+        if wrap::width_of(&front) > most { Vec::new() } else { front }
+    }
+}

@@ -1,0 +1,105 @@
+//! The children of a value: the ones that are shown, what is left, and how they are named.
+
+use super::compact::compact;
+use super::{Value, has_children};
+use crate::model::body::Tree;
+use crate::model::figures;
+use crate::model::text::Text;
+use crate::render::json::Parts;
+use crate::render::wrap;
+
+/// A child of a node.
+pub(super) struct Child<'a> {
+    /// Its name, unless it is an item.
+    pub(super) key: Option<Text>,
+    /// What it is.
+    pub(super) value: Value<'a>,
+}
+
+/// The step to a member of an object.
+pub(super) fn member(key: &str) -> String {
+    let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !key.is_empty()
+        && !key.starts_with(|c: char| c.is_ascii_digit());
+    if is_name {
+        return format!(".{key}");
+    }
+    let quoted = key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!(".[\"{quoted}\"]")
+}
+
+/// Children that are not shown.
+pub(super) enum Left {
+    Values(usize, &'static str),
+    Bytes(usize),
+}
+
+/// The first children of a value.
+pub(super) fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Left) {
+    match value {
+        Value::Tree(Tree::Map(members)) => {
+            let shown = members.iter().take(reach);
+            let children =
+                shown.map(|(key, value)| Child { key: Some(key.clone()), value: Value::Tree(value) });
+            (children.collect(), Left::Values(members.len().saturating_sub(reach), "key"))
+        }
+        Value::Tree(tree) => {
+            let items = tree.items();
+            let children =
+                items.iter().take(reach).map(|value| Child { key: None, value: Value::Tree(value) });
+            (children.collect(), Left::Values(items.len().saturating_sub(reach), "item"))
+        }
+        Value::Json(text) => {
+            let mut parts = Parts::of(text);
+            let children = parts.by_ref().take(reach);
+            let children = children.map(|(key, value)| Child { key, value: Value::Json(value) }).collect();
+            // What closes the value is no child.
+            let left = parts.rest().trim().len().saturating_sub(1);
+            (children, Left::Bytes(left))
+        }
+    }
+}
+
+pub(super) fn is_block(value: Value<'_>) -> bool {
+    match value {
+        Value::Tree(Tree::Text(text)) => text.contains('\n'),
+        Value::Tree(tree) => has_children(tree),
+        Value::Json(_) => false,
+    }
+}
+
+pub(super) fn is_container(value: Value<'_>) -> bool {
+    matches!(value, Value::Tree(tree) if has_children(tree))
+}
+
+pub(super) fn compact_of(value: Value<'_>, max: usize) -> String {
+    match value {
+        Value::Tree(tree) => compact(tree, max),
+        Value::Json(text) => wrap::head(text, max).to_owned(),
+    }
+}
+
+impl Left {
+    pub(super) fn values(&self) -> usize {
+        match self {
+            Self::Values(count, _) => *count,
+            Self::Bytes(bytes) => usize::from(*bytes > 0),
+        }
+    }
+
+    pub(super) fn words(&self) -> Option<String> {
+        match self {
+            Self::Values(0, _) | Self::Bytes(0) => None,
+            Self::Values(left, what) => Some(format!("{} more", count(*left, what))),
+            Self::Bytes(left) => Some(format!("{} more", bytes_of(*left))),
+        }
+    }
+}
+
+pub(super) fn bytes_of(bytes: usize) -> String {
+    figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+pub(super) fn count(number: usize, what: &str) -> String {
+    figures::count(u64::try_from(number).unwrap_or(u64::MAX), what)
+}
