@@ -15,7 +15,8 @@
 //! 4. A resize is no exception. Rows of another width are other rows: the n-th row of the item stays.
 //! 5. The window is full whenever there are rows to fill it, and no entry is shown twice.
 //!
-//! The rule is for windows of at least 20 by 8; smaller ones are held to show something and not to fail.
+//! Within a tree that the reader walks the node holds, and not the n-th row: `nodes.rs` has the rule for that.
+//! The rule here is for windows of at least 20 by 8; smaller ones are held to show something and not to fail.
 
 use std::collections::HashSet;
 
@@ -487,6 +488,7 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let before = held(&journey.stage);
         let key = before.and_then(|held| key_of(&journey.stage, held.item));
         let followed = journey.stage.state.view.follows();
+        let was_in_tree = journey.stage.state.view.node().is_some();
         let was_at_top = journey.stage.state.view.lines.first().is_some_and(|line| {
             line.row == 0 && journey.stage.state.sequence.place_of(line.entry) == Some(0)
         });
@@ -508,7 +510,7 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let Some((before, key)) = before.zip(key) else { continue };
         // Who is at the beginning of the preview wants the beginning of the session.
         let is_swap = matches!(step, Step::CatchUp) && was_at_top && !followed;
-        if leave == Leave::Moves || is_swap {
+        if leave == Leave::Moves || is_swap || was_in_tree {
             continue;
         }
         if followed && (leave == Leave::Stays || stage.state.view.follows()) {
