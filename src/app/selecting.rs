@@ -2,6 +2,7 @@
 
 use super::action::{Action, What};
 use super::effect::Effect;
+use super::panes::{Pane, focused};
 use super::piping;
 use super::state::State;
 use super::taking::{self, Form, Piece, items_between};
@@ -10,6 +11,13 @@ use super::viewport::{Focus, Mark, Motion};
 /// Carries out what concerns a selection. `None` leaves the action to the transcript, where motions extend
 /// it.
 pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
+    if focused(state) != Pane::Transcript {
+        if action == Action::Select {
+            state.say("rows are selected in the transcript; tab or esc leads there");
+            return Some(Vec::new());
+        }
+        return None;
+    }
     let Some(selection) = state.view.selection else {
         if action == Action::Select {
             state.view.ask(Motion::Pause);
