@@ -11,13 +11,14 @@ mod findings;
 mod ids;
 mod order;
 mod pairs;
+mod provider;
 mod results;
 mod scene;
 mod stops;
 
 pub use crate::model::edit::Severity;
-pub use answers::Provider;
 pub use findings::{Counts, Findings};
+pub use provider::Provider;
 pub use scene::Scene;
 
 use crate::model::body::Key;

@@ -1,6 +1,6 @@
 //! Ids that do not tell calls apart, and names that contradict each other.
 
-use super::answers::Provider;
+use super::provider::Provider;
 use super::scene::{Asked, Scene, named, named_result};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;

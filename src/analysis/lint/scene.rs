@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::Provider;
+use super::provider::Provider;
 use super::{Finding, Rule};
 use crate::model::body::Key;
 use crate::model::edit::Severity;

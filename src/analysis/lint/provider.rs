@@ -1,0 +1,39 @@
+//! Whose API a session's history is sent to: answers to the same mistake differ.
+
+use crate::analysis::models;
+use crate::model::body::Key;
+use crate::model::text::Name;
+
+/// Whose API a history is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// Messages API.
+    Anthropic,
+    /// Responses API.
+    OpenAi,
+    /// Gemini API.
+    Google,
+    /// One of those that speak the language of chat completions.
+    Other,
+    /// The session does not tell.
+    Unknown,
+}
+
+impl Provider {
+    /// By the model's name, else by the manner of the call's id.
+    pub fn of(model: Option<&Name>, call: &Key) -> Self {
+        let name = model.map(|model| models::canonical(model)).unwrap_or_default();
+        let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+        if begins(&["claude"]) || (name.is_empty() && call.starts_with("toolu_")) {
+            Self::Anthropic
+        } else if begins(&["gpt", "chatgpt", "o1", "o3", "o4", "codex"]) {
+            Self::OpenAi
+        } else if begins(&["gemini"]) {
+            Self::Google
+        } else if name.is_empty() {
+            Self::Unknown
+        } else {
+            Self::Other
+        }
+    }
+}
