@@ -2,6 +2,9 @@
 //!
 //! The key thread waits for the terminal and for a pipe that wakes it, so that it can be kept from
 //! the keys while an editor has the terminal, and be told that answers are about to come.
+//!
+//! The library that reads keys is told of what comes only once, and forgets it where it learns of a resize in
+//! the same moment. So it is shown each resize at once, and what it leaves unread is read here.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -77,14 +80,20 @@ impl Input {
             paused: paused_out,
             replies,
             clicked: None,
+            has_read_past: false,
         };
         std::thread::Builder::new().name("keys".to_owned()).spawn(move || keys.run())?;
         let mut caught = Signals::new([SIGWINCH, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP])?;
         let is_away = Arc::clone(&is_paused);
+        let wake = File::from(OwnedFd::from(writer));
+        let mut resized = wake.try_clone()?;
         let listen = move || {
             for signal in caught.forever() {
                 if is_away.load(Ordering::SeqCst) && is_for_others(signal) {
                     continue;
+                }
+                if signal == SIGWINCH {
+                    let _ = resized.write_all(b"w");
                 }
                 if signals_out.send(meaning(signal)).is_err() {
                     return;
@@ -92,7 +101,6 @@ impl Input {
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
-        let wake = File::from(OwnedFd::from(writer));
         Ok(Self { events, signals, answers, is_paused, is_asking, wake, paused })
     }
 
@@ -161,6 +169,9 @@ struct Keys {
     replies: Replies,
     /// When and where a button was pressed last.
     clicked: Option<(Instant, (u16, u16))>,
+    /// Whether bytes were read here of which the library may still believe that they are there: it would
+    /// wait for them.
+    has_read_past: bool,
 }
 
 impl Keys {
@@ -177,7 +188,7 @@ impl Keys {
         }
     }
 
-    /// Takes the byte that woke us; if it asks for a pause, lets go until the next one. `false` when
+    /// Takes the byte that woke us; if it asks for a pause, lets go until that is over. `false` when
     /// nobody is at the other end of the pipe any more.
     fn wait_while_paused(&mut self) -> bool {
         let mut byte = [0];
@@ -190,10 +201,15 @@ impl Keys {
             return self.listen();
         }
         if !self.is_paused.load(Ordering::SeqCst) {
-            return true;
+            return self.has_read_past || self.pass_on();
         }
         let _ = self.paused.send(());
-        is_told()
+        while self.is_paused.load(Ordering::SeqCst) {
+            if !is_told() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Reads what comes until all answers are there, or until they are late; keys are passed on. `false`
@@ -203,6 +219,7 @@ impl Keys {
         let mut answers = Answers::default();
         let mut bytes = [0; 1_024];
         let mut is_over = false;
+        self.has_read_past = true;
         while !is_over || answers.is_open() {
             let left = deadline.saturating_duration_since(Instant::now());
             // What has begun is waited for a little, beyond the end, too; Escape alone never goes on.
@@ -224,6 +241,7 @@ impl Keys {
     fn pass_on(&mut self) -> bool {
         while event::poll(self.replies.patience()).unwrap_or(false) {
             let Ok(raw) = event::read() else { return false };
+            self.has_read_past &= matches!(raw, Raw::Resize(..));
             let heard = match raw {
                 Raw::Key(key) if key.kind != KeyEventKind::Release => {
                     press(key).map_or_else(Vec::new, |press| self.replies.take(press))
@@ -249,7 +267,24 @@ impl Keys {
             }
         }
         let typed = self.replies.give_back();
-        self.send(typed)
+        self.send(typed) && self.read_rest()
+    }
+
+    /// Reads what the library has left unread. `false` when nobody listens.
+    fn read_rest(&mut self) -> bool {
+        let mut answers = Answers::default();
+        let mut bytes = [0; 1_024];
+        loop {
+            let patience = if answers.is_open() { PIECES } else { Duration::ZERO };
+            let Some(read) = read_within(self.terminal.as_fd(), patience, &mut bytes) else {
+                return self.send(answers.give_back());
+            };
+            self.has_read_past = true;
+            let heard = answers.take(bytes.get(..read).unwrap_or_default());
+            if !self.send(heard) {
+                return false;
+            }
+        }
     }
 
     fn pointer(&mut self, mouse: MouseEvent) -> Option<Pointer> {
