@@ -21,11 +21,10 @@ use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::{LaneFacts, Meta};
 use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
-use super::text::Name;
 use super::totals::Totals;
 use super::tree::Branches;
 use super::turn::{Turn, TurnFacts};
-use super::usage::{Scope, Usage};
+use super::usage::{Aside, Scope, Usage};
 use retelling::Retelling;
 
 /// What a batch touched.
@@ -61,7 +60,7 @@ pub struct Transcript {
     retelling: Option<Retelling>,
     pairs: PairIndex,
     lanes: Vec<LaneFacts>,
-    beside: HashMap<Key, (Usage, Option<Name>)>,
+    beside: HashMap<Key, Aside>,
     totals: Totals,
     links: HashMap<Key, Option<Key>>,
     leaf: Option<Key>,
@@ -340,6 +339,11 @@ impl Transcript {
     /// What was spent.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// Usage that was told beside the entries, in no order.
+    pub fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
+        self.beside.iter()
     }
 
     /// Turns of the main lane; see [`Transcript::settle`].

@@ -5,7 +5,7 @@ use crate::model::body::Key;
 use crate::model::edit::MetaEdit;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
-use crate::model::usage::Usage;
+use crate::model::usage::{Aside, Usage};
 
 impl Transcript {
     pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
@@ -23,8 +23,15 @@ impl Transcript {
             return;
         }
         self.totals.add(&usage, model.as_ref());
-        if let Some((old, old_model)) = self.beside.insert(of, (usage, model)) {
-            self.totals.remove(&old, old_model.as_ref());
+        let last = match &self.retelling {
+            Some(told) => told.last(),
+            None => self.order.last().copied(),
+        };
+        // Told again with other figures, it stays where it was told first.
+        let known = self.beside.get(&of).filter(|_| self.retelling.is_none());
+        let after = known.map_or(last, |known| known.after);
+        if let Some(old) = self.beside.insert(of, Aside { usage, model, after }) {
+            self.totals.remove(&old.usage, old.model.as_ref());
         }
         touched.meta = true;
     }
