@@ -64,6 +64,10 @@ pub struct Glyphs {
     pub rising: &'static str,
     /// Sorted, the greatest first.
     pub falling: &'static str,
+    /// Bars of growing height.
+    pub ramp: [&'static str; 8],
+    /// Between what is multiplied.
+    pub times: &'static str,
 }
 
 impl Glyphs {
@@ -99,6 +103,8 @@ impl Glyphs {
         empty: "░",
         rising: "↑",
         falling: "↓",
+        ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+        times: "×",
     };
 
     /// For all others.
@@ -133,5 +139,7 @@ impl Glyphs {
         empty: ".",
         rising: "^",
         falling: "v",
+        ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],
+        times: "x",
     };
 }

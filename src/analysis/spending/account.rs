@@ -78,6 +78,7 @@ pub struct Account {
     /// In the order of the file, then what runs count beyond them.
     pub charges: Vec<Charge>,
     turns: Vec<Option<EntryId>>,
+    branches: Vec<Option<usize>>,
     /// All of it.
     pub total: Amount,
     /// What the session cost, as everything in tv tells it.
@@ -101,19 +102,20 @@ impl Account {
         let lanes = Lanes::of(transcript);
         let mut account = Self {
             turns: charges.iter().map(|charge| turn_of(charge, &lanes, transcript)).collect(),
+            branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
             cost: Some(cost::of(transcript.totals())),
             untold: spending.untold(),
             ..Self::default()
         };
         let mut left: BTreeMap<usize, Amount> = BTreeMap::new();
-        for charge in &charges {
+        for (number, charge) in charges.iter().enumerate() {
             account.total.plus(&charge.amount);
             match charge.fate {
                 Fate::Fine => {}
                 Fate::Failed => account.failed.plus(&charge.amount),
                 Fate::Aborted => account.aborted.plus(&charge.amount),
             }
-            if let Some(branch) = branch_of(charge, &lanes, transcript) {
+            if let Some(branch) = account.branch_of(number) {
                 left.entry(branch).or_default().plus(&charge.amount);
             }
         }
@@ -143,6 +145,11 @@ impl Account {
             Grouping::Lanes => Group::Lane(charge.lane.clone()),
             Grouping::Turns => self.turns.get(number).copied().flatten().map_or(Group::Outside, Group::Turn),
         })
+    }
+
+    /// The branch that the session left a charge with.
+    pub fn branch_of(&self, number: usize) -> Option<usize> {
+        self.branches.get(number).copied().flatten()
     }
 
     /// The sums, in the order of their first charges.

@@ -134,6 +134,16 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
     }),
+    ("money", |key| {
+        let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Money));
+        assert!(stage.picture().contains("MONEY"), "{}", stage.picture());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
+    }),
     ("transcript", |key| {
         let mut stage = Stage::open(&fixture("lint/orphan-call/bad.jsonl"), (100, 24), Theme::dark());
         stage.press("!");

@@ -1,0 +1,3 @@
+//! The views: what their pages show, and how they go along with the transcript.
+
+mod money;
