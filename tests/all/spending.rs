@@ -172,13 +172,14 @@ fn read(path: &Path) -> Vec<(String, String, Transcript)> {
 #[test]
 fn all_groupings_of_real_files_add_up_to_their_totals() {
     let Some(folder) = corpus::folder() else { return };
-    let (mut files, mut requests, mut recorded) = (0, 0, 0);
+    let (mut files, mut spent, mut requests, mut recorded) = (0, 0, 0, 0);
     let mut largest: f64 = 0.0;
     for path in corpus::files(&folder) {
         for (name, _, transcript) in read(&path) {
             let account = check(&name, &transcript);
             files += 1;
             requests += account.total.requests;
+            spent += usize::from(!account.is_empty());
             // What is recorded of single requests adds up to the session's figure, added as it was written.
             let usages = transcript.entries().filter_map(|entry| entry.usage.as_deref());
             let beside = transcript.asides().map(|(_, aside)| &aside.usage);
@@ -193,7 +194,7 @@ fn all_groupings_of_real_files_add_up_to_their_totals() {
         }
     }
     say(&format!(
-        "{files} sessions, {requests} requests; {recorded} with recorded cost only, off by {largest:e} USD at most"
+        "{files} sessions, {spent} of them with usage, {requests} requests; {recorded} with recorded cost only, off by {largest:e} USD at most"
     ));
     assert!(files > 200 && recorded > 20);
 }

@@ -5,29 +5,27 @@
 
 use std::collections::HashMap;
 
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Page, Scene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::phrases;
+use crate::analysis::spending::Charge;
 use crate::analysis::spending::account::{Account, Group, Grouping, Row};
-use crate::analysis::spending::amount::{Amount, Tokens, usd};
-use crate::analysis::spending::{Charge, Fate, For};
 use crate::app::action::{Action, Way};
-use crate::app::outline::row::{start_of_lane, start_of_turn, title_of};
+use crate::app::outline::row::{start_of_lane, start_of_turn};
 use crate::app::viewport::Focus;
-use crate::model::entry::{BlockKind, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::figures;
-use crate::model::moment::Moment;
-use crate::model::pairing::calls_of;
-use crate::model::transcript::Transcript;
+use crate::render::wrap::{self, Frame};
 
 pub mod chart;
 mod foot;
+mod rows;
 mod summary;
 
+use rows::{dear, figure};
 use summary::{About, Fact};
 
 /// Columns of the sums.
@@ -204,9 +202,21 @@ impl Money {
         if self.told.as_ref().is_some_and(|told| told.item == item && told.size == size) {
             return;
         }
-        let foot = foot::lines(&self.charges(), scene.columns(), scene.theme);
+        let mut foot = self.note(scene);
+        foot.extend(foot::lines(&self.charges(), scene.columns(), scene.theme));
         let chart = self.chart(scene, lines);
         self.told = Some(Told { item, size, chart, foot });
+    }
+
+    /// What a line of the summary says, if it has no room in its row.
+    fn note(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+        let Some(Item::Fact(at, _)) = self.rows.chosen() else { return Vec::new() };
+        let note = self.facts.get(*at).map(|fact| fact.note.clone()).unwrap_or_default();
+        let room = Table::fit(summary::COLUMNS, scene.columns()).width_of(summary::NOTE).unwrap_or(0);
+        if wrap::width(&note) <= room {
+            return Vec::new();
+        }
+        wrap::wrap(&[Span::styled(note, scene.theme.text)], &Frame::hanging(scene.columns(), 2))
     }
 
     fn chart(&self, scene: &Scene<'_>, lines: usize) -> Vec<Line<'static>> {
@@ -253,172 +263,10 @@ impl Money {
         }
         spans
     }
-
-    fn cells(&self, row: &Row, scene: &Scene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
-        let theme = scene.theme;
-        let amount = &row.amount;
-        let (sign, style) = self.sign(row, scene);
-        let is_left = is_left(row, scene.transcript)
-            || matches!(row.group, Group::Charge(number) if self.account.branch_of(number).is_some());
-        let words = match (is_chosen, is_left) {
-            (true, _) => theme.focus,
-            (false, true) => theme.dim,
-            (false, false) => theme.text,
-        };
-        let plain = if is_left { theme.dim } else { theme.text };
-        let tokens = |tokens: Tokens| tokens_words(tokens.known());
-        let at = row.at.map(Moment::clock).unwrap_or_default();
-        let requests = if amount.requests > 0 { amount.requests.to_string() } else { String::new() };
-        let hit = amount.hit_percent().map(|percent| format!("{percent}%")).unwrap_or_default();
-        let is_dear = amount.money.picos() >= self.dear;
-        let total = self.account.total.money.picos();
-        vec![
-            Span::styled(sign, style),
-            Span::styled(at, theme.dim),
-            Span::styled(what(&row.group, &self.account, scene.transcript), words),
-            Span::styled(requests, theme.dim),
-            Span::styled(tokens(amount.input), plain),
-            Span::styled(tokens(amount.cache_read), plain),
-            Span::styled(tokens(amount.cache_write), plain),
-            Span::styled(tokens(amount.output), plain),
-            Span::styled(hit, theme.dim),
-            Span::styled(amount_words(amount), if is_dear { theme.warn } else { plain }),
-            Span::styled(percent_of(amount.money.picos(), total), theme.dim),
-            Span::styled(phrases::usd(usd(row.cumulative)), theme.dim),
-        ]
-    }
-
-    /// What became of it, or that it was expensive.
-    fn sign(&self, row: &Row, scene: &Scene<'_>) -> (&'static str, Style) {
-        let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
-        let charge = match row.group {
-            Group::Charge(number) => self.account.charges.get(number),
-            _ => None,
-        };
-        match charge.map(|charge| charge.fate) {
-            Some(Fate::Failed) => (glyphs.failed, theme.bad),
-            Some(Fate::Aborted) => (glyphs.refused, theme.warn),
-            _ if row.amount.money.picos() >= self.dear => ("$", theme.warn),
-            _ => ("", theme.dim),
-        }
-    }
 }
 
 fn is_no_heading(item: &Item) -> bool {
     !matches!(item, Item::Heading(_))
-}
-
-/// Rows that cost twice the average, and the one that costs most, stand out; of two rows none does.
-fn dear(rows: &[Row]) -> i128 {
-    let costs: Vec<i128> =
-        rows.iter().map(|row| row.amount.money.picos()).filter(|picos| *picos > 0).collect();
-    let Some(most) = costs.iter().max().filter(|_| costs.len() > 2) else { return i128::MAX };
-    let mean = costs.iter().sum::<i128>() / i128::try_from(costs.len()).unwrap_or(1);
-    (mean * 2).min(*most)
-}
-
-/// What rows are sorted by.
-fn figure(amount: &Amount, column: usize) -> i128 {
-    match column {
-        3 => amount.requests.into(),
-        4 => amount.input.total.into(),
-        5 => amount.cache_read.total.into(),
-        6 => amount.cache_write.total.into(),
-        7 => amount.output.total.into(),
-        8 => amount.hit_percent().map_or(-1, i128::from),
-        _ => amount.money.picos(),
-    }
-}
-
-fn tokens_words(tokens: Option<i64>) -> String {
-    let Some(tokens) = tokens else { return String::new() };
-    let words = figures::tokens(tokens.unsigned_abs());
-    if tokens < 0 { format!("-{words}") } else { words }
-}
-
-/// `$1.84`, `~$0.02`, `$?`; nothing if nothing was spent.
-fn amount_words(amount: &Amount) -> String {
-    match phrases::cost(&amount.money.cost()) {
-        Some(words) => words,
-        None if amount.money.unpriced > 0 => "$?".to_owned(),
-        None => String::new(),
-    }
-}
-
-fn percent_of(picos: i128, all: i128) -> String {
-    if all <= 0 || picos <= 0 {
-        return String::new();
-    }
-    match picos.saturating_mul(1_000) / all {
-        0 => "<.1%".to_owned(),
-        tenths @ 1..100 => format!("{}.{}%", tenths / 10, tenths % 10),
-        tenths => format!("{}%", tenths / 10),
-    }
-}
-
-/// The number of a turn, from 1.
-fn turn_number(prompt: EntryId, transcript: &Transcript) -> usize {
-    transcript.place_of(prompt).and_then(|place| transcript.turn_at(place)).map_or(0, |turn| turn + 1)
-}
-
-fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
-    transcript.get(prompt).map(|entry| title_of(entry).to_string()).unwrap_or_default()
-}
-
-fn is_left(row: &Row, transcript: &Transcript) -> bool {
-    matches!(row.group, Group::Turn(prompt) if transcript.branches().abandoned.contains(&prompt))
-}
-
-/// What a row is the sum of.
-fn what(group: &Group, account: &Account, transcript: &Transcript) -> String {
-    match group {
-        Group::Model(name) => foot::named(name),
-        Group::Lane(None) => "main".to_owned(),
-        Group::Lane(Some(name)) => {
-            transcript.lane(name).map_or_else(|| name.to_string(), |lane| lane.label.to_string())
-        }
-        Group::Turn(prompt) => {
-            format!("{:>2} {}", turn_number(*prompt, transcript), prompt_words(*prompt, transcript))
-        }
-        Group::Outside => "before the first prompt".to_owned(),
-        Group::Run => "counted for the whole run only".to_owned(),
-        Group::Charge(number) => {
-            account.charges.get(*number).map(|charge| request(charge, transcript)).unwrap_or_default()
-        }
-    }
-}
-
-/// What a request was for: its first call, else what it says.
-fn request(charge: &Charge, transcript: &Transcript) -> String {
-    let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
-    let lane = charge.lane.as_ref().and_then(|name| transcript.lane(name));
-    let mut words = lane.map(|lane| format!("{}: ", lane.label)).unwrap_or_default();
-    if transcript.meta().models.len() > 1 && !charge.model.is_empty() {
-        words.push_str(&format!("{} ", charge.model));
-    }
-    if charge.what == For::Run {
-        words.push_str("counted for the whole run only");
-        return words;
-    }
-    let Some(entry) = entry else {
-        words.push_str("besides the requests");
-        return words;
-    };
-    let call = calls_of(entry).next().map(|call| format!("{} {}", call.name, call.headline));
-    let more = calls_of(entry).count().saturating_sub(1);
-    let text = || match entry.blocks.first().map(|block| &block.kind) {
-        _ if entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))) => {
-            title_of(entry).to_string()
-        }
-        Some(BlockKind::Break(what)) => what.words().to_string(),
-        Some(BlockKind::Thinking(_)) => "(thinking)".to_owned(),
-        _ => "(nothing)".to_owned(),
-    };
-    words.push_str(&call.unwrap_or_else(text));
-    if more > 0 {
-        words.push_str(&format!(" +{more}"));
-    }
-    words
 }
 
 impl Page for Money {
@@ -436,6 +284,7 @@ impl Page for Money {
             return Sheet { title, rows, ..Sheet::default() };
         }
         let (charted, told) = room(scene.height);
+        let charted = if self.account.total.money.usd().is_some() { charted } else { 0 };
         let is_summary = self.level == 1;
         let (height, foot) = scene.divide(charted + 1, told);
         self.rows.fit(height);

@@ -16,9 +16,9 @@ const DIFFERENCE: f64 = 0.01;
 /// The arithmetic of charges, wrapped.
 pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let made = Arithmetic::of(charges);
-    let mut said: Vec<Vec<Span<'static>>> = Vec::new();
+    let mut said: Vec<Vec<Vec<Span<'static>>>> = Vec::new();
     if let Some((picos, records)) = made.recorded {
-        said.push(recorded(picos, records, &made, theme));
+        said.push(vec![recorded(picos, records, &made, theme)]);
     }
     for bill in &made.estimated {
         said.push(sum(bill, made.estimated.len() > 1, theme));
@@ -27,11 +27,11 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         let name = named(model);
         let words = format!("$? {name} has no price: {} tokens are in no sum", exact(*tokens));
         let hint = "  ([prices.\"NAME\"] in config.toml gives it one)";
-        said.push(vec![Span::styled(words, theme.warn), Span::styled(hint, theme.dim)]);
+        said.push(vec![vec![Span::styled(words, theme.warn), Span::styled(hint, theme.dim)]]);
     }
     if let Some(picos) = made.runs {
         let words = format!("{} told for the whole run, beyond what its requests add up to", precise(picos));
-        said.push(vec![Span::styled(words, theme.text)]);
+        said.push(vec![vec![Span::styled(words, theme.text)]]);
     }
     if differs(&made) {
         for bill in &made.expected {
@@ -40,15 +40,13 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
     }
     let shown = if differs(&made) || made.recorded.is_none() { made.expected.as_slice() } else { &[] };
     for bill in distinct(made.estimated.iter().chain(shown)) {
-        said.push(source(bill, theme));
+        said.push(vec![source(bill, theme)]);
     }
     if said.is_empty() {
-        said.push(vec![Span::styled(
-            "no tokens are recorded here, so there is nothing to reckon",
-            theme.dim,
-        )]);
+        let words = "no tokens are recorded here, so there is nothing to reckon";
+        said.push(vec![vec![Span::styled(words, theme.dim)]]);
     }
-    said.iter().flat_map(|spans| wrap::wrap(spans, &Frame::hanging(width, 2))).collect()
+    said.into_iter().flat_map(|parts| packed(parts, width)).collect()
 }
 
 fn differs(made: &Arithmetic) -> bool {
@@ -85,28 +83,47 @@ fn recorded(picos: i128, records: u64, made: &Arithmetic, theme: &Theme) -> Vec<
     spans
 }
 
-/// `12 345 input × $3.00/M = $0.037035 + 1 200 output × $15.00/M = $0.018000 = ~$0.055035`
-fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Span<'static>> {
+/// `12 345 input × $3.00/M = $0.037035 + 1 200 output × $15.00/M = $0.018000 = ~$0.055035`, in parts that
+/// are not to be broken.
+fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static>>> {
     let times = theme.glyphs().times;
-    let mut spans = Vec::new();
+    let mut parts = Vec::new();
     let mut names: Vec<String> = Vec::new();
     if is_one_of_many {
         names.push(named(&bill.model));
     }
     names.extend(tier(bill.tier));
     if !names.is_empty() {
-        spans.push(Span::styled(format!("{}: ", names.join(", ")), theme.accent));
+        parts.push(vec![Span::styled(format!("{}: ", names.join(", ")), theme.accent)]);
     }
     for (number, product) in bill.products.iter().enumerate() {
-        let plus = if number > 0 { " + " } else { "" };
-        spans.push(Span::styled(format!("{plus}{} {}", exact(product.count), product.class), theme.text));
-        spans.push(Span::styled(format!(" {times} {}", product.price()), theme.dim));
-        spans.push(Span::styled(format!(" = {}", precise(product.picos())), theme.text));
+        let plus = if number > 0 { "+ " } else { "" };
+        let blank = if number + 1 < bill.products.len() { " " } else { "" };
+        parts.push(vec![
+            Span::styled(format!("{plus}{} {}", exact(product.count), product.class), theme.text),
+            Span::styled(format!(" {times} {}", product.price()), theme.dim),
+            Span::styled(format!(" = {}{blank}", precise(product.picos())), theme.text),
+        ]);
     }
     if bill.products.len() > 1 {
-        spans.push(Span::styled(format!(" = ~{}", precise(bill.picos())), theme.heading));
+        parts.push(vec![Span::styled(format!(" = ~{}", precise(bill.picos())), theme.heading)]);
     }
-    spans
+    parts
+}
+
+/// Lines of parts; a part goes to the next line as a whole.
+fn packed(parts: Vec<Vec<Span<'static>>>, width: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut line: Vec<Span<'static>> = Vec::new();
+    for part in parts {
+        if !line.is_empty() && wrap::width_of(&line) + wrap::width_of(&part) > width {
+            lines.extend(wrap::wrap(&line, &Frame::hanging(width, 2)));
+            line = vec![Span::raw("  ")];
+        }
+        line.extend(part);
+    }
+    lines.extend(wrap::wrap(&line, &Frame::hanging(width, 2)));
+    lines
 }
 
 fn tier(tier: Tier) -> Option<String> {

@@ -1,11 +1,10 @@
-//! The session as a whole: tokens by class, what the cache saved, what was spent for nothing, what is not
-//! known.
+//! The session as a whole: tokens by class, what the cache saved, what was wasted, what is not known.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::foot::named;
-use super::{amount_words, percent_of};
+use super::rows::{amount_words, percent_of, prompt_words, turn_number};
 use crate::analysis::cost::CostSource;
 use crate::analysis::phrases;
 use crate::analysis::spending::account::{Account, Group, Grouping, Row};
@@ -25,6 +24,9 @@ pub const COLUMNS: &[Column] = &[
     Column::figures("share", 5, 3),
     Column::rest("", 10),
 ];
+
+/// The column of what else there is to say.
+pub const NOTE: usize = 4;
 
 /// Which charges a line of the summary is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -254,8 +256,9 @@ fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
     }
     for left in &account.left {
         let branch = branches.iter().find(|branch| branch.number == left.branch);
-        let words = branch.map(|branch| phrases::branch(branch, scene.transcript)).unwrap_or_default();
-        let note = words.split_once(": ").map_or(String::new(), |(_, rest)| rest.to_owned());
+        let at = branch.and_then(|branch| scene.transcript.left_at(branch));
+        let at = at.map(|at| format!(" at {}", at.minute())).unwrap_or_default();
+        let note = branch.map(|branch| format!("{}{at}", phrases::why(branch.why))).unwrap_or_default();
         let target = branch.and_then(|branch| scene.transcript.branches().head(branch));
         let label = if account.left.len() > 1 {
             format!("  branch {}", left.branch)
@@ -282,7 +285,7 @@ fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
         facts.push(Fact { cost: "$?".to_owned(), note, is_warning: true, ..Fact::new("not known") });
     }
     if !facts.is_empty() {
-        facts.insert(0, Fact::heading("FOR NOTHING"));
+        facts.insert(0, Fact::heading("WASTE"));
     }
     facts
 }
@@ -306,10 +309,10 @@ fn dearest(turns: &[Row], account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
             tokens: tokens_of(&row.amount),
             cost: amount_words(&row.amount),
             share: percent_of(row.amount.money.picos(), account.total.money.picos()),
-            note: super::prompt_words(prompt, scene.transcript),
+            note: prompt_words(prompt, scene.transcript),
             about: About::Turn(prompt),
             target: Some(prompt),
-            ..Fact::new(&format!("turn {}", super::turn_number(prompt, scene.transcript)))
+            ..Fact::new(&format!("turn {}", turn_number(prompt, scene.transcript)))
         }
     };
     let mut facts = vec![Fact::heading("MOST EXPENSIVE")];
