@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::amount::{Amount, Money};
+use super::amount::{Amount, Money, PICOS_IN_NANO};
 use super::{Charge, Fate, For, Spending, purpose};
 use crate::analysis::cost::{self, Cost};
 use crate::analysis::prices::{self, Tier};
@@ -111,6 +111,8 @@ impl Account {
         for (number, charge) in charges.iter().enumerate() {
             account.total.plus(&charge.amount);
             match charge.fate {
+                // Without a figure it is one of those that nobody knows the price of.
+                _ if charge.amount.is_nothing() => {}
                 Fate::Fine => {}
                 Fate::Failed => account.failed.plus(&charge.amount),
                 Fate::Aborted => account.aborted.plus(&charge.amount),
@@ -272,7 +274,7 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     let priced = told.iter().filter(|spent| spent.priced > 0);
     let nanos: Vec<i64> = priced.map(|spent| spent.recorded_nanos).collect();
     if !nanos.is_empty() {
-        let recorded = nanos.iter().map(|nanos| i128::from(*nanos) * 1_000).sum::<i128>();
+        let recorded = nanos.iter().map(|nanos| i128::from(*nanos) * PICOS_IN_NANO).sum::<i128>();
         // Estimates of all models, and nothing recorded among them, can be held against it.
         let can_compare = sum.money.unpriced == 0 && sum.money.recorded == 0 && sum.money.estimates > 0;
         let money = Money {
@@ -283,8 +285,12 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
             expected: if can_compare { sum.money.picos() } else { 0 },
             ..Money::default()
         };
-        if money.picos() != 0 || money.recorded != 0 {
-            beyond.push(run(Name::default(), Amount { money, ..Amount::default() }));
+        // Agents add up in floating point: less than a nano-dollar is no difference, but must not be lost.
+        let is_rounding = money.picos().abs() < PICOS_IN_NANO;
+        match beyond.last_mut().filter(|_| is_rounding) {
+            Some(last) => last.amount.plus(&Amount { money, ..Amount::default() }),
+            None if money.picos() == 0 && money.recorded == 0 => {}
+            None => beyond.push(run(Name::default(), Amount { money, ..Amount::default() })),
         }
     }
     beyond

@@ -11,7 +11,7 @@ use crate::model::totals::{Spent, Sum, Unpriced};
 use crate::model::usage::Usage;
 
 /// Pico-dollars in a nano-dollar.
-const PICOS_IN_NANO: i128 = 1_000;
+pub(super) const PICOS_IN_NANO: i128 = 1_000;
 
 /// Tokens of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -39,7 +39,7 @@ pub struct Bill {
     pub source: String,
 }
 
-/// All that makes up a figure.
+/// All that makes up a figure; the greatest bills first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arithmetic {
     /// What agents recorded, in pico-dollars, and in how many records.
@@ -74,6 +74,12 @@ impl Bill {
         self.products.iter().map(Product::picos).sum()
     }
 
+    /// Products in the order of the classes.
+    fn settle(&mut self) {
+        let place = |class: &str| CLASSES.iter().position(|known| *known == class).unwrap_or(CLASSES.len());
+        self.products.sort_by_key(|product| place(product.class));
+    }
+
     fn add(&mut self, class: &'static str, count: u64, rate: u64) {
         if count == 0 {
             return;
@@ -93,6 +99,10 @@ impl Arithmetic {
         let mut made = Self::default();
         for charge in charges {
             made.add(charge);
+        }
+        for bills in [&mut made.estimated, &mut made.expected] {
+            bills.iter_mut().for_each(Bill::settle);
+            bills.sort_by_key(|bill| std::cmp::Reverse(bill.picos()));
         }
         made
     }
@@ -123,6 +133,10 @@ impl Arithmetic {
 
 fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
     let Some(prices) = prices::of_model(&charge.model) else { return };
+    let amount = &charge.amount;
+    if amount.prompt() == 0 && amount.output.total == 0 && amount.searches == 0 {
+        return;
+    }
     let same = |bill: &Bill| bill.model == charge.model && bill.tier == charge.tier;
     let place = bills.iter().position(same).unwrap_or_else(|| {
         bills.push(Bill {
@@ -137,7 +151,6 @@ fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
     });
     let Some(bill) = bills.get_mut(place) else { return };
     bill.charges += 1;
-    let amount = &charge.amount;
     let count = |tokens: i64| u64::try_from(tokens).unwrap_or(0);
     let long = count(amount.cache_write_1h.total).min(count(amount.cache_write.total));
     let short = count(amount.cache_write.total) - long;

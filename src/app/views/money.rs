@@ -32,7 +32,7 @@ use summary::{About, Fact};
 const COLUMNS: &[Column] = &[
     Column::words("", 1, 9),
     Column::words("when", 8, 5),
-    Column::rest("what", 14),
+    Column::rest("what", 19),
     Column::figures("req", 4, 3),
     Column::figures("input", 6, 5),
     Column::figures("c.read", 7, 7),

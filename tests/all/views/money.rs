@@ -59,7 +59,7 @@ fn levels_group_and_columns_sort() {
     assert!(stage.picture().contains("requests"), "{}", stage.picture());
     stage.press("- - -");
     assert!(stage.picture().contains("claude-opus-4-7 "), "{}", stage.picture());
-    stage.press("z 5 < ");
+    stage.press("z 5 <");
     assert!(stage.picture().contains("cost↓"), "{}", stage.picture());
     let rows = |stage: &Stage| {
         let costs = stage.state.views.sheet.rows.iter().map(|row| row.line.to_string());

@@ -33,12 +33,12 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         let words = format!("{} told for the whole run, beyond what its requests add up to", precise(picos));
         said.push(vec![vec![Span::styled(words, theme.text)]]);
     }
-    if differs(&made) {
+    if off(&made).is_some() {
         for bill in &made.expected {
             said.push(sum(bill, made.expected.len() > 1, theme));
         }
     }
-    let shown = if differs(&made) || made.recorded.is_none() { made.expected.as_slice() } else { &[] };
+    let shown = if off(&made).is_some() { made.expected.as_slice() } else { &[] };
     for bill in distinct(made.estimated.iter().chain(shown)) {
         said.push(vec![source(bill, theme)]);
     }
@@ -47,10 +47,6 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         said.push(vec![vec![Span::styled(words, theme.dim)]]);
     }
     said.into_iter().flat_map(|parts| packed(parts, width)).collect()
-}
-
-fn differs(made: &Arithmetic) -> bool {
-    off(made).is_some_and(|off| off.abs() > DIFFERENCE)
 }
 
 /// How much more than was recorded the list prices come to, as a share; nothing if they cannot be compared.
@@ -76,8 +72,8 @@ fn recorded(picos: i128, records: u64, made: &Arithmetic, theme: &Theme) -> Vec<
             let percent = format!("{:.1}%", off.abs() * 100.0);
             Span::styled(format!("; by list prices ~{}, {percent} {more}:", precise(expected)), theme.warn)
         }
-        Some(_) => Span::styled("; list prices come to the same", theme.dim),
-        None => Span::styled("; not all of it has a list price to compare", theme.dim),
+        Some(_) => Span::styled("; list prices come to the same:", theme.dim),
+        None => Span::styled("; not all of it has list prices to compare", theme.dim),
     };
     spans.push(compared);
     spans

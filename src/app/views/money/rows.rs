@@ -148,7 +148,7 @@ pub fn what(group: &Group, account: &Account, transcript: &Transcript) -> String
         Group::Turn(prompt) => {
             format!("{:>2} {}", turn_number(*prompt, transcript), prompt_words(*prompt, transcript))
         }
-        Group::Outside => "before the first prompt".to_owned(),
+        Group::Outside => "outside the turns".to_owned(),
         Group::Run => BEYOND.to_owned(),
         Group::Charge(number) => {
             account.charges.get(*number).map(|charge| request(charge, transcript)).unwrap_or_default()

@@ -280,8 +280,8 @@ fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
     }
     if account.untold > 0 {
         let errors = count(account.untold as u64, "error");
-        let verb = if account.untold == 1 { "records" } else { "record" };
-        let note = format!("{errors} {verb} no tokens: what they cost, if anything, the file does not say");
+        let note =
+            format!("{errors} or stops without tokens: what they cost, if anything, the file does not say");
         facts.push(Fact { cost: "$?".to_owned(), note, is_warning: true, ..Fact::new("not known") });
     }
     if !facts.is_empty() {
