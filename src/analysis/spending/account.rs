@@ -263,7 +263,9 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
         by_model.entry(charge.model.clone()).or_default().minus(&amount);
     }
     let mut sum = Amount::default();
-    charges.iter().for_each(|charge| sum.plus(&charge.amount));
+    for charge in charges {
+        sum.plus(&charge.amount);
+    }
     let mut beyond: Vec<Charge> = Vec::new();
     for (model, amount) in by_model {
         sum.plus(&amount);

@@ -263,16 +263,16 @@ fn the_products_are_the_estimate() {
         searches: Some(2),
         ..Usage::default()
     };
-    let a = answer(&mut batch, "a", OPUS, one.clone());
-    batch.entry(a);
-    let b = answer(&mut batch, "b", OPUS, Usage { is_batch: true, ..one.clone() });
-    batch.entry(b);
-    let c = answer(&mut batch, "c", "gpt-5.4", usage(300_000, None));
-    batch.entry(c);
-    let d = answer(&mut batch, "d", OPUS, Usage { cost: Some(1.0), ..one });
-    batch.entry(d);
-    let e = answer(&mut batch, "e", "unheard-of-5", usage(9, None));
-    batch.entry(e);
+    let usual = answer(&mut batch, "a", OPUS, one.clone());
+    batch.entry(usual);
+    let batched = answer(&mut batch, "b", OPUS, Usage { is_batch: true, ..one.clone() });
+    batch.entry(batched);
+    let long = answer(&mut batch, "c", "gpt-5.4", usage(300_000, None));
+    batch.entry(long);
+    let recorded = answer(&mut batch, "d", OPUS, Usage { cost: Some(1.0), ..one });
+    batch.entry(recorded);
+    let unknown = answer(&mut batch, "e", "unheard-of-5", usage(9, None));
+    batch.entry(unknown);
     let account = check(&told(batch));
     let made = Arithmetic::of(&account.charges_of(None, Grouping::Turns));
     let sum: i128 = made.estimated.iter().map(super::arithmetic::Bill::picos).sum();

@@ -134,9 +134,8 @@ impl Money {
         self.dear = dear(&self.sums);
         if self.level == 1 {
             self.facts = summary::facts(&self.account, &self.sums, scene);
-            let item = |(at, fact): (usize, &Fact)| match fact.is_heading {
-                true => Item::Heading(at),
-                false => Item::Fact(at, fact.label.clone()),
+            let item = |(at, fact): (usize, &Fact)| {
+                if fact.is_heading { Item::Heading(at) } else { Item::Fact(at, fact.label.clone()) }
             };
             let items = self.facts.iter().enumerate().map(item).collect();
             return self.rows.set(items, false);

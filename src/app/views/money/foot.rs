@@ -94,7 +94,7 @@ fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static
     }
     for (number, product) in bill.products.iter().enumerate() {
         let plus = if number > 0 { "+ " } else { "" };
-        let blank = if number + 1 < bill.products.len() { " " } else { "" };
+        let blank = if bill.products.len() > 1 { " " } else { "" };
         parts.push(vec![
             Span::styled(format!("{plus}{} {}", exact(product.count), product.class), theme.text),
             Span::styled(format!(" {times} {}", product.price()), theme.dim),
@@ -102,7 +102,7 @@ fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static
         ]);
     }
     if bill.products.len() > 1 {
-        parts.push(vec![Span::styled(format!(" = ~{}", precise(bill.picos())), theme.heading)]);
+        parts.push(vec![Span::styled(format!("= ~{}", precise(bill.picos())), theme.heading)]);
     }
     parts
 }

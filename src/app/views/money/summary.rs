@@ -9,7 +9,7 @@ use crate::analysis::cost::CostSource;
 use crate::analysis::phrases;
 use crate::analysis::spending::account::{Account, Group, Grouping, Row};
 use crate::analysis::spending::amount::{Amount, Tokens, usd};
-use crate::analysis::spending::arithmetic::Arithmetic;
+use crate::analysis::spending::arithmetic::{Arithmetic, Bill, Product};
 use crate::analysis::spending::{Charge, Fate};
 use crate::app::views::page::Scene;
 use crate::app::views::table::Column;
@@ -167,9 +167,9 @@ fn classes(account: &Account) -> Vec<Fact> {
     let made = Arithmetic::of(&charges(account, About::All));
     let priced = |class: &str| -> i128 {
         let products = made.estimated.iter().chain(&made.expected).flat_map(|bill| &bill.products);
-        products.filter(|product| product.class == class).map(|product| product.picos()).sum()
+        products.filter(|product| product.class == class).map(Product::picos).sum()
     };
-    let all = made.estimated.iter().chain(&made.expected).map(|bill| bill.picos()).sum::<i128>();
+    let all = made.estimated.iter().chain(&made.expected).map(Bill::picos).sum::<i128>();
     let short = Tokens {
         total: total.cache_write.total.saturating_sub(total.cache_write_1h.total),
         told: total.cache_write.told,
@@ -206,7 +206,7 @@ fn classes(account: &Account) -> Vec<Fact> {
         facts.push(Fact { tokens: exact(total.searches), cost, share, ..Fact::new("web searches") });
     }
     if let Some(first) = facts.first_mut().filter(|_| all > 0) {
-        first.note = "by class: tokens times list prices".to_owned();
+        "by class: tokens times list prices".clone_into(&mut first.note);
     }
     facts
 }
