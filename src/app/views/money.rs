@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::phrases;
 use crate::analysis::spending::Charge;
@@ -103,6 +103,13 @@ impl Default for Money {
         }
     }
 }
+
+/// What its keys do.
+const HINTS: &[Hint] = &[
+    (&[Action::LevelUp, Action::LevelDown], "group"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::Reverse], "reverse"),
+];
 
 /// The names of the levels.
 const LEVELS: [&str; 5] = ["session", "models", "lanes", "turns", "requests"];
@@ -359,6 +366,10 @@ impl Page for Money {
         if self.level == 1 {
             self.rows = List::with_headings(is_no_heading);
         }
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        if self.level == 1 { HINTS.get(..1).unwrap_or_default() } else { HINTS }
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {

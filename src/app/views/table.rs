@@ -146,6 +146,7 @@ pub enum Order {
 
 impl Order {
     /// The other one.
+    #[must_use]
     pub fn reversed(self) -> Self {
         match self {
             Self::Rising => Self::Falling,
