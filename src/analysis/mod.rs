@@ -12,3 +12,4 @@ pub mod pairing;
 pub mod phrases;
 pub mod plans;
 pub mod prices;
+pub mod timeline;
