@@ -28,7 +28,7 @@ mod questions;
 mod rows;
 
 pub use gaps::QUIET_MS;
-pub use path::Path;
+pub use path::Paths;
 pub use questions::Request;
 pub use rows::Row;
 
@@ -200,7 +200,9 @@ pub struct Timeline {
     known_lanes: Option<usize>,
     /// Entries with calls that may start a lane, but whose lane is not known.
     loose: BTreeSet<EntryId>,
-    paths: BTreeMap<Moment, Path>,
+    /// Of each turn, by its beginning, a number that rises with what changes in it.
+    stamps: HashMap<Moment, u64>,
+    clock: u64,
     unsettled_rows: HashSet<usize>,
 }
 
@@ -228,7 +230,8 @@ impl Default for Timeline {
             callers: HashMap::new(),
             known_lanes: None,
             loose: BTreeSet::new(),
-            paths: BTreeMap::new(),
+            stamps: HashMap::new(),
+            clock: 0,
             unsettled_rows: HashSet::new(),
         }
     }
@@ -275,7 +278,7 @@ impl Timeline {
 
     /// Forgets everything: the order is another one.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { clock: self.clock + 1, ..Self::default() };
     }
 
     fn rank_of(&self, id: EntryId) -> Option<u32> {
@@ -340,7 +343,10 @@ impl Timeline {
         self.untimed += taken.untimed;
         if let (0, Some(at)) = (lane, entry.at) {
             taken.prompt = entry.marks.prompt.then_some(at);
-            taken.prompt.map(|at| self.prompts.insert((at, id)));
+            if let Some(at) = taken.prompt {
+                self.touch(at, None);
+                self.prompts.insert((at, id));
+            }
             if let Some(usage) = entry.usage.as_ref().filter(|_| is_request(entry)) {
                 taken.request = Some(at);
                 self.requests.insert((at, id), Request { at, entry: id, tokens: usage.total() });

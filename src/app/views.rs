@@ -10,6 +10,7 @@ pub mod checks;
 pub mod list;
 pub mod page;
 pub mod table;
+pub mod timeline;
 
 use std::collections::HashSet;
 
@@ -28,13 +29,16 @@ use page::{Answer, Page, Scene, Sheet};
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// What ran from when to when.
+    Timeline,
     /// What the lint found.
     Checks,
 }
 
 impl View {
     /// All views with their names, as actions and hints have them.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Transcript, "transcript"), (Self::Checks, "checks")];
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Transcript, "transcript"), (Self::Timeline, "timeline"), (Self::Checks, "checks")];
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -55,6 +59,7 @@ pub struct Views {
     leads: bool,
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
+    timeline: timeline::Lanes,
     checks: checks::Checks,
 }
 
@@ -78,6 +83,7 @@ impl Views {
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
         match view {
             View::Transcript => None,
+            View::Timeline => Some(&mut self.timeline),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -87,6 +93,7 @@ impl Views {
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
         None | Some(View::Transcript) => Wants::default(),
+        Some(View::Timeline) => Wants { calls: true, time: true, spans: true, findings: false },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
 }

@@ -64,6 +64,41 @@ pub struct Glyphs {
     pub rising: &'static str,
     /// Sorted, the greatest first.
     pub falling: &'static str,
+    /// Bars of time.
+    pub time: TimeGlyphs,
+}
+
+/// What bars of time are made of; each sign is one column wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeGlyphs {
+    /// A call on the critical path.
+    pub path: &'static str,
+    /// A call beside it.
+    pub beside: &'static str,
+    /// The model, where nobody waited for it.
+    pub model_beside: &'static str,
+    /// A sub-agent runs, and nothing more is known.
+    pub caller: &'static str,
+    /// A human is waited for.
+    pub human: &'static str,
+    /// Nobody came back for long.
+    pub idle: &'static str,
+    /// A request is made again.
+    pub retry: &'static str,
+    /// The file does not tell.
+    pub unknown: &'static str,
+    /// Goes on.
+    pub goes_on: &'static str,
+    /// Takes less than half of the column.
+    pub short: &'static str,
+    /// The same on the critical path.
+    pub short_path: &'static str,
+    /// Begins where another one ends.
+    pub joint: &'static str,
+    /// Time is left out.
+    pub gap: &'static str,
+    /// From the least to the most.
+    pub levels: [&'static str; 8],
 }
 
 impl Glyphs {
@@ -99,6 +134,22 @@ impl Glyphs {
         empty: "░",
         rising: "↑",
         falling: "↓",
+        time: TimeGlyphs {
+            path: "━",
+            beside: "░",
+            model_beside: "▒",
+            caller: "─",
+            human: "·",
+            idle: "╌",
+            retry: "!",
+            unknown: "?",
+            goes_on: "▶",
+            short: "▏",
+            short_path: "╸",
+            joint: "▕",
+            gap: "┊",
+            levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+        },
     };
 
     /// For all others.
@@ -133,5 +184,21 @@ impl Glyphs {
         empty: ".",
         rising: "^",
         falling: "v",
+        time: TimeGlyphs {
+            path: "=",
+            beside: "-",
+            model_beside: "%",
+            caller: "_",
+            human: ".",
+            idle: ",",
+            retry: "!",
+            unknown: "?",
+            goes_on: ">",
+            short: "'",
+            short_path: "+",
+            joint: "|",
+            gap: ":",
+            levels: ["_", ".", ",", "-", "=", "+", "*", "#"],
+        },
     };
 }

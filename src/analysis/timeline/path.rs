@@ -6,7 +6,7 @@
 //!
 //! Invariant: a path is walked back only as far as somebody looks, and goes on from there.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::ends::End;
 use super::{Ending, SpanId, Timeline};
@@ -20,40 +20,58 @@ const SLACK_MS: u64 = 1_000;
 
 /// The critical path of a turn, as far as it was walked.
 #[derive(Clone, Debug, Default)]
-pub struct Path {
+struct Path {
     on: HashSet<SpanId>,
     /// Where the walk goes on.
     next: Option<End>,
     /// How far back it was walked.
     walked: Option<Moment>,
+    /// State of the turn that it was walked in.
+    stamp: u64,
+    end: Option<Moment>,
 }
 
-impl Path {
-    /// Whether a span is on it.
-    pub fn holds(&self, id: SpanId) -> bool {
-        self.on.contains(&id)
+/// Critical paths by the beginnings of their turns.
+#[derive(Clone, Debug, Default)]
+pub struct Paths(HashMap<Moment, Path>);
+
+impl Paths {
+    /// Walks the critical path of the turn that a moment belongs to, back to `until`.
+    pub fn walk(&mut self, timeline: &Timeline, at: Moment, until: Moment) {
+        let (start, end) = timeline.turn_at(at);
+        let stamp = timeline.stamps.get(&start).copied().unwrap_or_default();
+        let is_fresh = |path: &Path| path.stamp == stamp && path.end == Some(end);
+        let mut path = self.0.remove(&start).filter(is_fresh).unwrap_or_else(|| Path {
+            stamp,
+            end: Some(end),
+            ..timeline.start_of_path(start, end)
+        });
+        if path.walked.is_none_or(|walked| walked > until) {
+            path.walked = Some(until);
+            if let Some(next) = path.next.take() {
+                path.next = timeline.back(next, start, until, DEPTH, &mut path.on);
+            }
+        }
+        self.0.insert(start, path);
+    }
+
+    /// Whether a span is on the path of the turn that begins with a moment, as far as it was walked.
+    pub fn holds(&self, turn: Moment, id: SpanId) -> bool {
+        self.0.get(&turn).is_some_and(|path| path.on.contains(&id))
+    }
+
+    /// Whether the path of a turn was walked at all.
+    pub fn knows(&self, turn: Moment) -> bool {
+        self.0.contains_key(&turn)
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
 impl Timeline {
-    /// Walks the critical path of the turn that a moment belongs to, back to `until`.
-    pub fn walk(&mut self, at: Moment, until: Moment) {
-        let (start, end) = self.turn_at(at);
-        let mut path = self.paths.remove(&start).unwrap_or_else(|| self.start_of_path(start, end));
-        if path.walked.is_none_or(|walked| walked > until) {
-            path.walked = Some(until);
-            if let Some(next) = path.next.take() {
-                path.next = self.back(next, start, until, DEPTH, &mut path.on);
-            }
-        }
-        self.paths.insert(start, path);
-    }
-
-    /// The critical path of the turn that a moment belongs to, as far as it was walked.
-    pub fn path_at(&self, at: Moment) -> Option<&Path> {
-        self.paths.get(&self.turn_at(at).0)
-    }
-
     /// From when to before when the turn lasts that a moment belongs to.
     pub fn turn_at(&self, at: Moment) -> (Moment, Moment) {
         let after = super::EntryId(u32::MAX);
@@ -62,21 +80,35 @@ impl Timeline {
         (start.unwrap_or(Moment(i64::MIN)), end.unwrap_or(Moment(i64::MAX)))
     }
 
+    /// From when to when a turn was worked on: the sub-agents that it started are part of it, waiting for
+    /// the next prompt is not.
+    pub fn work_at(&self, at: Moment) -> (Moment, Moment) {
+        let (start, end) = self.turn_at(at);
+        let from = if start == Moment(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
+        let last = self.ends.before(End::after(0, end)).filter(|last| last.from() >= start);
+        let started = self.lanes.iter().filter_map(|lane| {
+            let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
+            (starter == 0 && call.from >= start && call.from < end).then_some(to)
+        });
+        let open = self.open_calls(0).filter(|id| id.from >= start && id.from < end).map(|id| id.from);
+        let to = started.chain(open).chain(last.map(|last| last.to())).max();
+        (from, to.unwrap_or(from).max(from))
+    }
+
     /// Something has changed from then to then: what is known of paths there counts no more.
     pub(super) fn touch(&mut self, from: Moment, to: Option<Moment>) {
-        if self.paths.is_empty() {
-            return;
-        }
         let (start, _) = self.turn_at(from);
-        let to = to.unwrap_or(from).max(from).max(start);
-        let stale: Vec<Moment> = self.paths.range(start..=to).map(|(start, _)| *start).collect();
-        for start in stale {
-            self.paths.remove(&start);
+        let to = to.unwrap_or(from).max(from);
+        self.clock += 1;
+        let later = self.prompts(Moment(start.0.saturating_add(1)), Moment(to.0.saturating_add(1)));
+        let turns: Vec<Moment> = std::iter::once(start).chain(later).collect();
+        for turn in turns {
+            self.stamps.insert(turn, self.clock);
         }
     }
 
     /// What is still waited for decides when the turn will end: the call that has run for longest.
-    fn start_of_path(&mut self, start: Moment, end: Moment) -> Path {
+    fn start_of_path(&self, start: Moment, end: Moment) -> Path {
         let mut path = Path::default();
         let open = if end == Moment(i64::MAX) { self.open_calls(0).min() } else { None };
         let open = open.filter(|id| id.from >= start);

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::{Ending, Lane, Row, Span, SpanId, Timeline};
+use super::{Lane, Row, Span, SpanId, Timeline, What};
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::transcript::Transcript;
@@ -27,6 +27,11 @@ impl Timeline {
     /// A row.
     pub fn row(&self, number: usize) -> Option<&Row> {
         self.rows.get(number)
+    }
+
+    /// The first row of a lane that shows this.
+    pub fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
+        self.row_of.get(&(lane, what.clone()))?.first().copied()
     }
 
     /// The span of this name, and the number of its row.
@@ -133,10 +138,5 @@ impl Timeline {
     /// Spans of a lane that are waited for.
     pub fn open(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
         self.open_calls(lane)
-    }
-
-    /// Whether a call is waited for in any lane.
-    pub fn awaits(&self, id: SpanId) -> bool {
-        self.get(id).is_some_and(|(span, _)| span.ending == Ending::Open)
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Ending, SpanId, Timeline, What};
+use super::{Ending, Paths, SpanId, Timeline, What};
 use crate::analysis::ledger::{Class, Ledger};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -23,6 +23,7 @@ struct Told {
     transcript: Transcript,
     ledger: Ledger,
     timeline: Timeline,
+    paths: Paths,
     records: u64,
 }
 
@@ -143,9 +144,9 @@ impl Told {
 
     /// What is on the critical path of the turn at a moment, in the order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
-        self.timeline.walk(at(time), Moment(i64::MIN));
-        let path = self.timeline.path_at(at(time)).unwrap();
-        let all = self.timeline.by_time.keys().filter(|id| path.holds(**id));
+        self.paths.walk(&self.timeline, at(time), Moment(i64::MIN));
+        let (turn, _) = self.timeline.turn_at(at(time));
+        let all = self.timeline.by_time.keys().filter(|id| self.paths.holds(turn, **id));
         all.map(|id| {
             let (span, _) = self.timeline.get(*id).unwrap();
             let name = match id.call() {
@@ -362,8 +363,9 @@ proptest! {
             }
         }
         let whole_path = told.path(i64::from(u8::MAX));
+        told.paths.clear();
         for back in [3_000, 200, 100, 0] {
-            told.timeline.walk(at(i64::from(u8::MAX)), at(back));
+            told.paths.walk(&told.timeline, at(i64::from(u8::MAX)), at(back));
         }
         prop_assert_eq!(told.path(i64::from(u8::MAX)), whole_path, "walked in pieces");
         prop_assert!(told.timeline.by_time.keys().all(|id| id.entry != EntryId(u32::MAX)));
