@@ -25,10 +25,13 @@ mod bars;
 mod told;
 mod window;
 
-/// Lines of what is told of the chosen span, with and without the size of the context.
-const FOOT: usize = 3;
-/// Lower pages do without the context's size.
+/// Lines of what is told of the chosen span.
+const FOOT: usize = 2;
+/// Lower pages do without the context's size, and only higher ones explain the signs.
 const LOW: usize = 16;
+const HIGH: usize = 24;
+/// More turns than this for a column are too narrow for their critical paths.
+const TURNS: usize = 4;
 
 /// A row of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +80,8 @@ impl Page for Lanes {
         self.axis = Axis::new(range, &gaps, columns);
         self.walk(timeline, range);
         let growing = growing(scene).filter(|(_, from)| *from < range.1 && scene.now > range.0);
-        let foot = if scene.height < LOW { FOOT - 1 } else { FOOT };
-        let (height, foot) = scene.divide(1, foot);
+        let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least).count();
+        let (height, foot) = scene.divide(1, FOOT + extra);
         let own = self.chosen.and_then(|id| key_of(timeline, id));
         self.rows.set(keys(timeline, range, view.now, growing), false);
         if let Some(own) = own.filter(|_| is_sought) {
@@ -97,11 +100,11 @@ impl Page for Lanes {
         let telling = told::Telling { painter: &painter, view: &view, scope: self.scope, range, label };
         let foot = match foot {
             0 => Vec::new(),
-            lines => telling.foot(lines == FOOT, self.rows.beyond()),
+            lines => telling.foot(lines, self.rows.beyond()),
         };
         Sheet {
             title: telling.title(growing),
-            right: telling.legend(),
+            right: Vec::new(),
             heads: vec![telling.axis()],
             rows,
             foot,
@@ -207,7 +210,7 @@ impl Lanes {
         if let Some(id) = self.chosen {
             self.paths.walk(timeline, id.from, id.from);
         }
-        let most = self.axis.columns() / 2;
+        let most = self.axis.columns() * TURNS;
         let turns: Vec<Moment> =
             std::iter::once(from).chain(timeline.prompts(from, to)).take(most + 1).collect();
         if turns.len() <= most {

@@ -7,8 +7,6 @@ use crate::model::figures;
 use crate::model::moment::Moment;
 use crate::render::wrap;
 
-/// A gap is left out if it is longer than this share of what is shown besides.
-const SHARE: u64 = 10;
 /// Columns for a gap, where there is room.
 const GAP: usize = 8;
 
@@ -151,26 +149,27 @@ impl Axis {
     }
 }
 
-/// The gaps that are left out: long ones in comparison with what is shown, and no more than have room.
-fn left_out(
-    (from, to): (Moment, Moment),
-    gaps: &[(Moment, Moment)],
-    columns: usize,
-) -> Vec<(Moment, Moment)> {
+/// The gaps that are left out, longest first until what is left of them takes no more than half of the axis;
+/// but no more than have room.
+fn left_out((from, to): (Moment, Moment), gaps: &[(Moment, Moment)], columns: usize) -> Vec<(Moment, Moment)> {
     let within = gaps.iter().map(|(start, end)| ((*start).max(from), (*end).min(to)));
     let mut within: Vec<(Moment, Moment)> =
         within.filter(|(start, end)| start < end && end.since(*start) > QUIET_MS).collect();
     let length = |(start, end): &(Moment, Moment)| end.since(*start);
-    let busy = to.since(from).saturating_sub(within.iter().map(length).sum());
+    let mut quiet: u64 = within.iter().map(length).sum();
+    let busy = to.since(from).saturating_sub(quiet);
     if busy == 0 {
         return Vec::new();
     }
-    within.retain(|gap| length(gap) > busy / SHARE);
-    if within.len() > columns / 4 {
-        within.sort_by_key(|gap| std::cmp::Reverse(length(gap)));
-        within.truncate(columns / 4);
-        within.sort_unstable();
-    }
+    within.sort_by_key(|gap| std::cmp::Reverse(length(gap)));
+    let needed = within.iter().take_while(|gap| {
+        let is_much = quiet > busy;
+        quiet -= length(gap);
+        is_much
+    });
+    let needed = needed.count().min(columns / 4);
+    within.truncate(needed);
+    within.sort_unstable();
     within
 }
 

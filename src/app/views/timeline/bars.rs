@@ -16,7 +16,7 @@ use crate::render::wrap;
 /// More spans for each column of the window are summed up by column.
 const EACH: usize = 3;
 /// Bars that are shorter say nothing.
-const LABELLED: usize = 7;
+const LABELLED: usize = 10;
 
 /// How a bar ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,6 +80,13 @@ impl Painter<'_> {
         self.paths.holds(self.timeline().turn_at(id.from).0, id)
     }
 
+    /// The same for painting: where no path is known, the main agent's answers are the best guess.
+    fn seems_on_path(&self, span: &Stretch) -> bool {
+        let turn = self.timeline().turn_at(span.id.from).0;
+        let is_known = self.paths.knows(turn);
+        if is_known { self.paths.holds(turn, span.id) } else { span.lane == 0 && span.class == Class::Model }
+    }
+
     /// An empty row.
     pub fn cells(&self) -> Cells {
         Cells(vec![None; self.axis.columns()])
@@ -104,7 +111,7 @@ impl Painter<'_> {
         Cell {
             id: span.id,
             class: span.class,
-            is_on_path: self.is_on_path(span.id),
+            is_on_path: self.seems_on_path(span),
             is_short: false,
             is_caller: row.what == What::Caller,
             is_passed: self.scene.filter.is_some_and(|filter| !filter.shows(focus)),
@@ -181,7 +188,7 @@ impl Painter<'_> {
             let run = cells.0.iter().skip(column);
             let length = run.take_while(|one| one.is_some_and(|one| one.id == cell.id)).count().max(1);
             let follows = column.checked_sub(1).and_then(|before| cells.0.get(before)).copied().flatten();
-            let is_joint = follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
+            let is_joint = cell.id.call().is_some() && follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
             let style = self.style(&cell);
             let last = cells.0.get(column + length - 1).copied().flatten().unwrap_or(cell);
             let mark = self.mark_glyph(last.mark);

@@ -106,7 +106,7 @@ impl Telling<'_> {
     }
 
     /// What the signs mean.
-    pub fn legend(&self) -> Vec<Span<'static>> {
+    fn legend(&self) -> Vec<Span<'static>> {
         let (scene, glyphs) = (self.scene(), self.scene().theme.glyphs());
         let one = |sign: &'static str, words: &'static str, class: Class, is_on_path: bool| {
             let style = class_style(scene, class, is_on_path, false);
@@ -118,13 +118,17 @@ impl Telling<'_> {
         legend.extend(one(glyphs.full, "model", Class::Model, true));
         legend.extend(one(glyphs.time.human, "you", Class::Human, false));
         legend.extend(one(glyphs.time.unknown, "unknown", Class::Unknown, false));
+        legend.extend(one(glyphs.time.short, "less than half a column", Class::Tool, false));
+        legend.extend(one(glyphs.time.gap, "time left out", Class::Unknown, false));
         legend
     }
 
     /// The scale and the ticks.
     pub fn axis(&self) -> Line<'static> {
         let theme = self.scene().theme;
-        let scale = format!("{}/col", duration(self.painter.axis.scale()));
+        let scale = duration(self.painter.axis.scale());
+        let full = format!("{scale}/col");
+        let scale = if wrap::width(&full) <= self.label { full } else { scale };
         let mut spans = fitted(&scale, self.label, theme.dim, theme);
         spans.push(Span::raw(" "));
         let mut at = 0;
@@ -136,11 +140,13 @@ impl Telling<'_> {
         Line::from(wrap::fit(&spans, self.scene().columns(), ""))
     }
 
-    /// The size of the context, and the chosen span in two lines.
-    pub fn foot(&self, has_context: bool, (above, below): (usize, usize)) -> Vec<Line<'static>> {
+    /// The chosen span in two lines; above them the size of the context, and in the end what the signs
+    /// mean, if so many lines hold that too.
+    pub fn foot(&self, lines: usize, (above, below): (usize, usize)) -> Vec<Line<'static>> {
         let theme = self.scene().theme;
-        let mut lines: Vec<Line<'static>> = Vec::new();
-        lines.extend(self.context().filter(|_| has_context));
+        let legend = Line::from(wrap::fit(&self.legend(), self.scene().columns(), theme.glyphs().cut));
+        let legend = (lines > super::FOOT + 1).then_some(legend);
+        let mut lines: Vec<Line<'static>> = self.context().filter(|_| lines > super::FOOT).into_iter().collect();
         let Some((span, _)) = self.painter.chosen.and_then(|id| self.view.timeline.get(id)) else {
             return lines;
         };
@@ -155,6 +161,7 @@ impl Telling<'_> {
             facts.push(vec![Span::styled(words, theme.dim)]);
         }
         lines.push(cut(facts.join(&dot)));
+        lines.extend(legend);
         lines
     }
 
@@ -180,7 +187,7 @@ impl Telling<'_> {
         let text = |words: String| vec![Span::styled(words, theme.text)];
         let dim = |words: String| vec![Span::styled(words, theme.dim)];
         let mut facts = vec![text(span.id.from.clock()), self.took(span)];
-        let (lane, _) = (self.view.timeline.lanes().get(span.lane), ());
+        let lane = self.view.timeline.lanes().get(span.lane);
         let name = lane.and_then(|lane| lane.name.as_ref());
         let label = name.and_then(|name| scene.transcript.lane(name)).map(|facts| facts.label.to_string());
         facts.push(dim(label.unwrap_or_else(|| "main".to_owned())));
