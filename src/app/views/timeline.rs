@@ -102,13 +102,7 @@ impl Page for Lanes {
             0 => Vec::new(),
             lines => telling.foot(lines, self.rows.beyond()),
         };
-        Sheet {
-            title: telling.title(growing),
-            right: Vec::new(),
-            heads: vec![telling.axis()],
-            rows,
-            foot,
-        }
+        Sheet { title: telling.title(growing), right: Vec::new(), heads: vec![telling.axis()], rows, foot }
     }
 
     fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {

@@ -151,7 +151,11 @@ impl Axis {
 
 /// The gaps that are left out, longest first until what is left of them takes no more than half of the axis;
 /// but no more than have room.
-fn left_out((from, to): (Moment, Moment), gaps: &[(Moment, Moment)], columns: usize) -> Vec<(Moment, Moment)> {
+fn left_out(
+    (from, to): (Moment, Moment),
+    gaps: &[(Moment, Moment)],
+    columns: usize,
+) -> Vec<(Moment, Moment)> {
     let within = gaps.iter().map(|(start, end)| ((*start).max(from), (*end).min(to)));
     let mut within: Vec<(Moment, Moment)> =
         within.filter(|(start, end)| start < end && end.since(*start) > QUIET_MS).collect();

@@ -188,7 +188,8 @@ impl Painter<'_> {
             let run = cells.0.iter().skip(column);
             let length = run.take_while(|one| one.is_some_and(|one| one.id == cell.id)).count().max(1);
             let follows = column.checked_sub(1).and_then(|before| cells.0.get(before)).copied().flatten();
-            let is_joint = cell.id.call().is_some() && follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
+            let is_joint = cell.id.call().is_some()
+                && follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
             let style = self.style(&cell);
             let last = cells.0.get(column + length - 1).copied().flatten().unwrap_or(cell);
             let mark = self.mark_glyph(last.mark);

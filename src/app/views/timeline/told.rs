@@ -146,7 +146,8 @@ impl Telling<'_> {
         let theme = self.scene().theme;
         let legend = Line::from(wrap::fit(&self.legend(), self.scene().columns(), theme.glyphs().cut));
         let legend = (lines > super::FOOT + 1).then_some(legend);
-        let mut lines: Vec<Line<'static>> = self.context().filter(|_| lines > super::FOOT).into_iter().collect();
+        let mut lines: Vec<Line<'static>> =
+            self.context().filter(|_| lines > super::FOOT).into_iter().collect();
         let Some((span, _)) = self.painter.chosen.and_then(|id| self.view.timeline.get(id)) else {
             return lines;
         };

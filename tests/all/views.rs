@@ -1,0 +1,3 @@
+//! Journeys through the views.
+
+mod timeline;
