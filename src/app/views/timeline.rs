@@ -8,7 +8,7 @@
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use crate::analysis::activity::{Activity, judge};
 use crate::analysis::ledger::Class;
 use crate::analysis::timeline::{Paths, SpanId, Timeline, What};
@@ -32,6 +32,13 @@ const LOW: usize = 16;
 const HIGH: usize = 24;
 /// More turns than this for a column are too narrow for their critical paths.
 const TURNS: usize = 4;
+
+/// What keys do here.
+const HINTS: &[Hint] = &[
+    (&[Action::LevelUp, Action::LevelDown], "zoom"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "pan"),
+    (&[Action::Level(1), Action::Level(2)], "session, turn"),
+];
 
 /// A row of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +170,10 @@ impl Page for Lanes {
             scope => scope,
         };
         *self = Self { scope, ..Self::default() };
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
