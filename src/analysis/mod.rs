@@ -13,3 +13,4 @@ pub mod phrases;
 pub mod plans;
 pub mod prices;
 pub mod spending;
+pub mod timeline;

@@ -325,6 +325,7 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
     ("transcript", Action::View(View::Transcript)),
+    ("timeline", Action::View(View::Timeline)),
     ("money", Action::View(View::Money)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),

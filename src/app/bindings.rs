@@ -168,6 +168,7 @@ pub const BINDINGS: &[Binding] = &[
         "the pane's divider to the right",
     ),
     bind(Group::Views, &["1"], Action::View(View::Transcript), "the text, from any view"),
+    bind(Group::Views, &["2"], Action::View(View::Timeline), "timeline: what ran from when to when"),
     bind(Group::Views, &["4"], Action::View(View::Money), "money: what was spent on what; + and - group it"),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(

@@ -4,6 +4,7 @@
 use crate::analysis::calls::Calls;
 use crate::analysis::ledger::Ledger;
 use crate::analysis::spending::Spending;
+use crate::analysis::timeline::Timeline;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -19,6 +20,8 @@ pub struct Wants {
     pub time: bool,
     /// What was spent.
     pub money: bool,
+    /// What ran from when to when; whoever wants it wants the time, too.
+    pub spans: bool,
     /// What the lint finds; it is no part of the indexes, but as lazy.
     pub findings: bool,
 }
@@ -32,6 +35,8 @@ pub struct Evidence {
     pub ledger: Ledger,
     /// What was spent.
     pub spending: Spending,
+    /// What ran from when to when.
+    pub timeline: Timeline,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -48,6 +53,10 @@ impl Evidence {
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
             self.spending.change(transcript, *id);
+            self.timeline.change(transcript, *id);
+        }
+        if touched.lanes {
+            self.timeline.rename();
         }
     }
 
@@ -68,7 +77,8 @@ impl Evidence {
         let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
         let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
-        self.is_behind = !(all_calls && all_time && all_money);
+        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
+        self.is_behind = !(all_calls && all_time && all_money && all_spans);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

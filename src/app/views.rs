@@ -11,6 +11,7 @@ pub mod list;
 pub mod money;
 pub mod page;
 pub mod table;
+pub mod timeline;
 
 use std::collections::HashSet;
 
@@ -29,6 +30,8 @@ use page::{Answer, Hint, Page, Scene, Sheet};
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// What ran from when to when.
+    Timeline,
     /// What was spent.
     Money,
     /// What the lint found.
@@ -37,8 +40,12 @@ pub enum View {
 
 impl View {
     /// All views with their names, as actions and hints have them.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Transcript, "transcript"), (Self::Money, "money"), (Self::Checks, "checks")];
+    pub const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Transcript, "transcript"),
+        (Self::Timeline, "timeline"),
+        (Self::Money, "money"),
+        (Self::Checks, "checks"),
+    ];
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -60,6 +67,7 @@ pub struct Views {
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
     hints: &'static [Hint],
+    timeline: timeline::Lanes,
     money: money::Money,
     checks: checks::Checks,
 }
@@ -74,7 +82,7 @@ impl Views {
     pub fn clear(&mut self) {
         self.sheet = Sheet::default();
         self.told = None;
-        for (view, _) in View::ALL {
+        for (view, _) in View::ALL.iter().copied() {
             if let Some(page) = self.page(view) {
                 page.forget();
             }
@@ -89,6 +97,7 @@ impl Views {
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
         match view {
             View::Transcript => None,
+            View::Timeline => Some(&mut self.timeline),
             View::Money => Some(&mut self.money),
             View::Checks => Some(&mut self.checks),
         }
@@ -99,6 +108,7 @@ impl Views {
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
         None | Some(View::Transcript) => Wants::default(),
+        Some(View::Timeline) => Wants { calls: true, time: true, spans: true, ..Wants::default() },
         Some(View::Money) => Wants { money: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }

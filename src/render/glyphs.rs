@@ -68,6 +68,39 @@ pub struct Glyphs {
     pub ramp: [&'static str; 8],
     /// Between what is multiplied.
     pub times: &'static str,
+    /// Bars of time.
+    pub time: TimeGlyphs,
+}
+
+/// What bars of time are made of; each sign is one column wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeGlyphs {
+    /// A call on the critical path.
+    pub path: &'static str,
+    /// A call beside it.
+    pub beside: &'static str,
+    /// The model, where nobody waited for it.
+    pub model_beside: &'static str,
+    /// A sub-agent runs, and nothing more is known.
+    pub caller: &'static str,
+    /// A human is waited for.
+    pub human: &'static str,
+    /// Nobody came back for long.
+    pub idle: &'static str,
+    /// A request is made again.
+    pub retry: &'static str,
+    /// The file does not tell.
+    pub unknown: &'static str,
+    /// Goes on.
+    pub goes_on: &'static str,
+    /// Takes less than half of the column.
+    pub short: &'static str,
+    /// The same on the critical path.
+    pub short_path: &'static str,
+    /// Begins where another one ends.
+    pub joint: &'static str,
+    /// Time is left out.
+    pub gap: &'static str,
 }
 
 impl Glyphs {
@@ -105,6 +138,21 @@ impl Glyphs {
         falling: "↓",
         ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         times: "×",
+        time: TimeGlyphs {
+            path: "━",
+            beside: "░",
+            model_beside: "▒",
+            caller: "─",
+            human: "·",
+            idle: "╌",
+            retry: "!",
+            unknown: "?",
+            goes_on: "▶",
+            short: "▏",
+            short_path: "╸",
+            joint: "▕",
+            gap: "┊",
+        },
     };
 
     /// For all others.
@@ -141,5 +189,20 @@ impl Glyphs {
         falling: "v",
         ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],
         times: "x",
+        time: TimeGlyphs {
+            path: "=",
+            beside: "-",
+            model_beside: "%",
+            caller: "_",
+            human: ".",
+            idle: ",",
+            retry: "!",
+            unknown: "?",
+            goes_on: ">",
+            short: "'",
+            short_path: "+",
+            joint: "|",
+            gap: ":",
+        },
     };
 }

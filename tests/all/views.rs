@@ -1,3 +1,4 @@
 //! The views: what their pages show, and how they go along with the transcript.
 
 mod money;
+mod timeline;

@@ -119,6 +119,17 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!((beside(&stage).as_str(), stage.state.columns.numbers), ("", Numbers::None));
     }),
+    ("timeline", |key| {
+        let mut stage = boats();
+        stage.press("g");
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Timeline));
+        assert!(stage.picture().contains("TIMELINE"), "{}", stage.picture());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None, "the key that opens it closes it");
+    }),
     ("checks", |key| {
         let path = fixture("lint/orphan-call/bad.jsonl");
         let mut stage = Stage::open(&path, (100, 24), Theme::dark());
