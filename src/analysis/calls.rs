@@ -325,7 +325,7 @@ pub fn span_of(call: &ToolCall, said: Option<Moment>) -> Option<(Moment, Moment)
 }
 
 /// The same for calls that may be the same: what is always in memory of their arguments.
-fn likeness_of(call: &ToolCall) -> u64 {
+pub(super) fn likeness_of(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&call.name, &call.input.stub, call.input.bytes, call.input.lines).hash(&mut hasher);
     hasher.finish()
