@@ -71,7 +71,8 @@ pub fn fate(
         return if is_coming { Fate::Running } else { Fate::Missing };
     }
     let goes_on = || {
-        let waits = || entries().rev().take(1).flat_map(calls_of).any(|call| call.state.is_open() && asks(call));
+        let waits =
+            || entries().rev().take(1).flat_map(calls_of).any(|call| call.state.is_open() && asks(call));
         match is_awaited {
             true if waits() => Fate::Waiting,
             true => Fate::Running,
@@ -81,9 +82,10 @@ pub fn fate(
     let last = entries().rev().find(|entry| has_worked(entry));
     match call.map(|call| &call.state) {
         Some(ToolState::Done(result)) => {
-            let is_behind = last.and_then(|last| last.at).zip(result.at).is_some_and(|(last, answered)| {
-                last.since(answered) > BEHIND_MS
-            });
+            let is_behind = last
+                .and_then(|last| last.at)
+                .zip(result.at)
+                .is_some_and(|(last, answered)| last.since(answered) > BEHIND_MS);
             // A call that only starts its sub-agent is answered at once.
             if is_behind && !last.is_some_and(is_end) { goes_on() } else { Fate::Done }
         }

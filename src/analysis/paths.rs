@@ -139,9 +139,8 @@ impl Track {
         let abandoned = &transcript.branches().abandoned;
         while let Some(number) = self.stale.pop_first() {
             let ids = self.ids.iter().skip(number * PAGE).take(PAGE);
-            let page = PathFacts::of(
-                ids.filter(|id| !abandoned.contains(id)).filter_map(|id| transcript.get(*id)),
-            );
+            let page =
+                PathFacts::of(ids.filter(|id| !abandoned.contains(id)).filter_map(|id| transcript.get(*id)));
             if self.pages.len() <= number {
                 self.pages.resize_with(number + 1, PathFacts::default);
             }

@@ -325,6 +325,8 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
     ("transcript", Action::View(View::Transcript)),
+    ("tools", Action::View(View::Tools)),
+    ("tree", Action::View(View::Tree)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),
     ("shift-right", Action::Shift(Way::Next)),

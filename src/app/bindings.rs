@@ -168,6 +168,8 @@ pub const BINDINGS: &[Binding] = &[
         "the pane's divider to the right",
     ),
     bind(Group::Views, &["1"], Action::View(View::Transcript), "the text, from any view"),
+    bind(Group::Views, &["3"], Action::View(View::Tools), "tools: all calls in a table, and each tool's"),
+    bind(Group::Views, &["6"], Action::View(View::Tree), "tree: branches and sub-agents"),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(
         Group::Views,

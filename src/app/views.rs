@@ -10,6 +10,8 @@ pub mod checks;
 pub mod list;
 pub mod page;
 pub mod table;
+pub mod tools;
+pub mod tree;
 
 use std::collections::HashSet;
 
@@ -28,13 +30,22 @@ use page::{Answer, Page, Scene, Sheet};
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// Every call in a table, and tools against each other.
+    Tools,
+    /// Branches and sub-agents.
+    Tree,
     /// What the lint found.
     Checks,
 }
 
 impl View {
     /// All views with their names, as actions and hints have them.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Transcript, "transcript"), (Self::Checks, "checks")];
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Transcript, "transcript"),
+        (Self::Tools, "tools"),
+        (Self::Tree, "tree"),
+        (Self::Checks, "checks"),
+    ];
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -56,6 +67,8 @@ pub struct Views {
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
     checks: checks::Checks,
+    tools: tools::Tools,
+    tree: tree::Tree,
 }
 
 impl Views {
@@ -78,6 +91,8 @@ impl Views {
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
         match view {
             View::Transcript => None,
+            View::Tools => Some(&mut self.tools),
+            View::Tree => Some(&mut self.tree),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -87,6 +102,8 @@ impl Views {
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
         None | Some(View::Transcript) => Wants::default(),
+        Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },
+        Some(View::Tree) => Wants { calls: true, paths: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
 }

@@ -64,6 +64,14 @@ pub struct Glyphs {
     pub rising: &'static str,
     /// Sorted, the greatest first.
     pub falling: &'static str,
+    /// Leads to a node of a tree below which others follow.
+    pub twig: &'static str,
+    /// Leads to the last node of a tree.
+    pub last_twig: &'static str,
+    /// Was left behind.
+    pub left: &'static str,
+    /// Waits for somebody.
+    pub waits: &'static str,
 }
 
 impl Glyphs {
@@ -99,6 +107,10 @@ impl Glyphs {
         empty: "░",
         rising: "↑",
         falling: "↓",
+        twig: "├",
+        last_twig: "└",
+        left: "○",
+        waits: "◔",
     };
 
     /// For all others.
@@ -133,5 +145,9 @@ impl Glyphs {
         empty: ".",
         rising: "^",
         falling: "v",
+        twig: "|",
+        last_twig: "`",
+        left: "o",
+        waits: "%",
     };
 }

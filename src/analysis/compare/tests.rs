@@ -68,12 +68,7 @@ fn the_first_step_that_differs_is_told() {
 
 #[test]
 fn a_branch_that_ends_first_differs_only_there() {
-    let transcript = told(&[
-        ("a", "", "> fix it"),
-        ("b", "a", "> go"),
-        ("c", "a", "> go"),
-        ("d", "c", "ls"),
-    ]);
+    let transcript = told(&[("a", "", "> fix it"), ("b", "a", "> go"), ("c", "a", "> go"), ("d", "c", "ls")]);
     let (common, sides, differs) = compared(&transcript, 1);
     assert_eq!((common, sides.same, differs), (Some("a"), 1, [None, Some("d")]));
 }

@@ -24,9 +24,8 @@ fn step() -> impl Strategy<Value = Step> {
     let again = prop::option::weighted(0.2, 0usize..40);
     let back = prop::sample::select(vec![0, 0, 0, 0, 1, 4]);
     let lane = prop::option::weighted(0.3, 0u8..3);
-    (again, back, lane, prop::bool::weighted(0.3), 0u64..900).prop_map(|(again, back, lane, prompt, tokens)| {
-        Step { again, back, lane, prompt, tokens }
-    })
+    (again, back, lane, prop::bool::weighted(0.3), 0u64..900)
+        .prop_map(|(again, back, lane, prompt, tokens)| Step { again, back, lane, prompt, tokens })
 }
 
 fn batch(steps: &[Step], place: usize) -> Batch {
