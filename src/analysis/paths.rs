@@ -15,7 +15,7 @@ use crate::model::turn::TurnFacts;
 pub struct PathFacts {
     /// Entries, copies of others left out.
     pub entries: usize,
-    /// Prompts that open turns.
+    /// Turns of the main lane that begin on it.
     pub turns: usize,
     /// What happened on it.
     pub work: TurnFacts,
@@ -27,7 +27,7 @@ impl PathFacts {
         let mut facts = Self::default();
         let own = entries.filter(|entry| !entry.marks.copy).inspect(|entry| {
             facts.entries += 1;
-            facts.turns += usize::from(entry.marks.prompt);
+            facts.turns += usize::from(entry.marks.prompt && entry.lane.is_none());
         });
         facts.work = TurnFacts::of(own);
         facts

@@ -178,11 +178,13 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
         leave(state);
         return Some(Vec::new());
     }
-    match with_page(state, |page, scene| page.act(scene, action, times))? {
+    let (answer, has_end) =
+        with_page(state, |page, scene| (page.act(scene, action, times), page.ends_with_session()))?;
+    match answer {
         Answer::Pass if action == Action::Expand => enter(state),
         Answer::Pass => return None,
         Answer::Say(words) => state.say(words),
-        Answer::Done if action == Action::Bottom => follow(state),
+        Answer::Done if action == Action::Bottom && has_end => follow(state),
         Answer::Done => lead(state),
     }
     Some(Vec::new())

@@ -53,3 +53,4 @@ mod steady;
 mod streams;
 mod taking;
 mod tidy;
+mod views;

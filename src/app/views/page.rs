@@ -51,6 +51,10 @@ pub trait Page {
     fn choose(&mut self, number: usize);
     /// Another transcript has taken the place of this one: forgets its rows, but not how the reader wants them.
     fn forget(&mut self);
+    /// Whether the last row is what came last, so that who goes to it follows the session.
+    fn ends_with_session(&self) -> bool {
+        true
+    }
     /// The item that the chosen row names.
     fn target(&self, scene: &Scene<'_>) -> Option<Focus>;
 }

@@ -106,12 +106,16 @@ impl Tools {
             Shown::Calls(tool) => {
                 let passing = calls::shown(scene, tool.as_ref());
                 self.passing = passing.len();
-                // Only in the order of the file is the last row the newest one.
-                let follows = scene.follows && self.by_call == Sort::by(0, &calls::FALLING);
+                let follows = scene.follows && self.is_in_order();
                 self.calls.set(calls::sorted(scene, passing, self.by_call), follows);
             }
         }
         self.made = Some(made);
+    }
+
+    /// Whether calls stand in the order of the file: only then the last row is the newest one.
+    fn is_in_order(&self) -> bool {
+        self.by_call == Sort::by(0, &calls::FALLING)
     }
 
     fn sort(&self) -> Sort {
@@ -211,12 +215,11 @@ impl Tools {
         if scene.evidence.is_behind() {
             return vec![Span::styled("adding up", theme.warn)];
         }
-        let columns = match self.shown {
-            Shown::Tools => summary::COLUMNS,
-            Shown::Calls(_) => calls::columns_of(scene),
-        };
         let sort = self.sort();
-        let column = columns.get(sort.column).map_or("lane", |column| column.title);
+        let column = match self.shown {
+            Shown::Tools => summary::COLUMNS.get(sort.column).map_or("", |column| column.title),
+            Shown::Calls(_) => calls::title(sort.column),
+        };
         let way = match sort.order {
             Order::Rising => theme.glyphs().rising,
             Order::Falling => theme.glyphs().falling,
@@ -229,10 +232,11 @@ impl Tools {
             Shown::Tools => self.tools.keys().is_empty(),
             Shown::Calls(_) => self.calls.keys().is_empty(),
         };
-        is_empty.then_some(if !scene.is_whole || scene.evidence.is_behind() {
-            "The session is still being read."
-        } else if scene.filter.is_some() {
+        let is_filtered = scene.filter.is_some() && scene.evidence.calls.count() > 0;
+        is_empty.then_some(if is_filtered {
             "The filter lets no call through; f f shows all again."
+        } else if !scene.is_whole || scene.evidence.is_behind() {
+            "The session is still being read."
         } else {
             "This session has no tool calls."
         })
@@ -262,7 +266,7 @@ impl Tools {
         match self.shown {
             Shown::Calls(_) => {
                 let rows = self.calls.window().map(|(number, place, is_chosen)| {
-                    let line = table.row(calls::cells(scene, *place, is_chosen), theme);
+                    let line = table.row(calls::cells(scene, table, *place, is_chosen), theme);
                     SheetRow { line, is_chosen, number }
                 });
                 rows.collect()
@@ -356,8 +360,7 @@ impl Page for Tools {
                 let exact = keys.iter().position(|key| *key == place);
                 // The nearest one before it; rows in another order have none.
                 let near = || {
-                    (self.by_call == Sort::by(0, &calls::FALLING))
-                        .then(|| keys.partition_point(|key| rank(key) <= own).saturating_sub(1))
+                    self.is_in_order().then(|| keys.partition_point(|key| rank(key) <= own).saturating_sub(1))
                 };
                 if let Some(number) = exact.or_else(near) {
                     self.calls.choose(number);
@@ -378,6 +381,10 @@ impl Page for Tools {
         let shown = if self.shown == Shown::Tools { Shown::Tools } else { Shown::Calls(None) };
         let (by_call, by_tool) = (self.by_call, self.by_tool);
         *self = Self { shown, by_call, by_tool, ..Self::default() };
+    }
+
+    fn ends_with_session(&self) -> bool {
+        matches!(self.shown, Shown::Calls(_)) && self.is_in_order()
     }
 
     fn target(&self, _: &Scene<'_>) -> Option<Focus> {

@@ -163,7 +163,8 @@ impl Tree {
             1 => "1 branch left".to_owned(),
             n => format!("{n} branches left"),
         };
-        let agents = match transcript.lanes().len() {
+        let below = self.nodes.below(&Node::Active).iter();
+        let agents = match below.filter(|twig| matches!(twig.node, Node::Lane(_) | Node::Call(_))).count() {
             0 => "no sub-agents".to_owned(),
             n => count(n as u64, "sub-agent"),
         };
@@ -223,7 +224,7 @@ impl Page for Tree {
         self.refresh(scene);
         let (height, foot) = scene.divide(1, foot::LINES);
         self.rows.fit(height);
-        let table = Table::fit(rows::COLUMNS, scene.columns());
+        let table = Table::fit(rows::columns_of(scene), scene.columns());
         let shown: Vec<(usize, Node, bool)> =
             self.rows.window().map(|(number, node, is_chosen)| (number, node.clone(), is_chosen)).collect();
         let mut out = Vec::new();
@@ -235,6 +236,16 @@ impl Page for Tree {
             out.push(SheetRow { line, is_chosen, number });
         }
         let is_behind = scene.evidence.is_behind();
+        if out.len() == 1
+            && !is_behind
+            && scene.is_whole
+            && height > 2
+            && !self.nodes.has_below(&Node::Active)
+        {
+            let words = "The session went one way: it left no branch, and started no sub-agent.";
+            let line = Line::styled(words, scene.theme.dim);
+            out.extend([SheetRow::default(), SheetRow { line, ..SheetRow::default() }]);
+        }
         let right = if is_behind { vec![Span::styled("adding up", scene.theme.warn)] } else { Vec::new() };
         Sheet {
             title: self.title(scene),
@@ -309,6 +320,10 @@ impl Page for Tree {
 
     fn forget(&mut self) {
         *self = Self::default();
+    }
+
+    fn ends_with_session(&self) -> bool {
+        false
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {

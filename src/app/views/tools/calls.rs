@@ -1,5 +1,6 @@
 //! The table of calls: its columns, its cells, and by what it is sorted.
 
+use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::call::{Status, Told, took_words};
@@ -7,7 +8,7 @@ use super::order::Sort;
 use crate::analysis::calls::Place;
 use crate::app::views::checks::sign;
 use crate::app::views::page::Scene;
-use crate::app::views::table::{Column, Order};
+use crate::app::views::table::{Column, Order, Table};
 use crate::model::figures;
 use crate::model::moment::Moment;
 use crate::model::text::{Name, without_sgr};
@@ -27,31 +28,44 @@ const LANE: usize = 9;
 /// Columns that are sorted with the greatest on top.
 pub const FALLING: [usize; 4] = [TOOK, SIZE, TOKENS, FOUND];
 
-const fn columns(name: usize) -> [Column; 10] {
+const fn columns(number: usize, tool: usize, status: usize, lane: usize) -> [Column; 10] {
     [
-        Column::figures("#", 6, 8),
+        Column::figures("#", number, 8),
         Column::words("time", 8, 5),
-        Column::words("tool", name, 9),
-        Column::rest("argument", 20),
-        Column::words("status", 11, 10),
+        Column::words("tool", tool, 9),
+        Column::rest("argument", 24),
+        Column::words(if status > SIGN { "status" } else { "" }, status, 10),
         Column::figures("took", 8, 7),
         Column::figures("size", 7, 4),
         Column::figures("tokens", 6, 3),
         Column::figures("found", 5, 6),
-        Column::words("lane", name, 2),
+        Column::words("lane", lane, 2),
     ]
 }
 
-const NARROW: &[Column] = &columns(12);
-const WIDE: &[Column] = &columns(22);
-/// Rows with so many columns of the screen have room for long names.
+/// A status without words.
+const SIGN: usize = 1;
+const NARROW: &[Column] = &columns(5, 9, SIGN, 10);
+const MIDDLE: &[Column] = &columns(6, 12, 11, 12);
+const WIDE: &[Column] = &columns(6, 22, 11, 22);
+/// Rows with so many columns of the screen have room for words, and for long names.
+const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
 
 /// The columns for a screen; without sub-agents all is of one lane.
 pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
-    let all = if scene.columns() >= WIDE_FROM { WIDE } else { NARROW };
+    let all = match scene.columns() {
+        WIDE_FROM.. => WIDE,
+        MIDDLE_FROM.. => MIDDLE,
+        _ => NARROW,
+    };
     let shown = if scene.transcript.lanes().is_empty() { LANE } else { LANE + 1 };
     all.get(..shown).unwrap_or(all)
+}
+
+/// What a column holds.
+pub fn title(column: usize) -> &'static str {
+    MIDDLE.get(column).map_or("", |column| column.title)
 }
 
 /// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
@@ -93,14 +107,15 @@ pub fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
 }
 
 /// The cells of a call.
-pub fn cells(scene: &Scene<'_>, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
+pub fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let Some(told) = Told::at(scene, place) else { return Vec::new() };
     let number = scene.evidence.calls.number(place).map(|number| number.to_string());
     let is_left = scene.transcript.branches().abandoned.contains(&place.entry);
     let (plain, tool) = if is_left { (theme.dim, theme.dim) } else { (theme.text, theme.tool) };
     let argument = if is_chosen { theme.focus } else { plain };
-    let (status, style) = status(&told, scene);
+    let has_words = table.width_of(STATUS).is_some_and(|width| width > SIGN);
+    let (status, style) = status(&told, scene, has_words);
     let found = told.marks(scene).map(|(severity, count)| {
         let (sign, style) = sign(severity, theme);
         Span::styled(if count > 1 { format!("{count}{sign}") } else { sign.to_owned() }, style)
@@ -123,9 +138,12 @@ pub fn cells(scene: &Scene<'_>, place: Place, is_chosen: bool) -> Vec<Span<'stat
 }
 
 /// The sign of a call, and what it means where that is more than that all went well.
-fn status(told: &Told<'_>, scene: &Scene<'_>) -> (String, ratatui::style::Style) {
+fn status(told: &Told<'_>, scene: &Scene<'_>, has_words: bool) -> (String, Style) {
     let status = told.status(scene);
     let (sign, style) = status.sign(scene.theme);
+    if !has_words {
+        return (sign.to_owned(), style);
+    }
     let facts =
         told.call.state.result().map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
     let exit = facts

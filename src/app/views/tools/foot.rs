@@ -99,17 +99,19 @@ fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
     let result = told.call.state.result();
     let facts = result.map(|result| without_sgr(wrap::head(&result.facts, 200)).into_owned());
     let facts = facts.as_deref().and_then(|facts| facts.lines().next()).unwrap_or_default();
-    if !facts.trim().is_empty() {
+    let is_news = !facts.trim().is_empty() && facts.trim() != status.word();
+    if is_news {
         let facts = if theme.ascii { facts.replace('·', theme.glyphs().dot) } else { facts.to_owned() };
         verdict.push(Span::styled(format!(" {}", facts.trim()), theme.text));
     }
-    let mut time = took(told, scene);
-    if let Some(rank) = rank(scene, told) {
-        time = format!("{time}, {rank}");
-    }
+    let (rank, spread) = rank(scene, told).unzip();
+    let time = [Some(took(told, scene)), rank].into_iter().flatten();
+    let time: Vec<String> = time.filter(|words| !words.is_empty()).collect();
     let size = told.call.state.result().map(|result| &result.body).or(told.call.state.live());
     let size = size.map(|body| {
-        format!("{}, {}", figures::bytes(u64::from(body.bytes)), count(u64::from(body.lines), "line"))
+        let bytes = figures::bytes(u64::from(body.bytes));
+        let lines = count(u64::from(body.lines), "line");
+        if is_news && facts.contains("line") { bytes } else { format!("{bytes}, {lines}") }
     });
     let spent = told.usage().map(|usage| {
         let others = scene
@@ -127,11 +129,11 @@ fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
         |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.text)]).unwrap_or_default();
     let dim =
         |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.dim)]).unwrap_or_default();
-    vec![verdict, text(Some(time)), text(size), dim(spent)]
+    vec![verdict, text(Some(time.join(", "))), text(size), dim(spread), dim(spent)]
 }
 
-/// `p94 of 38 bash calls (p50 1.1s  p95 12.4s  max 41.2s)`: where its duration stands among those of its tool.
-fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<String> {
+/// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
+fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<(String, String)> {
     let durations = scene.evidence.calls.tool(&told.call.name)?.durations();
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
     let took = told.took().filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
@@ -140,7 +142,8 @@ fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<String> {
         [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
     let rank = percent(u64::from(no_longer), u64::from(spread.count));
     let name = wrap::head(&told.call.name, 40);
-    Some(format!("p{rank} of {} {name} calls (p50 {p50}  p95 {p95}  max {max})", spread.count))
+    let rank = format!("p{rank} of {} {name} calls", spread.count);
+    Some((rank, format!("p50 {p50}  p95 {p95}  max {max}")))
 }
 
 /// Earlier calls that asked for the same, with what came of them.

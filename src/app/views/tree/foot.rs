@@ -159,7 +159,7 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
     let theme = scene.theme;
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let (call, fate) = started_by(scene, lane);
-    let (sign, style, word) = told(fate, theme);
+    let (sign, style, word) = told(fate, call.map(|(_, call)| call), theme);
     let models = model_of(scene, lane);
     let started = match call {
         Some((place, call)) => {
@@ -185,19 +185,17 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
         Fate::Open => "; nobody waits for it any more",
         _ => "",
     };
-    vec![
-        line(
-            scene,
-            vec![
-                vec![Span::styled(format!("{sign} {word}{why}"), style)],
-                dim(started),
-                dim(models.map(|name| name.to_string()).unwrap_or_default()),
-            ],
-        ),
-        line(scene, vec![labelled(scene, "asked", &asked)]),
-        line(scene, vec![labelled(scene, "own work", &figures(&own)), with]),
-        line(scene, vec![labelled(scene, "last", &last.unwrap_or_default())]),
-    ]
+    let head = vec![
+        vec![Span::styled(format!("{sign} {word}{why}"), style)],
+        dim(started),
+        dim(models.map(|name| name.to_string()).unwrap_or_default()),
+    ];
+    let mut lines = vec![line(scene, head), line(scene, vec![labelled(scene, "asked", &asked)])];
+    if fate != Fate::Missing || own.work.calls > 0 {
+        lines.push(line(scene, vec![labelled(scene, "own work", &figures(&own)), with]));
+        lines.push(line(scene, vec![labelled(scene, "last", &last.unwrap_or_default())]));
+    }
+    lines
 }
 
 fn labelled(scene: &Scene<'_>, label: &str, words: &str) -> Vec<Piece> {

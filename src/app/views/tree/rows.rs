@@ -12,27 +12,38 @@ use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
 use crate::app::views::table::{Column, Table};
-use crate::app::views::tools::call::is_awaited;
+use crate::app::views::tools::call::{Told, is_awaited, took_words};
 use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
 use crate::model::moment::Moment;
 use crate::model::text::without_sgr;
-use crate::model::tool::ToolCall;
+use crate::model::tool::{ToolCall, ToolState};
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// The columns.
-pub const COLUMNS: &[Column] = &[
-    Column::rest("", 26),
-    Column::words("fate", 13, 9),
-    Column::words("at", 5, 3),
-    Column::figures("entries", 7, 4),
-    Column::figures("calls", 9, 6),
-    Column::figures("cost", 9, 8),
-    Column::figures("took", 7, 7),
-];
+const fn columns(title: usize) -> [Column; 7] {
+    [
+        Column::rest("", title),
+        Column::words("fate", 14, 9),
+        Column::words("at", 5, 3),
+        Column::figures("entries", 7, 4),
+        Column::figures("calls", 9, 6),
+        Column::figures("cost", 9, 8),
+        Column::figures("took", 7, 7),
+    ]
+}
+
+const NARROW: &[Column] = &columns(22);
+const WIDE: &[Column] = &columns(34);
+/// Rows with so many columns of the screen need not tell all in a few words.
+const WIDE_FROM: usize = 60;
+
+/// The columns for a screen.
+pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+    if scene.columns() < WIDE_FROM { NARROW } else { WIDE }
+}
 
 /// Deeper nodes are not indented any further.
 const DEEP: usize = 10;
@@ -104,16 +115,18 @@ pub fn line(
     dim_front(table.row(cells, theme), front, theme.dim)
 }
 
+/// How long it took; of what is recorded elsewhere as long as its call took.
 fn took(scene: &Scene<'_>, node: &Node, facts: &PathFacts) -> String {
-    let own = facts.work.duration_ms().filter(|ms| *ms > 0);
-    let of_call = || match node {
-        Node::Call(place) => {
-            let entry = scene.transcript.get(place.entry)?;
-            Some(call_at(entry, place.block)?.took(entry.at)?.ms)
-        }
-        _ => None,
+    let own = facts.work.duration_ms().filter(|ms| *ms > 0).map(figures::duration);
+    let of_call = || {
+        let place = match node {
+            Node::Call(place) => *place,
+            Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
+            Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
+        };
+        Told::at(scene, place)?.took().map(|took| took_words(took, scene.theme))
     };
-    own.or_else(of_call).map(figures::duration).unwrap_or_default()
+    own.or_else(of_call).unwrap_or_default()
 }
 
 /// The beginning of a line in another style.
@@ -186,7 +199,7 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
             let tool = call.map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40))).unwrap_or_default();
             Words {
                 title: format!("{tool}{}", lane.label),
-                fate: told(fate, theme),
+                fate: told(fate, call.map(|(_, call)| call), theme),
                 at: first.or_else(|| call.and_then(|(_, call)| call.started)),
                 is_dim: false,
             }
@@ -194,7 +207,7 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
         Node::Call(place) => match transcript.get(place.entry).zip(call_of(scene, *place)) {
             Some((entry, call)) => Words {
                 title: format!("{}  {}", wrap::head(&call.name, 40), call.headline),
-                fate: told(fate(transcript, None, Some(call), is_awaited(scene, *place)), theme),
+                fate: told(fate(transcript, None, Some(call), is_awaited(scene, *place)), Some(call), theme),
                 at: call.started.or(entry.at),
                 is_dim: true,
             },
@@ -240,8 +253,9 @@ pub fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'
     (call, fate(scene.transcript, Some(lane), call.map(|(_, call)| call), is_awaited))
 }
 
-/// Sign, colour and word of a fate.
-pub fn told(fate: Fate, theme: &Theme) -> (&'static str, Style, String) {
+/// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is
+/// known all the same.
+pub fn told(fate: Fate, call: Option<&ToolCall>, theme: &Theme) -> (&'static str, Style, String) {
     let glyphs = theme.glyphs();
     let (sign, style) = match fate {
         Fate::Done => (glyphs.done, theme.good),
@@ -250,6 +264,9 @@ pub fn told(fate: Fate, theme: &Theme) -> (&'static str, Style, String) {
         Fate::Interrupted | Fate::Open => (glyphs.lost, theme.warn),
         Fate::Running => (glyphs.running, theme.warn),
         Fate::Waiting => (glyphs.waits, theme.warn),
+        Fate::Missing if call.is_some_and(|call| matches!(call.state, ToolState::Done(_))) => {
+            (glyphs.done, theme.dim)
+        }
         Fate::Missing | Fate::Unknown => (glyphs.lost, theme.dim),
     };
     (sign, style, fate.word().to_owned())

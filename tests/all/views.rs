@@ -1,0 +1,4 @@
+//! Journeys through the views, one room each.
+
+mod tools;
+mod tree;
