@@ -1,7 +1,9 @@
 //! Judgements over a transcript. Pure: "now" is a parameter.
 
 pub mod activity;
+pub mod agents;
 pub mod calls;
+pub mod compare;
 pub mod context;
 pub mod cost;
 pub mod ledger;
@@ -9,6 +11,7 @@ pub mod lint;
 pub mod models;
 pub mod oddities;
 pub mod pairing;
+pub mod paths;
 pub mod phrases;
 pub mod plans;
 pub mod prices;

@@ -327,6 +327,8 @@ const NAMES: &[(&str, Action)] = &[
     ("transcript", Action::View(View::Transcript)),
     ("timeline", Action::View(View::Timeline)),
     ("money", Action::View(View::Money)),
+    ("tools", Action::View(View::Tools)),
+    ("tree", Action::View(View::Tree)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),
     ("shift-right", Action::Shift(Way::Next)),

@@ -3,6 +3,7 @@
 
 use crate::analysis::calls::Calls;
 use crate::analysis::ledger::Ledger;
+use crate::analysis::paths::Paths;
 use crate::analysis::spending::Spending;
 use crate::analysis::timeline::Timeline;
 use crate::model::entry::EntryId;
@@ -22,6 +23,8 @@ pub struct Wants {
     pub money: bool,
     /// What ran from when to when; whoever wants it wants the time, too.
     pub spans: bool,
+    /// How much lies on each path.
+    pub paths: bool,
     /// What the lint finds; it is no part of the indexes, but as lazy.
     pub findings: bool,
 }
@@ -37,6 +40,8 @@ pub struct Evidence {
     pub spending: Spending,
     /// What ran from when to when.
     pub timeline: Timeline,
+    /// How much lies on each path.
+    pub paths: Paths,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -54,6 +59,7 @@ impl Evidence {
             self.ledger.change(*id);
             self.spending.change(transcript, *id);
             self.timeline.change(transcript, *id);
+            self.paths.change(*id);
         }
         if touched.lanes {
             self.timeline.rename();
@@ -77,8 +83,9 @@ impl Evidence {
         let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
         let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
+        let all_paths = !wants.paths || self.paths.follow(transcript, A_FRAME);
         let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
-        self.is_behind = !(all_calls && all_time && all_money && all_spans);
+        self.is_behind = !(all_calls && all_time && all_money && all_paths && all_spans);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

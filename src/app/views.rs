@@ -12,6 +12,8 @@ pub mod money;
 pub mod page;
 pub mod table;
 pub mod timeline;
+pub mod tools;
+pub mod tree;
 
 use std::collections::HashSet;
 
@@ -34,6 +36,10 @@ pub enum View {
     Timeline,
     /// What was spent.
     Money,
+    /// Every call in a table, and tools against each other.
+    Tools,
+    /// Branches and sub-agents.
+    Tree,
     /// What the lint found.
     Checks,
 }
@@ -43,7 +49,9 @@ impl View {
     pub const ALL: &'static [(Self, &'static str)] = &[
         (Self::Transcript, "transcript"),
         (Self::Timeline, "timeline"),
+        (Self::Tools, "tools"),
         (Self::Money, "money"),
+        (Self::Tree, "tree"),
         (Self::Checks, "checks"),
     ];
 
@@ -70,6 +78,8 @@ pub struct Views {
     timeline: timeline::Lanes,
     money: money::Money,
     checks: checks::Checks,
+    tools: tools::Tools,
+    tree: tree::Tree,
 }
 
 impl Views {
@@ -99,6 +109,8 @@ impl Views {
             View::Transcript => None,
             View::Timeline => Some(&mut self.timeline),
             View::Money => Some(&mut self.money),
+            View::Tools => Some(&mut self.tools),
+            View::Tree => Some(&mut self.tree),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -110,6 +122,8 @@ pub fn wants(state: &State) -> Wants {
         None | Some(View::Transcript) => Wants::default(),
         Some(View::Timeline) => Wants { calls: true, time: true, spans: true, ..Wants::default() },
         Some(View::Money) => Wants { money: true, ..Wants::default() },
+        Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },
+        Some(View::Tree) => Wants { calls: true, paths: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
 }
@@ -184,11 +198,13 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
         leave(state);
         return Some(Vec::new());
     }
-    match with_page(state, |page, scene| page.act(scene, action, times))? {
+    let (answer, has_end) =
+        with_page(state, |page, scene| (page.act(scene, action, times), page.ends_with_session()))?;
+    match answer {
         Answer::Pass if action == Action::Expand => enter(state),
         Answer::Pass => return None,
         Answer::Say(words) => state.say(words),
-        Answer::Done if action == Action::Bottom => follow(state),
+        Answer::Done if action == Action::Bottom && has_end => follow(state),
         Answer::Done => lead(state),
     }
     Some(Vec::new())

@@ -75,9 +75,14 @@ pub fn count(number: u64, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
+/// A share in percent, rounded down; 0 of nothing.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{age, bytes, count, duration, elapsed, exact, tokens};
+    use super::{age, bytes, count, duration, elapsed, exact, percent, tokens};
 
     #[test]
     fn ages_have_one_unit() {
@@ -95,5 +100,6 @@ mod tests {
         assert_eq!([45, 1_250, 45_300, 24_000_000].map(bytes), ["45 B", "1.2 KB", "45 KB", "24 MB"]);
         assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1h02m"]);
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
+        assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));
     }
 }

@@ -68,6 +68,14 @@ pub struct Glyphs {
     pub ramp: [&'static str; 8],
     /// Between what is multiplied.
     pub times: &'static str,
+    /// Leads to a node of a tree below which others follow.
+    pub twig: &'static str,
+    /// Leads to the last node of a tree.
+    pub last_twig: &'static str,
+    /// Was left behind.
+    pub left: &'static str,
+    /// Waits for somebody.
+    pub waits: &'static str,
     /// Bars of time.
     pub time: TimeGlyphs,
 }
@@ -138,6 +146,10 @@ impl Glyphs {
         falling: "↓",
         ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         times: "×",
+        twig: "├",
+        last_twig: "└",
+        left: "○",
+        waits: "◔",
         time: TimeGlyphs {
             path: "━",
             beside: "░",
@@ -189,6 +201,10 @@ impl Glyphs {
         falling: "v",
         ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],
         times: "x",
+        twig: "|",
+        last_twig: "`",
+        left: "o",
+        waits: "%",
         time: TimeGlyphs {
             path: "=",
             beside: "-",

@@ -2,3 +2,5 @@
 
 mod money;
 mod timeline;
+mod tools;
+mod tree;

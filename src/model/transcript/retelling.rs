@@ -90,7 +90,7 @@ impl Transcript {
         }
         self.drop_untold_usage(&told);
         touched.reordered |= !told.order.starts_with(&self.order);
-        for lane in &mut self.lanes {
+        for lane in self.lanes.iter_mut() {
             let members: HashSet<EntryId> = lane.entries.iter().copied().collect();
             lane.entries = told.order.iter().copied().filter(|id| members.contains(id)).collect();
         }
