@@ -97,8 +97,10 @@ pub struct Frame {
     pub inspector: Rect,
     /// Whether the inspector lies over transcript and spine.
     pub is_pushed: bool,
-    /// The page of a view; it lies over transcript, spine and pill.
+    /// The page of a view: over transcript, spine and pill, or below all panes.
     pub view: Rect,
+    /// Whether it lies over them.
+    pub covers: bool,
     /// What arrived below, under the transcript.
     pub pill: Rect,
     /// The time strip.
@@ -123,10 +125,11 @@ impl Frame {
     /// The panes that are in sight, from left to right.
     pub fn panes(&self) -> impl Iterator<Item = Pane> {
         let outline = (self.outline.width > 0).then_some(Pane::Outline);
-        let middle = if self.view.width > 0 { Pane::View } else { Pane::Transcript };
+        let middle = if self.covers { Pane::View } else { Pane::Transcript };
         let middle = (!self.is_pushed).then_some(middle);
         let inspector = (self.inspector.width > 0).then_some(Pane::Inspector);
-        [outline, middle, inspector].into_iter().flatten()
+        let below = (self.view.width > 0 && !self.covers).then_some(Pane::View);
+        [outline, middle, inspector, below].into_iter().flatten()
     }
 }
 
@@ -147,9 +150,15 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
     let hints = from_bottom(&mut rest, state.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
     let strip = from_bottom(&mut rest, is_strip_shown);
-    let (outline, outline_divider) = split_outline(state, view.is_some(), &mut rest);
+    let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
+    let covers = view.is_some() && below.height == 0;
+    let (outline, outline_divider) = split_outline(state, covers, &mut rest);
     let (mut inspector, inspector_divider) = split_inspector(state, columns, &mut rest);
-    let view = if view.is_some() { rest } else { Rect { width: 0, ..rest } };
+    let view = match view {
+        Some(_) if covers => rest,
+        Some(_) => below,
+        None => Rect { width: 0, ..rest },
+    };
     let pill = from_bottom(&mut rest, !state.view.follows() && state.unseen > 0 && lines >= 6);
     let is_pushed = state.panes.is_pushed && columns < INSPECTOR_FROM;
     if is_pushed {
@@ -170,6 +179,7 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
         inspector,
         is_pushed,
         view,
+        covers,
         pill,
         strip,
         status,
@@ -222,7 +232,11 @@ fn from_top(rest: &mut Rect, is_shown: bool) -> Rect {
 }
 
 fn from_bottom(rest: &mut Rect, is_shown: bool) -> Rect {
-    let height = u16::from(is_shown).min(rest.height);
+    lines_from_bottom(rest, u16::from(is_shown))
+}
+
+fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
+    let height = lines.min(rest.height);
     rest.height -= height;
     Rect { y: rest.bottom(), height, ..*rest }
 }
@@ -235,7 +249,7 @@ pub fn focused(state: &State) -> Pane {
         wanted
     } else if frame.is_pushed {
         Pane::Inspector
-    } else if frame.view.width > 0 {
+    } else if frame.covers {
         Pane::View
     } else {
         Pane::Transcript
@@ -246,6 +260,8 @@ pub fn focused(state: &State) -> Pane {
 pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     let own = match focused(state) {
         _ if !matches!(state.mode, Mode::Normal) => None,
+        // The page below it is what was opened last.
+        Pane::Transcript if action == Action::Quit => views::act(state, action, times),
         Pane::Transcript => None,
         Pane::Outline => within_outline(state, action, times),
         Pane::View => views::act(state, action, times),

@@ -27,6 +27,9 @@ use super::viewport::Focus;
 use crate::model::text::Name;
 use page::{Answer, Hint, Page, Scene, Sheet};
 
+/// On screens with so many lines the text stays in sight above the timeline.
+const BELOW_FROM: u16 = 50;
+
 /// What can be shown of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum View {
@@ -54,6 +57,11 @@ impl View {
         (Self::Tree, "tree"),
         (Self::Checks, "checks"),
     ];
+
+    /// Lines that its page has below the text on a screen of so many lines; none if it lies over the text.
+    pub fn lines_below(self, lines: u16) -> u16 {
+        if self == Self::Timeline && lines >= BELOW_FROM { lines * 2 / 5 } else { 0 }
+    }
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -195,6 +203,7 @@ fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
 /// Carries out an action in the page that has the keys; `None` leaves it to the transcript.
 pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
     if matches!(action, Action::Cancel | Action::Quit) {
+        state.views.open()?;
         leave(state);
         return Some(Vec::new());
     }
@@ -229,7 +238,11 @@ fn enter(state: &mut State) {
     match with_page(state, |page, scene| page.target(scene)).flatten() {
         Some(target) => {
             lead(state);
-            close(state);
+            if panes::divide(state).covers {
+                close(state);
+            } else {
+                state.panes.focus = panes::Pane::Transcript;
+            }
             go(state, target);
         }
         None => state.say("this leads nowhere"),
