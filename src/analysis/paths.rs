@@ -116,17 +116,17 @@ impl Paths {
 
     /// What lies on the active path.
     pub fn active(&self) -> PathFacts {
-        self.track(&None)
+        self.track(None)
     }
 
     /// What a sub-agent did by itself.
     pub fn lane(&self, name: &Name) -> PathFacts {
-        self.track(&Some(name.clone()))
+        self.track(Some(name))
     }
 
-    fn track(&self, name: &Option<Name>) -> PathFacts {
+    fn track(&self, name: Option<&Name>) -> PathFacts {
         let mut sum = PathFacts::default();
-        let track = self.numbers.get(name).and_then(|number| self.tracks.get(*number));
+        let track = self.numbers.get(&name.cloned()).and_then(|number| self.tracks.get(*number));
         for page in track.into_iter().flat_map(|track| &track.pages) {
             sum.join(page);
         }

@@ -35,7 +35,7 @@ pub struct Tools {
     shown: Shown,
     calls: List<Place>,
     by_call: Sort,
-    tools: List<Name>,
+    names: List<Name>,
     by_tool: Sort,
     /// Sums of the calls that the filter shows; without a filter those of the index are taken.
     sums: Option<Sums>,
@@ -70,7 +70,7 @@ impl Default for Tools {
             shown: Shown::Calls(None),
             calls: List::default(),
             by_call: Sort::by(0, &calls::FALLING),
-            tools: List::default(),
+            names: List::default(),
             by_tool: Sort::by(summary::TIME, &summary::FALLING),
             sums: None,
             passing: 0,
@@ -101,7 +101,7 @@ impl Tools {
                     scene.evidence.calls.tools_among(passing.into_iter())
                 });
                 let sums = self.sums.as_ref().unwrap_or(scene.evidence.calls.tools());
-                self.tools.set(summary::sorted(sums, self.by_tool), false);
+                self.names.set(summary::sorted(sums, self.by_tool), false);
             }
             Shown::Calls(tool) => {
                 let passing = calls::shown(scene, tool.as_ref());
@@ -133,7 +133,7 @@ impl Tools {
     fn show(&mut self, scene: &Scene<'_>, shown: Shown) {
         let place = self.place();
         let tool = match (&self.shown, place) {
-            (Shown::Tools, _) => self.tools.chosen().cloned(),
+            (Shown::Tools, _) => self.names.chosen().cloned(),
             (Shown::Calls(_), Some(place)) => call::Told::at(scene, place).map(|told| told.call.name.clone()),
             (Shown::Calls(tool), None) => tool.clone(),
         };
@@ -142,7 +142,7 @@ impl Tools {
         match &self.shown {
             Shown::Tools => {
                 if let Some(tool) = tool {
-                    self.tools.choose_key(&tool);
+                    self.names.choose_key(&tool);
                 }
             }
             Shown::Calls(_) => {
@@ -172,10 +172,7 @@ impl Tools {
                 self.by_call.shift(way, columns.len(), &table, &calls::FALLING)
             }
         };
-        match has_moved {
-            true => Answer::Done,
-            false => Answer::Say("there is no column beside to sort by".to_owned()),
-        }
+        if has_moved { Answer::Done } else { Answer::Say("there is no column beside to sort by".to_owned()) }
     }
 
     fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
@@ -229,7 +226,7 @@ impl Tools {
 
     fn nothing(&self, scene: &Scene<'_>) -> Option<&'static str> {
         let is_empty = match self.shown {
-            Shown::Tools => self.tools.keys().is_empty(),
+            Shown::Tools => self.names.keys().is_empty(),
             Shown::Calls(_) => self.calls.keys().is_empty(),
         };
         let is_filtered = scene.filter.is_some() && scene.evidence.calls.count() > 0;
@@ -248,7 +245,7 @@ impl Tools {
                 self.place().map(|place| foot::of_call(scene, place, lines)).unwrap_or_default()
             }
             Shown::Tools => {
-                let Some(name) = self.tools.chosen().cloned() else { return Vec::new() };
+                let Some(name) = self.names.chosen().cloned() else { return Vec::new() };
                 let examples = match self.examples.take().filter(|(of, _)| *of == name) {
                     Some((_, examples)) => examples,
                     None => Examples::of(scene, &calls::shown(scene, Some(&name))),
@@ -274,7 +271,7 @@ impl Tools {
             Shown::Tools => {
                 let sums = self.sums(scene);
                 let (all, _) = sums.time();
-                let rows = self.tools.window().filter_map(|(number, name, is_chosen)| {
+                let rows = self.names.window().filter_map(|(number, name, is_chosen)| {
                     let told = (name, sums.get(name)?);
                     let line = table.row(summary::cells(scene, told, all, is_chosen), theme);
                     Some(SheetRow { line, is_chosen, number })
@@ -301,7 +298,7 @@ impl Page for Tools {
         };
         let (height, foot) = scene.divide(1, foot);
         self.calls.fit(height);
-        self.tools.fit(height);
+        self.names.fit(height);
         let columns = match self.shown {
             Shown::Tools => summary::COLUMNS,
             Shown::Calls(_) => calls::columns_of(scene),
@@ -320,7 +317,7 @@ impl Page for Tools {
     fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
         let is_summary = self.shown == Shown::Tools;
         let has_moved = match self.shown {
-            Shown::Tools => self.tools.act(action, times),
+            Shown::Tools => self.names.act(action, times),
             Shown::Calls(_) => self.calls.act(action, times),
         };
         if has_moved {
@@ -328,7 +325,7 @@ impl Page for Tools {
         }
         match action {
             Action::Expand if is_summary => {
-                let Some(name) = self.tools.chosen().cloned() else { return Answer::Done };
+                let Some(name) = self.names.chosen().cloned() else { return Answer::Done };
                 self.show(scene, Shown::Calls(Some(name)));
             }
             Action::LevelUp | Action::Level(2..) => self.show(scene, Shown::Calls(None)),
@@ -349,7 +346,7 @@ impl Page for Tools {
         match &self.shown {
             Shown::Tools => {
                 if let Some(told) = call::Told::at(scene, place) {
-                    self.tools.choose_key(&told.call.name.clone());
+                    self.names.choose_key(&told.call.name.clone());
                 }
             }
             Shown::Calls(_) => {
@@ -371,7 +368,7 @@ impl Page for Tools {
 
     fn choose(&mut self, number: usize) {
         match self.shown {
-            Shown::Tools => self.tools.choose(number),
+            Shown::Tools => self.names.choose(number),
             Shown::Calls(_) => self.calls.choose(number),
         }
     }

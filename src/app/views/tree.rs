@@ -170,7 +170,7 @@ impl Tree {
         };
         let dot = theme.glyphs().dot;
         let words =
-            format!("  {} {dot} {branches} {dot} {agents}", count(transcript.turns().len() as u64, "turn"),);
+            format!("  {} {dot} {branches} {dot} {agents}", count(transcript.turns().len() as u64, "turn"));
         vec![Span::raw("TREE"), Span::styled(words, theme.dim)]
     }
 }

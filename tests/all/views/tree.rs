@@ -31,7 +31,8 @@ fn chosen(stage: &Stage) -> String {
 }
 
 fn foot(stage: &Stage) -> String {
-    stage.state.views.sheet.foot.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<String> = stage.state.views.sheet.foot.iter().map(ToString::to_string).collect();
+    lines.join("\n")
 }
 
 /// The beginnings of the rows, as far as these tell them apart.

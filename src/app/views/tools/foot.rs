@@ -200,7 +200,7 @@ impl Examples {
         let told = || places.iter().filter_map(|place| Told::at(scene, *place));
         let timed = told().filter_map(|told| Some((told.took()?.ms, told.place)));
         let sized = told().filter_map(|told| Some((told.bytes()?, told.place)));
-        let failed = told().filter(|told| Outcome::of(&told.call.state) == Outcome::Failed).last();
+        let failed = told().rfind(|told| Outcome::of(&told.call.state) == Outcome::Failed);
         Self {
             slowest: timed.max_by_key(|(ms, _)| *ms).map(|(_, place)| place),
             failed: failed.map(|told| told.place),

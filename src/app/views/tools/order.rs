@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_comes_last() {
-        let rows = vec![Some(2), None, Some(9), Some(2), Some(1)];
+        let rows = [Some(2), None, Some(9), Some(2), Some(1)];
         let sorted = |order| {
             let rows = rows.iter().copied().enumerate().collect();
             let sorted = Sort { column: 0, order }.sort(rows, |(_, key)| *key);

@@ -188,7 +188,7 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
     let head = vec![
         vec![Span::styled(format!("{sign} {word}{why}"), style)],
         dim(started),
-        dim(models.map(|name| name.to_string()).unwrap_or_default()),
+        dim(models.map(ToString::to_string).unwrap_or_default()),
     ];
     let mut lines = vec![line(scene, head), line(scene, vec![labelled(scene, "asked", &asked)])];
     if fate != Fate::Missing || own.work.calls > 0 {
@@ -220,10 +220,7 @@ pub fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) 
     if whole.agents > 0 {
         parts.push(count(whole.agents as u64, "sub-agent"));
     }
-    let below = match parts.is_empty() {
-        true => "nothing hangs on it".to_owned(),
-        false => parts.join(", "),
-    };
+    let below = if parts.is_empty() { "nothing hangs on it".to_owned() } else { parts.join(", ") };
     match node {
         Node::Active => vec![
             line(scene, vec![labelled(scene, "active", &figures(own))]),
