@@ -278,8 +278,8 @@ fn the_products_are_the_estimate() {
     let sum: i128 = made.estimated.iter().map(super::arithmetic::Bill::picos).sum();
     assert_eq!(sum, account.total.money.estimated);
     let tiers: Vec<Tier> = made.estimated.iter().map(|bill| bill.tier).collect();
-    assert_eq!(tiers, [Tier::Usual, Tier::Batch, Tier::Above(272_000)]);
-    let words: Vec<String> = made.estimated[0]
+    assert_eq!(tiers, [Tier::Above(272_000), Tier::Usual, Tier::Batch], "the greatest first");
+    let words: Vec<String> = made.estimated[1]
         .products
         .iter()
         .map(|p| format!("{} {} × {}", p.count, p.class, p.price()))
@@ -296,7 +296,7 @@ fn the_products_are_the_estimate() {
         ]
     );
     assert_eq!(made.recorded, Some((1_000_000_000_000, 1)));
-    assert_eq!(made.expected[0].picos(), made.estimated[0].picos());
+    assert_eq!(made.expected[0].picos(), made.estimated[1].picos());
     assert_eq!(made.unpriced, [("unheard-of-5".into(), 9)]);
     assert_eq!(precise(37_035_000_000), "$0.037035");
 }
