@@ -1,6 +1,7 @@
 //! Judgements over a transcript. Pure: "now" is a parameter.
 
 pub mod activity;
+pub mod cache_breaks;
 pub mod calls;
 pub mod context;
 pub mod cost;
@@ -12,3 +13,5 @@ pub mod pairing;
 pub mod phrases;
 pub mod plans;
 pub mod prices;
+pub mod seen;
+pub mod window;
