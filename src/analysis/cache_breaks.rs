@@ -8,6 +8,7 @@
 
 use super::{models, prices};
 use crate::model::entry::EntryId;
+use crate::model::figures;
 use crate::model::moment::Moment;
 use crate::model::text::Name;
 use crate::model::usage::Usage;
@@ -60,8 +61,8 @@ impl Asked {
 pub struct Cache {
     /// The request before.
     last: Option<Asked>,
-    /// What the first request read: the part that other sessions had written, which is the system prompt
-    /// and the tools.
+    /// The most that is known to be the system prompt and the tools: what the first request read, which
+    /// others had written, or what was left when all else was missed.
     fixed: u64,
     /// Whether the provider tells what it writes.
     tells_writes: bool,
@@ -84,6 +85,8 @@ pub struct Between {
     pub instructions: Option<EntryId>,
     /// Only outputs of tools were dropped.
     pub pruned: Option<EntryId>,
+    /// The model was told to think more or less.
+    pub thinking: Option<EntryId>,
     /// Whether a turn began.
     pub turn: bool,
 }
@@ -91,10 +94,10 @@ pub struct Between {
 /// Why the cache was of no use, as far as the file tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Another model answered.
-    Model,
     /// The history was replaced by a summary.
     Compaction,
+    /// Another model answered.
+    Model,
     /// The session went on from an earlier place.
     Rewind,
     /// Nobody asked for longer than the cache lives, in ms.
@@ -106,14 +109,19 @@ pub enum Cause {
     },
     /// The session was closed and opened again, which tells the history in another form.
     Resumed,
-    /// Old outputs of tools were dropped from the history.
-    Pruned,
-    /// The system prompt or the tools are others: told in the file, or nothing of them was read.
-    Instructions {
-        /// Whether the file holds them.
+    /// The model was told to think more or less.
+    Thinking,
+    /// The history became shorter: old outputs of tools were dropped.
+    Pruned {
+        /// Whether the file says so; else only the prompt is smaller.
         is_told: bool,
     },
-    /// System prompt and tools were read, what comes after them was not.
+    /// The system prompt or the tools are others.
+    Instructions {
+        /// Whether the file holds them; else less of the beginning was read than before.
+        is_told: bool,
+    },
+    /// The beginning was read, which is the system prompt and the tools; what comes after it was not.
     History,
     /// Nothing in the file tells.
     Unknown,
@@ -138,6 +146,51 @@ pub struct CacheBreak {
     pub is_written: bool,
 }
 
+impl Cause {
+    /// In plain words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Compaction => "compacted: another history is before the model".to_owned(),
+            Self::Model => "another model, which has a cache of its own".to_owned(),
+            Self::Rewind => "the session went on from an earlier place".to_owned(),
+            Self::Idle { ms, lives } => {
+                let (idle, lives) = (figures::duration(ms), figures::duration(lives));
+                format!("idle for {idle}, and the cache lives {lives}")
+            }
+            Self::Resumed => "the session was opened again, which sends its history in another form".to_owned(),
+            Self::Thinking => "told to think more or less".to_owned(),
+            Self::Pruned { is_told: true } => "old outputs of tools were dropped".to_owned(),
+            Self::Pruned { is_told: false } => {
+                "the history was shortened, of which the file says nothing".to_owned()
+            }
+            Self::Instructions { is_told: true } => "another system prompt or other tools".to_owned(),
+            Self::Instructions { is_told: false } => {
+                "not even the beginning was the same: other tools or another system prompt".to_owned()
+            }
+            Self::History => "the beginning was read, but not the messages: they were sent in another form, or \
+                              were gone from the cache"
+                .to_owned(),
+            Self::Unknown => "unknown: the file tells nothing that explains it".to_owned(),
+        }
+    }
+
+    /// In a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compaction => "compaction",
+            Self::Model => "model",
+            Self::Rewind => "rewind",
+            Self::Idle { .. } => "idle",
+            Self::Resumed => "reopened",
+            Self::Thinking => "thinking",
+            Self::Pruned { .. } => "shortened",
+            Self::Instructions { .. } => "system, tools",
+            Self::History => "messages",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 impl CacheBreak {
     /// Tokens that were expected to be read, and were not.
     pub fn shortfall(&self) -> u64 {
@@ -149,8 +202,9 @@ impl Cache {
     /// Judges the next request of the lane, and takes note of it.
     pub fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
         let found = self.last.as_ref().and_then(|last| self.judge(last, &now, between));
-        if self.last.is_none() {
-            self.fixed = now.read;
+        let is_beginning = self.last.is_none() || found.as_ref().is_some_and(|found| found.read <= found.held / 2);
+        if is_beginning {
+            self.fixed = self.fixed.max(now.read);
         }
         self.tells_writes |= now.write > 0;
         self.is_used |= now.read > 0 || now.write > 0;
@@ -176,11 +230,11 @@ impl Cache {
     fn judge(&self, last: &Asked, now: &Asked, between: &Between) -> Option<CacheBreak> {
         let held = self.held(last);
         let least = if self.tells_writes { LEAST_WRITTEN } else { LEAST_UNTOLD };
-        let shortfall = held.saturating_sub(now.read);
-        if shortfall < least {
+        // A prompt that is smaller now pays only for what is left of it.
+        let again = held.saturating_sub(now.read).min(now.prompt.saturating_sub(now.read));
+        if again < least {
             return None;
         }
-        let again = shortfall.min(now.prompt.saturating_sub(now.read));
         Some(CacheBreak {
             held,
             read: now.read,
@@ -199,10 +253,11 @@ impl Cache {
         // A cache that has run out is read in no part, but for what other sessions use, too.
         let is_gone = now.read <= self.fixed.max(held / 2);
         let is_other = name(last).zip(name(now)).is_some_and(|(last, now)| last != now);
-        if is_other {
-            Cause::Model
-        } else if between.compaction.is_some() {
+        let is_smaller = now.prompt.saturating_add(LEAST_WRITTEN) < last.prompt;
+        if between.compaction.is_some() {
             Cause::Compaction
+        } else if is_other {
+            Cause::Model
         } else if between.rewind {
             Cause::Rewind
         } else if idle > lives && is_gone {
@@ -211,14 +266,19 @@ impl Cache {
             Cause::Instructions { is_told: true }
         } else if between.resumed.is_some() {
             Cause::Resumed
+        } else if between.thinking.is_some() {
+            Cause::Thinking
         } else if between.pruned.is_some() {
-            Cause::Pruned
-        } else if now.read > 0 && now.read < self.fixed.saturating_sub(LEAST_WRITTEN) {
-            Cause::Instructions { is_told: false }
-        } else if now.read > 0 {
-            Cause::History
-        } else {
+            Cause::Pruned { is_told: true }
+        } else if is_smaller {
+            Cause::Pruned { is_told: false }
+        } else if now.read == 0 || !self.tells_writes {
+            // Where the provider cuts the blocks, it may lose any of them.
             Cause::Unknown
+        } else if now.read < self.fixed.saturating_sub(LEAST_WRITTEN) {
+            Cause::Instructions { is_told: false }
+        } else {
+            Cause::History
         }
     }
 }

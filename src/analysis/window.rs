@@ -196,10 +196,13 @@ impl Windows {
     /// An entry has changed; takes effect with [`Windows::follow`].
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         self.cuts.change(transcript, id);
-        if let Some((number, place)) = self.places.get(&id)
-            && let Some(track) = self.tracks.get_mut(*number)
-        {
-            track.roll_back(*place);
+        let Some((number, place)) = self.places.get(&id).copied() else { return };
+        let Some(track) = self.tracks.get_mut(number) else { return };
+        if transcript.get(id).is_some_and(|entry| entry.lane.as_ref() == track.lane()) {
+            track.roll_back(place);
+        } else {
+            // It has gone to another lane.
+            self.clear();
         }
     }
 

@@ -325,6 +325,7 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
     ("transcript", Action::View(View::Transcript)),
+    ("context-view", Action::View(View::Context)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),
     ("shift-right", Action::Shift(Way::Next)),

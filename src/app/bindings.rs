@@ -168,6 +168,12 @@ pub const BINDINGS: &[Binding] = &[
         "the pane's divider to the right",
     ),
     bind(Group::Views, &["1"], Action::View(View::Transcript), "the text, from any view"),
+    bind(
+        Group::Views,
+        &["5"],
+        Action::View(View::Context),
+        "context: what fills the model's window, and where its cache was missed",
+    ),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(
         Group::Views,

@@ -3,6 +3,7 @@
 
 use crate::analysis::calls::Calls;
 use crate::analysis::ledger::Ledger;
+use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -16,6 +17,8 @@ pub struct Wants {
     pub calls: bool,
     /// Whose time it was.
     pub time: bool,
+    /// What filled the model's window.
+    pub windows: bool,
     /// What the lint finds; it is no part of the indexes, but as lazy.
     pub findings: bool,
 }
@@ -27,6 +30,8 @@ pub struct Evidence {
     pub calls: Calls,
     /// Whose time it was.
     pub ledger: Ledger,
+    /// What filled the model's window, request by request.
+    pub windows: Windows,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -42,6 +47,7 @@ impl Evidence {
         for id in &touched.changed {
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
+            self.windows.change(transcript, *id);
         }
     }
 
@@ -61,7 +67,8 @@ impl Evidence {
         let was_behind = self.is_behind;
         let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
-        self.is_behind = !(all_calls && all_time);
+        let all_windows = !wants.windows || self.windows.follow(transcript, A_FRAME);
+        self.is_behind = !(all_calls && all_time && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

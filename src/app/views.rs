@@ -7,6 +7,7 @@
 //! Invariant: a page is brought up to date only while it is open, and writes out only what its window shows.
 
 pub mod checks;
+pub mod context;
 pub mod list;
 pub mod page;
 pub mod table;
@@ -28,13 +29,16 @@ use page::{Answer, Page, Scene, Sheet};
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// What filled the model's window.
+    Context,
     /// What the lint found.
     Checks,
 }
 
 impl View {
     /// All views with their names, as actions and hints have them.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Transcript, "transcript"), (Self::Checks, "checks")];
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Transcript, "transcript"), (Self::Context, "context"), (Self::Checks, "checks")];
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -55,6 +59,7 @@ pub struct Views {
     leads: bool,
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
+    context: context::Context,
     checks: checks::Checks,
 }
 
@@ -78,6 +83,7 @@ impl Views {
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
         match view {
             View::Transcript => None,
+            View::Context => Some(&mut self.context),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -87,6 +93,7 @@ impl Views {
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
         None | Some(View::Transcript) => Wants::default(),
+        Some(View::Context) => Wants { windows: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
 }

@@ -12,6 +12,9 @@ use crate::model::transcript::Transcript;
 /// How Claude Code names what it runs when a session is opened again.
 const OPENED_AGAIN: &str = "hook SessionStart:resume";
 
+/// How agents begin the line that tells how much the model is to think.
+const THINKING: &str = "thinking";
+
 /// What is known on the way.
 #[derive(Clone, Debug, Default)]
 pub struct Carry {
@@ -100,6 +103,9 @@ impl Carry {
         for block in &entry.blocks {
             match &block.kind {
                 BlockKind::Break(Break::Resumed(_)) => self.between.resumed = Some(id),
+                BlockKind::Break(Break::Setting(words)) if words.starts_with(THINKING) => {
+                    self.between.thinking = Some(id);
+                }
                 BlockKind::Raw(raw) if raw.title.starts_with(OPENED_AGAIN) => {
                     self.between.resumed = Some(id);
                 }
