@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use super::as_of;
 use super::branch_folds;
 use super::branches;
 use super::effect::Effect;
@@ -62,6 +63,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     }
     arrange_sides(state, frame);
     know(state, &frame);
+    as_of::arrange(state);
     views::arrange(state);
     let mut effects = page(state, &shown);
     effects.extend(inspector::arrange(state, &frame));
@@ -75,6 +77,7 @@ fn know(state: &mut State, frame: &Frame) {
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
     wants.calls |= is_inspecting;
     wants.time |= is_inspecting || frame.strip.height > 0;
+    wants.windows |= state.as_of.is_on;
     state.evidence.follow(&state.transcript, wants);
     // The end of a session alone lacks the calls of many results.
     if wants.findings && state.whole.is_none() {

@@ -52,3 +52,6 @@ mod steady;
 mod streams;
 mod taking;
 mod tidy;
+mod views {
+    mod context;
+}
