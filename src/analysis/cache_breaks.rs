@@ -157,7 +157,9 @@ impl Cause {
                 let (idle, lives) = (figures::duration(ms), figures::duration(lives));
                 format!("idle for {idle}, and the cache lives {lives}")
             }
-            Self::Resumed => "the session was opened again, which sends its history in another form".to_owned(),
+            Self::Resumed => {
+                "the session was opened again, which sends its history in another form".to_owned()
+            }
             Self::Thinking => "told to think more or less".to_owned(),
             Self::Pruned { is_told: true } => "old outputs of tools were dropped".to_owned(),
             Self::Pruned { is_told: false } => {
@@ -167,9 +169,11 @@ impl Cause {
             Self::Instructions { is_told: false } => {
                 "not even the beginning was the same: other tools or another system prompt".to_owned()
             }
-            Self::History => "the beginning was read, but not the messages: they were sent in another form, or \
+            Self::History => {
+                "the beginning was read, but not the messages: they were sent in another form, or \
                               were gone from the cache"
-                .to_owned(),
+                    .to_owned()
+            }
             Self::Unknown => "unknown: the file tells nothing that explains it".to_owned(),
         }
     }
@@ -202,7 +206,8 @@ impl Cache {
     /// Judges the next request of the lane, and takes note of it.
     pub fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
         let found = self.last.as_ref().and_then(|last| self.judge(last, &now, between));
-        let is_beginning = self.last.is_none() || found.as_ref().is_some_and(|found| found.read <= found.held / 2);
+        let is_beginning =
+            self.last.is_none() || found.as_ref().is_some_and(|found| found.read <= found.held / 2);
         if is_beginning {
             self.fixed = self.fixed.max(now.read);
         }

@@ -74,11 +74,7 @@ impl Cuts {
     }
 
     /// Compactions of a lane before a place, the last one first.
-    fn before<'a>(
-        &'a self,
-        lane: Option<&Name>,
-        end: usize,
-    ) -> impl Iterator<Item = (usize, EntryId)> + 'a {
+    fn before<'a>(&'a self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> + 'a {
         let lane = self.lanes.get(&lane.cloned());
         lane.into_iter().flat_map(move |lane| lane.range(..end).rev()).map(|(place, id)| (*place, *id))
     }
@@ -185,7 +181,8 @@ impl Sight {
     /// lane, but was not seen. Copies stand for others.
     pub fn has_lost(&self, transcript: &Transcript, id: EntryId) -> bool {
         let Some(place) = transcript.place_of(id).filter(|place| *place < self.at) else { return false };
-        let is_concerned = transcript.get(id).is_some_and(|entry| entry.lane == self.lane && !entry.marks.copy);
+        let is_concerned =
+            transcript.get(id).is_some_and(|entry| entry.lane == self.lane && !entry.marks.copy);
         is_concerned && !self.sees(transcript, id, place)
     }
 

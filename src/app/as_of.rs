@@ -26,6 +26,8 @@ use crate::render::wrap;
 const MOST_ROWS: usize = 20_000;
 /// Characters of a message that are copied.
 const WORDS: usize = 160;
+/// Columns for what a part is.
+const KIND: usize = 18;
 
 /// The dimming.
 #[derive(Clone, Debug, Default)]
@@ -85,14 +87,17 @@ pub fn list(state: &mut State) {
     if skipped > 0 {
         lines.push(format!("the first {skipped} are left out here"));
     }
+    let cut = state.theme.glyphs().cut;
     let heads = lines.len();
-    let shown = messages.iter().skip(skipped).map(Message::line);
+    let shown = messages.iter().skip(skipped).map(|message| message.line(cut));
     lines.extend(shown);
     let width = usize::from(state.size.0.saturating_sub(2).max(1));
-    let cut = state.theme.glyphs().cut;
     let rows = lines.iter().enumerate().map(|(at, line)| {
         let style = if at < heads { state.theme.dim } else { state.theme.text };
-        Row { line: Line::from(wrap::fit(&[Span::styled(line.clone(), style)], width, cut)), ..Row::default() }
+        Row {
+            line: Line::from(wrap::fit(&[Span::styled(line.clone(), style)], width, cut)),
+            ..Row::default()
+        }
     });
     let rows: Vec<Row> = rows.collect();
     let text = format!("{title}\n{}\n", lines.join("\n"));
@@ -111,13 +116,14 @@ struct Message {
 }
 
 impl Message {
-    fn line(&self) -> String {
+    fn line(&self, cut: &'static str) -> String {
+        let kind = wrap::fit(&[Span::raw(self.kind.clone())], KIND, cut);
+        let kind: String = kind.iter().map(|span| span.content.as_ref()).collect();
         format!(
-            "{:>5}  {:<8}  {:<9}  {:<16}  {:>7}  {:>6}  {}",
+            "{:>5}  {:<8}  {:<9}  {kind:<KIND$}  {:>7}  {:>6}  {}",
             self.number,
             self.at,
             self.role,
-            wrap::fit_end(&self.kind, 16, ""),
             figures::bytes(self.bytes),
             format!("~{}", figures::tokens(self.tokens)),
             self.words
@@ -220,10 +226,13 @@ fn told(
             lines.push(format!("the prompt of this request had {prompt} tokens, as recorded: {rest}"));
         }
         None if entry.role == Role::Assistant => {
-            lines.push("this answer records no tokens; system prompt and tools are not in the file".to_owned());
+            lines.push(
+                "this answer records no tokens; system prompt and tools are not in the file".to_owned(),
+            );
         }
         None => {
-            let words = "what the next request was to have before it; system prompt and tools are not in the file";
+            let words =
+                "what the next request was to have before it; system prompt and tools are not in the file";
             lines.push(words.to_owned());
         }
     }

@@ -212,7 +212,8 @@ fn a_branch_that_was_left_does_not_fill_the_next() {
     let requests = requests(&windows);
     let totals: Vec<u64> = requests.iter().map(|request| request.sizes.total()).collect();
     assert_eq!(totals, [4_000, 12_000, 12_000]);
-    let causes: Vec<_> = requests.iter().map(|one| one.cache_break.as_ref().map(|found| found.cause)).collect();
+    let causes: Vec<_> =
+        requests.iter().map(|one| one.cache_break.as_ref().map(|found| found.cause)).collect();
     assert_eq!(causes, [None, Some(Cause::Unknown), Some(Cause::Rewind)]);
 }
 

@@ -107,7 +107,9 @@ impl Track {
     pub fn settle(&mut self, transcript: &Transcript) -> bool {
         let first = self.swept;
         while let Some(id) = self.ids.get(self.swept).copied() {
-            if self.swept.is_multiple_of(STRIDE) && self.kept.last().is_none_or(|kept| kept.swept < self.swept) {
+            if self.swept.is_multiple_of(STRIDE)
+                && self.kept.last().is_none_or(|kept| kept.swept < self.swept)
+            {
                 self.kept.push(Kept {
                     swept: self.swept,
                     rows: self.rows.len(),
@@ -146,9 +148,8 @@ impl Track {
             let entry = transcript.get(**id);
             entry.is_some_and(|entry| !entry.marks.copy)
         });
-        before.is_none_or(|id| {
-            transcript.place_of(*id).is_some_and(|place| path.holds(transcript, *id, place))
-        })
+        before
+            .is_none_or(|id| transcript.place_of(*id).is_some_and(|place| path.holds(transcript, *id, place)))
     }
 
     /// What is known before an entry that does not go on from the one before it in the file: all of its path
@@ -158,7 +159,8 @@ impl Track {
         // A state on the active path holds as far as the path follows that.
         let holds = |kept: &&Kept| {
             let last = kept.swept.checked_sub(1).and_then(place_of);
-            kept.branch.is_none() && last.is_none_or(|last| path.active().is_some_and(|active| last <= active))
+            kept.branch.is_none()
+                && last.is_none_or(|last| path.active().is_some_and(|active| last <= active))
         };
         let kept = self.kept.iter().rev().find(holds);
         let (first, mut carry) = kept.map_or((0, Carry::default()), |kept| (kept.swept, kept.carry.clone()));

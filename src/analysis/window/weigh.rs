@@ -1,10 +1,10 @@
 //! How much of an entry the model saw, by what it was: sizes in bytes, because files record the tokens of
 //! whole prompts only.
 
+use crate::analysis::seen::is_compaction;
 use crate::model::body::Image;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::tool::ToolResult;
-use crate::analysis::seen::is_compaction;
 
 /// What fills a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

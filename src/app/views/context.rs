@@ -93,7 +93,9 @@ impl Page for Context {
         let sums = windows.sums(self.lane.as_ref());
         if self.rows.keys().is_empty() {
             let words = match (scene.is_whole, scene.evidence.is_behind()) {
-                (true, false) => "No request of this session records its tokens, so nothing is known of its window.",
+                (true, false) => {
+                    "No request of this session records its tokens, so nothing is known of its window."
+                }
                 _ => "The session is still being read.",
             };
             let rows = vec![SheetRow { line: Line::styled(words, scene.theme.dim), ..SheetRow::default() }];
@@ -116,7 +118,9 @@ impl Page for Context {
             Some(SheetRow { line, is_chosen, number })
         });
         let rows = rows.collect();
-        let chosen = self.rows.chosen().and_then(|id| told.iter().find(|row| row.entry() == *id));
+        // The cursor is always in the window.
+        let chosen = self.rows.window().find(|(_, _, is_chosen)| *is_chosen);
+        let chosen = chosen.and_then(|(number, _, _)| told.get(number));
         let foot = match chosen.filter(|_| foot > 0) {
             Some(row) => self.foot.lines(scene, row, density, foot),
             None => Vec::new(),
@@ -181,7 +185,7 @@ impl Context {
             let rate = percent(sums.read, sums.prompts);
             // Within a turn nearly all is read: only the first request tells whether the turn before helped.
             let first = (sums.first_prompts > 0)
-                .then(|| format!(" (turns begin {}%)", percent(sums.first_read, sums.first_prompts)));
+                .then(|| format!(" (turns {}%)", percent(sums.first_read, sums.first_prompts)));
             spans.push(Span::raw(format!(" {dot} cache {rate}%{}", first.unwrap_or_default())));
         }
         if sums.breaks > 0 {

@@ -40,7 +40,8 @@ impl Foot {
         };
         let frame = Frame::of(scene.columns());
         let mut lines: Vec<Line<'static>> = told.iter().flat_map(|spans| wrap::wrap(spans, &frame)).collect();
-        lines.truncate(most);
+        // The rule stays where it is, whatever there is to tell.
+        lines.resize(most, Line::default());
         lines
     }
 
@@ -82,7 +83,8 @@ impl Foot {
 
     fn by_tool(&mut self, scene: &Scene<'_>, request: EntryId) -> &[(Name, u64)] {
         let windows = &scene.evidence.windows;
-        let known = self.tools.take().filter(|(entry, state, _)| (*entry, *state) == (request, windows.generation()));
+        let known =
+            self.tools.take().filter(|(entry, state, _)| (*entry, *state) == (request, windows.generation()));
         let known = known.unwrap_or_else(|| {
             let sizes = shares::results_by_tool(scene.transcript, windows.cuts(), request);
             (request, windows.generation(), sizes)
@@ -161,7 +163,10 @@ fn of_compaction(scene: &Scene<'_>, compaction: &Compaction) -> Vec<Span<'static
             let lane = transcript.get(compaction.entry).map(|entry| &entry.lane);
             let order = transcript.order().get(first..end).unwrap_or_default();
             let of_lane = order.iter().filter(|id| transcript.get(**id).map(|entry| &entry.lane) == lane);
-            format!("The last {} before it were kept.", count(of_lane.count() as u64, "entry").replace("entrys", "entries"))
+            format!(
+                "The last {} before it were kept.",
+                count(of_lane.count() as u64, "entry").replace("entrys", "entries")
+            )
         }
         None => "Nothing before it was kept but the summary.".to_owned(),
     };

@@ -29,6 +29,8 @@ pub const COLUMNS: &[Column] = &[
 ];
 /// The column of the bar.
 pub const BAR: usize = 4;
+/// The column of what a prompt grew by.
+const BY: usize = 6;
 
 /// Parts of a bar, from the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +69,9 @@ impl Fill {
 
     fn word(self) -> &'static str {
         match self {
-            Self::Fixed => "system, tools, and what no entry explains",
-            Self::Said => "prompts, summaries, additions",
-            Self::Model => "thinking, answers, calls",
+            Self::Fixed => "system, tools",
+            Self::Said => "prompts, summaries",
+            Self::Model => "the model's own",
             Self::Result => "results",
         }
     }
@@ -165,7 +167,8 @@ impl Drawing<'_> {
     /// Cells have one style, and the bar has several: it takes the place of its empty cell.
     fn insert_bar(&self, line: &mut Line<'static>, request: &Request) {
         let Some(width) = self.table.width_of(BAR) else { return };
-        let before: usize = (0..BAR).filter_map(|column| self.table.width_of(column)).map(|width| width + 1).sum();
+        let before: usize =
+            (0..BAR).filter_map(|column| self.table.width_of(column)).map(|width| width + 1).sum();
         let mut at = 0;
         let place = line.spans.iter().position(|span| {
             let is_it = at == before && wrap::width(&span.content) == width;
@@ -212,7 +215,9 @@ impl Drawing<'_> {
             _ if request.is_summary => "asked for a summary".to_owned(),
             Some(grown) => {
                 let tokens = figures::tokens(shares::tokens_of(grown.bytes, self.density));
-                format!("{} ~{tokens}", name(self.scene.transcript, grown))
+                let size = format!("~{tokens} ");
+                let room = self.table.width_of(BY).unwrap_or(0).saturating_sub(size.len());
+                format!("{size}{}", name(self.scene.transcript, grown, room, glyphs.cut))
             }
             None => String::new(),
         };
@@ -240,13 +245,19 @@ pub fn told(told: Option<Told>) -> String {
     }
 }
 
-/// What was added: `read src/big.rs`, `prompt`.
-pub fn name(transcript: &Transcript, grown: &Grown) -> String {
+/// What was added: `read src/big.rs`, `prompt`. Of paths the end is shown where there is no room.
+fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) -> String {
+    let named = |tool: &str, headline: &str| {
+        let is_path = headline.contains('/') && !headline.contains(' ');
+        let room = room.saturating_sub(wrap::width(tool) + 1);
+        let headline = if is_path { wrap::fit_end(headline, room, cut) } else { headline.to_owned() };
+        format!("{tool} {headline}")
+    };
     let entry = transcript.get(grown.entry);
     let kind = entry.and_then(|entry: &Entry| entry.blocks.get(grown.block)).map(|block| &block.kind);
     match (kind, grown.class) {
-        (Some(BlockKind::Call(call)), Class::Result) => format!("{} {}", call.name, call.headline),
-        (Some(BlockKind::Call(call)), _) => format!("call of {} {}", call.name, call.headline),
+        (Some(BlockKind::Call(call)), Class::Result) => named(&call.name, &call.headline),
+        (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &call.headline),
         (Some(BlockKind::Raw(raw)), _) => raw.title.to_string(),
         (_, Class::System) => "system prompt".to_owned(),
         (_, Class::Summary) => "summary".to_owned(),
