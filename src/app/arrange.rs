@@ -61,9 +61,9 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
             state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
         }
     }
-    arrange_sides(state, frame);
     know(state, &frame);
     as_of::arrange(state);
+    arrange_sides(state, frame);
     views::arrange(state);
     let mut effects = page(state, &shown);
     effects.extend(inspector::arrange(state, &frame));
@@ -75,6 +75,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
 fn know(state: &mut State, frame: &Frame) {
     let mut wants = views::wants(state);
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
+    wants.findings |= frame.outline.width > 0;
     wants.calls |= is_inspecting;
     wants.time |= is_inspecting || frame.strip.height > 0;
     wants.windows |= state.as_of.is_on;
@@ -232,6 +233,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             height: usize::from(frame.outline.height),
             has_keys,
             glyphs: state.theme.glyphs(),
+            findings: &state.findings,
         });
     }
     if state.stale.spine {

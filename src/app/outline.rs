@@ -18,6 +18,7 @@ use row::{Key, Part, Row};
 
 use super::branches;
 use super::viewport::Focus;
+use crate::analysis::lint::Findings;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
@@ -56,6 +57,8 @@ pub struct Outline {
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
+    /// State of the findings that the checks were made of.
+    judged: u64,
     tops: [usize; 5],
     cursor: Option<Cursor>,
     /// What the pane shows.
@@ -76,6 +79,8 @@ pub struct Wanted<'a> {
     pub has_keys: bool,
     /// The signs of the theme.
     pub glyphs: &'a Glyphs,
+    /// What the lint found.
+    pub findings: &'a Findings,
 }
 
 impl Outline {
@@ -148,11 +153,16 @@ impl Outline {
 
     /// What all rows are, found anew if the session changed. The cursor stays on its row.
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
+        let generation = wanted.findings.generation();
+        if self.judged != generation {
+            self.judged = generation;
+            self.look_again();
+        }
         if let Some(keys) = self.keys.take() {
             return keys;
         }
         let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
-        self.checks = checks::of(wanted.transcript, &notes);
+        self.checks = checks::of(wanted.transcript, &notes, wanted.findings);
         let keys = Keys::new(wanted.transcript, &notes, self.checks.len());
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);

@@ -22,7 +22,7 @@ use super::panes::{self, Frame};
 use super::state::State;
 use super::viewport::Focus;
 use crate::model::text::Name;
-use page::{Answer, Page, Scene, Sheet};
+use page::{Answer, Hint, Page, Scene, Sheet};
 
 /// What can be shown of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,7 @@ pub struct Views {
     leads: bool,
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
+    hints: &'static [Hint],
     context: context::Context,
     checks: checks::Checks,
 }
@@ -78,6 +79,11 @@ impl Views {
                 page.forget();
             }
         }
+    }
+
+    /// What the keys of the page that is seen do besides what they do in all.
+    pub fn hints(&self) -> &'static [Hint] {
+        self.hints
     }
 
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
@@ -231,16 +237,17 @@ pub fn arrange(state: &mut State) {
     let leads = std::mem::take(&mut state.views.leads);
     let has_moved = !leads && state.views.told != here;
     state.views.told = here;
-    let sheet = with_page(state, |page, scene| {
+    let told = with_page(state, |page, scene| {
         // What is new is taken in before the row of the reader's place is looked for.
         let sheet = page.arrange(scene);
-        match here.filter(|_| has_moved) {
+        let sheet = match here.filter(|_| has_moved) {
             Some(focus) => {
                 page.look_at(scene, focus);
                 page.arrange(scene)
             }
             None => sheet,
-        }
+        };
+        (sheet, page.hints())
     });
-    state.views.sheet = sheet.unwrap_or_default();
+    (state.views.sheet, state.views.hints) = told.unwrap_or_default();
 }

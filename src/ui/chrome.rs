@@ -285,7 +285,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
 fn of_pane(state: &State) -> Vec<(String, &'static str)> {
     let actions = match focused(state) {
         Pane::Outline => OUTLINE,
-        Pane::View => PAGE,
+        Pane::View => &[PAGE, state.views.hints(), AFTER_PAGE].concat(),
         Pane::Transcript | Pane::Inspector if state.search.is_some() => SEARCHING,
         Pane::Transcript | Pane::Inspector => READING,
     };
@@ -330,12 +330,11 @@ const OUTLINE: &[(&[Action], &str)] = &[
 ];
 
 /// What helps most in the page of a view.
-const PAGE: &[(&[Action], &str)] = &[
-    (&[Action::Next, Action::Previous], "choose"),
-    (&[Action::Expand], "go there"),
-    (&[Action::LevelUp, Action::LevelDown], "detail"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "pan or sort"),
-    (&[Action::Reverse], "reverse"),
+const PAGE: &[(&[Action], &str)] =
+    &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Expand], "go there")];
+
+/// And what works in all of them.
+const AFTER_PAGE: &[(&[Action], &str)] = &[
     (&[Action::Panes(Change::Inspector)], "inspect"),
     (&[Action::View(View::Transcript)], "text"),
     (&[Action::Quit], "back"),

@@ -37,6 +37,7 @@ mod nodes;
 mod openclaw;
 mod paging;
 mod panes;
+mod parallel;
 mod picker;
 mod prices;
 mod pty;

@@ -7,7 +7,7 @@ mod row;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::Table;
 use crate::analysis::phrases;
 use crate::analysis::window::{Row, Sums};
@@ -21,6 +21,10 @@ use crate::model::text::Name;
 const FOOT: usize = 5;
 /// Bars of so many columns show what fills them.
 const BAR_WITH_CLASSES: usize = 20;
+
+/// What its keys do beside those of all pages.
+const HINTS: &[Hint] =
+    &[(&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "window of another sub-agent")];
 
 /// The requests of a lane.
 #[derive(Debug, Default)]
@@ -153,6 +157,10 @@ impl Page for Context {
 
     fn forget(&mut self) {
         *self = Self::default();
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {

@@ -51,9 +51,16 @@ pub trait Page {
     fn choose(&mut self, number: usize);
     /// Another transcript has taken the place of this one: forgets its rows, but not how the reader wants them.
     fn forget(&mut self);
+    /// What else its keys do, for the line of hints.
+    fn hints(&self) -> &'static [Hint] {
+        &[]
+    }
     /// The item that the chosen row names.
     fn target(&self, scene: &Scene<'_>) -> Option<Focus>;
 }
+
+/// Keys that do one thing, and what.
+pub type Hint = (&'static [Action], &'static str);
 
 /// What a page did with an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
