@@ -156,10 +156,8 @@ fn a_miss_says_why_and_what_it_cost() {
     let picture = stage.picture();
     assert!(picture.contains("idle for 12m50s, and the cache lives 5m00s"), "{picture}");
     // 28,300 of the 47,300 tokens before were written again: $6.25 a million less $0.50.
-    assert!(
-        picture.contains("19k of the 47k before were read; 28k were written again, for ~$0.16"),
-        "{picture}"
-    );
+    assert!(picture.contains("19k of the 47k before were read; 28k were written again"), "{picture}");
+    assert!(picture.contains("for ~$0.16 more than reading costs"), "{picture}");
     stage.press("G");
     assert!(stage.picture().contains("compacted: another history"), "{}", stage.picture());
     stage.press("k");
@@ -227,11 +225,9 @@ fn what_the_model_no_longer_saw_is_dimmed_on_demand() {
     assert_eq!(lost(&stage), ["u1", "a1", "a2", "a3", "u2", "a4"], "what was kept is not");
     assert!(stage.status().contains("as of cursor") || stage.status().contains("did not see"));
     let dimmed = stage.picture();
-    let moved = before
-        .lines()
-        .zip(dimmed.lines())
-        .filter(|(one, other)| one.trim_start_matches([' ', '╌']) != other.trim_start_matches([' ', '╌']));
-    assert!(moved.count() <= 1, "nothing moves but the status line:\n{dimmed}");
+    let moved = before.lines().zip(dimmed.lines()).filter(|(one, other)| **one != other.replace('╌', " "));
+    let moved: Vec<_> = moved.map(|(_, line)| line.to_owned()).collect();
+    assert!(moved.len() == 1 && moved[0].contains("did not see"), "only the status line: {moved:?}");
     stage.press("{ {");
     assert_eq!(stage.focused_key(), "u2");
     assert_eq!(lost(&stage), Vec::<String>::new(), "before the compaction all was seen");
