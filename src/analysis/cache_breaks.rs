@@ -155,7 +155,7 @@ impl Cause {
             Self::Rewind => "the session went on from an earlier place".to_owned(),
             Self::Idle { ms, lives } => {
                 let (idle, lives) = (figures::duration(ms), figures::duration(lives));
-                format!("idle for {idle}, and the cache lives {lives}")
+                format!("idle for {idle}, longer than the {lives} that its cache was sure to live")
             }
             Self::Resumed => {
                 "the session was opened again, which sends its history in another form".to_owned()

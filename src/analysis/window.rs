@@ -238,7 +238,7 @@ impl Windows {
 
     /// Bytes of a lane's texts that made a token, as far as its requests tell.
     pub fn density(&self, lane: Option<&Name>) -> f64 {
-        self.track(lane).map(Track::density).unwrap_or(shares::USUAL)
+        self.track(lane).map_or(shares::USUAL, Track::density)
     }
 
     /// The number of the row that holds an entry: its own, else the last one before it.

@@ -39,7 +39,7 @@ pub struct Context {
 impl Context {
     fn refresh(&mut self, scene: &Scene<'_>) {
         let windows = &scene.evidence.windows;
-        let lanes = || windows.lanes().map(|lane| lane.cloned());
+        let lanes = || windows.lanes().map(Option::<&Name>::cloned);
         if windows.sums(self.lane.as_ref()).requests == 0
             && let Some(first) = lanes().next()
         {
@@ -74,7 +74,7 @@ impl Context {
 
     /// To the lane beside this one.
     fn shift(&mut self, scene: &Scene<'_>, way: Way) -> Answer {
-        let lanes: Vec<Option<Name>> = scene.evidence.windows.lanes().map(|lane| lane.cloned()).collect();
+        let lanes: Vec<Option<Name>> = scene.evidence.windows.lanes().map(Option::<&Name>::cloned).collect();
         if lanes.len() < 2 {
             return Answer::Say("no sub-agent records its requests".to_owned());
         }
@@ -199,9 +199,10 @@ impl Context {
         if sums.breaks > 0 {
             let missed = figures::count(sums.breaks as u64, "miss").replace("misss", "misses");
             let more = if sums.unpriced > 0 { "+" } else { "" };
-            let price = match sums.unpriced == sums.breaks {
-                true => "$?".to_owned(),
-                false => format!("~{}{more}", phrases::usd(sums.usd)),
+            let price = if sums.unpriced == sums.breaks {
+                "$?".to_owned()
+            } else {
+                format!("~{}{more}", phrases::usd(sums.usd))
             };
             spans.push(Span::styled(format!(" {dot} {missed} {price}"), theme.warn));
         }

@@ -23,8 +23,17 @@ const TOOLS: usize = 6;
 /// The foot, with what was counted for it.
 #[derive(Clone, Debug, Default)]
 pub struct Foot {
-    /// Bytes of results by tool, for a request and a state of the session.
-    tools: Option<(EntryId, u64, Vec<(Name, u64)>)>,
+    tools: Option<Tools>,
+}
+
+/// Bytes of results by tool.
+#[derive(Clone, Debug)]
+struct Tools {
+    /// What was before this request.
+    request: EntryId,
+    /// The state of the windows that they were counted in.
+    state: u64,
+    sizes: Vec<(Name, u64)>,
 }
 
 impl Foot {
@@ -55,20 +64,7 @@ impl Foot {
         }
         for (class, size) in &shares.classes {
             let name = match class {
-                Class::Result => {
-                    let sizes = self.by_tool(scene, request.entry);
-                    let sum: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
-                    let part = |bytes: u64| u128::from(bytes) * u128::from(*size) / u128::from(sum.max(1));
-                    let named = sizes.iter().take(TOOLS).map(|(name, bytes)| {
-                        let name = if name.is_empty() { "unnamed" } else { name.as_str() };
-                        format!("{name} ~{}", tokens(u64::try_from(part(*bytes)).unwrap_or(u64::MAX)))
-                    });
-                    let mut named: Vec<String> = named.collect();
-                    if sizes.len() > TOOLS {
-                        named.push(count((sizes.len() - TOOLS) as u64, "more tool"));
-                    }
-                    format!("results ({})", named.join(", "))
-                }
+                Class::Result => named(self.by_tool(scene, request.entry), *size),
                 class => class.word().to_owned(),
             };
             parts.push((*size, name));
@@ -83,14 +79,26 @@ impl Foot {
 
     fn by_tool(&mut self, scene: &Scene<'_>, request: EntryId) -> &[(Name, u64)] {
         let windows = &scene.evidence.windows;
-        let known =
-            self.tools.take().filter(|(entry, state, _)| (*entry, *state) == (request, windows.generation()));
+        let state = windows.generation();
+        let known = self.tools.take().filter(|tools| (tools.request, tools.state) == (request, state));
         let known = known.unwrap_or_else(|| {
             let sizes = shares::results_by_tool(scene.transcript, windows.cuts(), request);
-            (request, windows.generation(), sizes)
+            Tools { request, state, sizes }
         });
-        self.tools.insert(known).2.as_slice()
+        self.tools.insert(known).sizes.as_slice()
     }
+}
+
+/// Results by tool: all of them have so many tokens.
+fn named(sizes: &[(Name, u64)], all: u64) -> String {
+    let sum: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
+    let part = |bytes: u64| u128::from(bytes) * u128::from(all) / u128::from(sum.max(1));
+    let told = sizes.iter().take(TOOLS).map(|(name, bytes)| {
+        let name = if name.is_empty() { "unnamed" } else { name.as_str() };
+        format!("{name} ~{}", tokens(u64::try_from(part(*bytes)).unwrap_or(u64::MAX)))
+    });
+    let more = sizes.len().checked_sub(TOOLS + 1).map(|more| count(more as u64 + 1, "more tool"));
+    format!("results ({})", told.chain(more).collect::<Vec<_>>().join(", "))
 }
 
 /// What the cache gave, or why it gave too little.
@@ -163,12 +171,10 @@ fn of_compaction(scene: &Scene<'_>, compaction: &Compaction) -> Vec<Span<'static
             let lane = transcript.get(compaction.entry).map(|entry| &entry.lane);
             let order = transcript.order().get(first..end).unwrap_or_default();
             let of_lane = order.iter().filter(|id| transcript.get(**id).map(|entry| &entry.lane) == lane);
-            format!(
-                "The last {} before it were kept.",
-                count(of_lane.count() as u64, "entry").replace("entrys", "entries")
-            )
+            let kept = count(of_lane.count() as u64, "entry").replace("entrys", "entries");
+            format!("It kept {kept} before it.")
         }
-        None => "Nothing before it was kept but the summary.".to_owned(),
+        None => "It kept nothing before it but the summary, as far as the file tells.".to_owned(),
     };
     vec![Span::styled(figures, theme.text), Span::styled(kept, theme.dim)]
 }
