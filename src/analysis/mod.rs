@@ -1,8 +1,10 @@
 //! Judgements over a transcript. Pure: "now" is a parameter.
 
 pub mod activity;
+pub mod agents;
 pub mod cache_breaks;
 pub mod calls;
+pub mod compare;
 pub mod context;
 pub mod cost;
 pub mod ledger;
@@ -10,8 +12,11 @@ pub mod lint;
 pub mod models;
 pub mod oddities;
 pub mod pairing;
+pub mod paths;
 pub mod phrases;
 pub mod plans;
 pub mod prices;
 pub mod seen;
+pub mod spending;
+pub mod timeline;
 pub mod window;

@@ -169,12 +169,16 @@ pub const BINDINGS: &[Binding] = &[
         "the pane's divider to the right",
     ),
     bind(Group::Views, &["1"], Action::View(View::Transcript), "the text, from any view"),
+    bind(Group::Views, &["2"], Action::View(View::Timeline), "timeline: what ran from when to when"),
+    bind(Group::Views, &["4"], Action::View(View::Money), "money: what was spent on what; + and - group it"),
+    bind(Group::Views, &["3"], Action::View(View::Tools), "tools: all calls in a table, and each tool's"),
     bind(
         Group::Views,
         &["5"],
         Action::View(View::Context),
         "context: what fills the model's window, and where its cache was missed",
     ),
+    bind(Group::Views, &["6"], Action::View(View::Tree), "tree: branches and sub-agents"),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(
         Group::Views,

@@ -3,6 +3,9 @@
 
 use crate::analysis::calls::Calls;
 use crate::analysis::ledger::Ledger;
+use crate::analysis::paths::Paths;
+use crate::analysis::spending::Spending;
+use crate::analysis::timeline::Timeline;
 use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
@@ -17,6 +20,12 @@ pub struct Wants {
     pub calls: bool,
     /// Whose time it was.
     pub time: bool,
+    /// What was spent.
+    pub money: bool,
+    /// What ran from when to when; whoever wants it wants the time, too.
+    pub spans: bool,
+    /// How much lies on each path.
+    pub paths: bool,
     /// What filled the model's window.
     pub windows: bool,
     /// What the lint finds; it is no part of the indexes, but as lazy.
@@ -30,6 +39,12 @@ pub struct Evidence {
     pub calls: Calls,
     /// Whose time it was.
     pub ledger: Ledger,
+    /// What was spent.
+    pub spending: Spending,
+    /// What ran from when to when.
+    pub timeline: Timeline,
+    /// How much lies on each path.
+    pub paths: Paths,
     /// What filled the model's window, request by request.
     pub windows: Windows,
     /// Rises with every change of the session.
@@ -48,6 +63,12 @@ impl Evidence {
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
             self.windows.change(transcript, *id);
+            self.spending.change(transcript, *id);
+            self.timeline.change(transcript, *id);
+            self.paths.change(*id);
+        }
+        if touched.lanes {
+            self.timeline.rename();
         }
     }
 
@@ -68,7 +89,10 @@ impl Evidence {
         let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
         let all_windows = !wants.windows || self.windows.follow(transcript, A_FRAME);
-        self.is_behind = !(all_calls && all_time && all_windows);
+        let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
+        let all_paths = !wants.paths || self.paths.follow(transcript, A_FRAME);
+        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
+        self.is_behind = !(all_calls && all_time && all_money && all_paths && all_spans && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

@@ -9,8 +9,12 @@
 pub mod checks;
 pub mod context;
 pub mod list;
+pub mod money;
 pub mod page;
 pub mod table;
+pub mod timeline;
+pub mod tools;
+pub mod tree;
 
 use std::collections::HashSet;
 
@@ -29,16 +33,31 @@ use page::{Answer, Hint, Page, Scene, Sheet};
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// What ran from when to when.
+    Timeline,
+    /// What was spent.
+    Money,
+    /// Every call in a table, and tools against each other.
+    Tools,
     /// What filled the model's window.
     Context,
+    /// Branches and sub-agents.
+    Tree,
     /// What the lint found.
     Checks,
 }
 
 impl View {
     /// All views with their names, as actions and hints have them.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Transcript, "transcript"), (Self::Context, "context"), (Self::Checks, "checks")];
+    pub const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Transcript, "transcript"),
+        (Self::Timeline, "timeline"),
+        (Self::Tools, "tools"),
+        (Self::Money, "money"),
+        (Self::Context, "context"),
+        (Self::Tree, "tree"),
+        (Self::Checks, "checks"),
+    ];
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -60,8 +79,12 @@ pub struct Views {
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
     hints: &'static [Hint],
+    timeline: timeline::Lanes,
+    money: money::Money,
     context: context::Context,
     checks: checks::Checks,
+    tools: tools::Tools,
+    tree: tree::Tree,
 }
 
 impl Views {
@@ -74,7 +97,7 @@ impl Views {
     pub fn clear(&mut self) {
         self.sheet = Sheet::default();
         self.told = None;
-        for (view, _) in View::ALL {
+        for (view, _) in View::ALL.iter().copied() {
             if let Some(page) = self.page(view) {
                 page.forget();
             }
@@ -89,6 +112,10 @@ impl Views {
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
         match view {
             View::Transcript => None,
+            View::Timeline => Some(&mut self.timeline),
+            View::Money => Some(&mut self.money),
+            View::Tools => Some(&mut self.tools),
+            View::Tree => Some(&mut self.tree),
             View::Context => Some(&mut self.context),
             View::Checks => Some(&mut self.checks),
         }
@@ -99,6 +126,10 @@ impl Views {
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
         None | Some(View::Transcript) => Wants::default(),
+        Some(View::Timeline) => Wants { calls: true, time: true, spans: true, ..Wants::default() },
+        Some(View::Money) => Wants { money: true, ..Wants::default() },
+        Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },
+        Some(View::Tree) => Wants { calls: true, paths: true, ..Wants::default() },
         Some(View::Context) => Wants { windows: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
@@ -174,11 +205,13 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
         leave(state);
         return Some(Vec::new());
     }
-    match with_page(state, |page, scene| page.act(scene, action, times))? {
+    let (answer, has_end) =
+        with_page(state, |page, scene| (page.act(scene, action, times), page.ends_with_session()))?;
+    match answer {
         Answer::Pass if action == Action::Expand => enter(state),
         Answer::Pass => return None,
         Answer::Say(words) => state.say(words),
-        Answer::Done if action == Action::Bottom => follow(state),
+        Answer::Done if action == Action::Bottom && has_end => follow(state),
         Answer::Done => lead(state),
     }
     Some(Vec::new())

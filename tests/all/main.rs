@@ -48,11 +48,10 @@ mod rows;
 mod screens;
 mod screenshots;
 mod specs;
+mod spending;
 mod stage;
 mod steady;
 mod streams;
 mod taking;
 mod tidy;
-mod views {
-    mod context;
-}
+mod views;

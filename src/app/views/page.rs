@@ -55,6 +55,10 @@ pub trait Page {
     fn hints(&self) -> &'static [Hint] {
         &[]
     }
+    /// Whether the last row is what came last, so that who goes to it follows the session.
+    fn ends_with_session(&self) -> bool {
+        true
+    }
     /// The item that the chosen row names.
     fn target(&self, scene: &Scene<'_>) -> Option<Focus>;
 }

@@ -119,6 +119,17 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!((beside(&stage).as_str(), stage.state.columns.numbers), ("", Numbers::None));
     }),
+    ("timeline", |key| {
+        let mut stage = boats();
+        stage.press("g");
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Timeline));
+        assert!(stage.picture().contains("TIMELINE"), "{}", stage.picture());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None, "the key that opens it closes it");
+    }),
     ("checks", |key| {
         let path = fixture("lint/orphan-call/bad.jsonl");
         let mut stage = Stage::open(&path, (100, 24), Theme::dark());
@@ -133,6 +144,16 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert_eq!(stage.state.views.open(), Some(View::Checks));
         key.press(&mut stage);
         assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
+    }),
+    ("money", |key| {
+        let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Money));
+        assert!(stage.picture().contains("MONEY"), "{}", stage.picture());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
     }),
     ("transcript", |key| {
         let mut stage = Stage::open(&fixture("lint/orphan-call/bad.jsonl"), (100, 24), Theme::dark());
