@@ -42,6 +42,8 @@ pub struct Settings {
     pub mouse: Option<bool>,
     /// Line of hints shown.
     pub hints: Option<bool>,
+    /// What the model did not see at the cursor dimmed.
+    pub asof: Option<bool>,
     /// Long lines wrapped.
     pub wrap: Option<bool>,
     /// Numbers beside the text.
@@ -94,6 +96,7 @@ impl Reading<'_> {
             "strip" => self.settings.strip = self.switch(value),
             "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
+            "asof" => self.settings.asof = self.switch(value),
             "wrap" => self.settings.wrap = self.switch(value),
             "gutter" => {
                 let numbers = value.get_ref().as_str().and_then(Numbers::named);

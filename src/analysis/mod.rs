@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod agents;
+pub mod cache_breaks;
 pub mod calls;
 pub mod compare;
 pub mod context;
@@ -15,5 +16,7 @@ pub mod paths;
 pub mod phrases;
 pub mod plans;
 pub mod prices;
+pub mod seen;
 pub mod spending;
 pub mod timeline;
+pub mod window;

@@ -57,6 +57,8 @@ pub enum Action {
     Level(u8),
     /// Thinking on or off.
     ToggleThinking,
+    /// What the model did not see at the cursor dimmed, or not.
+    ToggleAsOf,
     /// Tool bodies between preview and full.
     ToggleTools,
     /// Type a search.
@@ -285,6 +287,7 @@ const NAMES: &[(&str, Action)] = &[
     ("level-4", Action::Level(4)),
     ("level-5", Action::Level(5)),
     ("toggle-thinking", Action::ToggleThinking),
+    ("toggle-as-of", Action::ToggleAsOf),
     ("toggle-tools", Action::ToggleTools),
     ("search", Action::Search),
     ("next-hit", Action::NextHit),
@@ -328,6 +331,7 @@ const NAMES: &[(&str, Action)] = &[
     ("timeline", Action::View(View::Timeline)),
     ("money", Action::View(View::Money)),
     ("tools", Action::View(View::Tools)),
+    ("context-view", Action::View(View::Context)),
     ("tree", Action::View(View::Tree)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use super::as_of;
 use super::branch_folds;
 use super::branches;
 use super::effect::Effect;
@@ -61,6 +62,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         }
     }
     know(state, &frame);
+    as_of::arrange(state);
     arrange_sides(state, frame);
     views::arrange(state);
     let mut effects = page(state, &shown);
@@ -76,6 +78,7 @@ fn know(state: &mut State, frame: &Frame) {
     wants.findings |= frame.outline.width > 0;
     wants.calls |= is_inspecting;
     wants.time |= is_inspecting || frame.strip.height > 0;
+    wants.windows |= state.as_of.is_on;
     state.evidence.follow(&state.transcript, wants);
     // The end of a session alone lacks the calls of many results.
     if wants.findings && state.whole.is_none() {

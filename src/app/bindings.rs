@@ -128,6 +128,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Detail, &["z 3"], Action::Level(3), "detail 3: preview"),
     bind(Group::Detail, &["z 4"], Action::Level(4), "detail 4: full"),
     bind(Group::Detail, &["z 5"], Action::Level(5), "detail 5: raw"),
+    bind(Group::Detail, &["z v"], Action::ToggleAsOf, "dim what the model did not see at the cursor"),
     bind(Group::Detail, &["t", "ctrl-t"], Action::ToggleThinking, "thinking on or off"),
     bind(Group::Detail, &["T", "ctrl-o"], Action::ToggleTools, "tool bodies: preview or full"),
     bind(
@@ -171,6 +172,12 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Views, &["2"], Action::View(View::Timeline), "timeline: what ran from when to when"),
     bind(Group::Views, &["4"], Action::View(View::Money), "money: what was spent on what; + and - group it"),
     bind(Group::Views, &["3"], Action::View(View::Tools), "tools: all calls in a table, and each tool's"),
+    bind(
+        Group::Views,
+        &["5"],
+        Action::View(View::Context),
+        "context: what fills the model's window, and where its cache was missed",
+    ),
     bind(Group::Views, &["6"], Action::View(View::Tree), "tree: branches and sub-agents"),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(

@@ -27,6 +27,8 @@ pub enum Command {
     Pipe(String),
     /// Delete what is kept of the session.
     Forget,
+    /// List what the model saw at the cursor.
+    Context,
 }
 
 /// A place in the session.
@@ -63,6 +65,8 @@ pub enum Setting {
     Strip(bool),
     /// Long lines wrapped.
     Wrap(bool),
+    /// What the model did not see at the cursor dimmed.
+    AsOf(bool),
     /// Numbers in the gutter.
     Gutter(Numbers),
     /// How images are shown.
@@ -93,6 +97,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
     Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
+    Form { name: "context", argument: "", doc: "list what the model saw at the cursor; y copies the list" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
     Form { name: "set", argument: "[no]mouse", doc: "wheel, clicks, dividers" },
     Form { name: "set", argument: "[no]wrap", doc: "long lines wrapped, or cut" },
@@ -102,6 +107,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
     Form { name: "set", argument: "[no]strip", doc: "the time strip" },
+    Form { name: "set", argument: "asof=on|off", doc: "dim what the model did not see at the cursor" },
     Form {
         name: "set",
         argument: "images=HOW",
@@ -127,6 +133,7 @@ impl FromStr for Command {
                     .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
             }
             _ if typed == "forget" => return Ok(Self::Forget),
+            _ if typed == "context" => return Ok(Self::Context),
             _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
         };
         what.map_err(|_unknown: String| format!("no command is called {typed}"))
@@ -142,6 +149,7 @@ impl fmt::Display for Command {
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
             Self::Forget => f.write_str("forget"),
+            Self::Context => f.write_str("context"),
         }
     }
 }
@@ -191,7 +199,7 @@ impl FromStr for Setting {
         if let Some(choice) = typed.strip_prefix("images=") {
             return choice.parse().map(Self::Images);
         }
-        if let Some((name, word @ ("on" | "off"))) = typed.split_once(' ') {
+        if let Some((name, word @ ("on" | "off"))) = typed.split_once([' ', '=']) {
             let no = if word == "on" { "" } else { "no" };
             return format!("{no}{}", name.trim()).parse();
         }
@@ -204,6 +212,7 @@ impl FromStr for Setting {
             "inspector" => Ok(Self::Inspector(is_on)),
             "strip" => Ok(Self::Strip(is_on)),
             "wrap" => Ok(Self::Wrap(is_on)),
+            "asof" => Ok(Self::AsOf(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
         }
     }
@@ -222,6 +231,7 @@ impl fmt::Display for Setting {
             Self::Inspector(is_on) => ("inspector", is_on),
             Self::Strip(is_on) => ("strip", is_on),
             Self::Wrap(is_on) => ("wrap", is_on),
+            Self::AsOf(is_on) => ("asof", is_on),
         };
         write!(f, "{}{name}", if *is_on { "" } else { "no" })
     }
@@ -250,6 +260,8 @@ mod tests {
             "set noinspector",
             "set strip",
             "set nowrap",
+            "set asof",
+            "context",
             "set gutter=bytes",
             "filter tool:bash -(err or dur>10s)",
         ] {

@@ -6,6 +6,7 @@ use crate::analysis::ledger::Ledger;
 use crate::analysis::paths::Paths;
 use crate::analysis::spending::Spending;
 use crate::analysis::timeline::Timeline;
+use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -25,6 +26,8 @@ pub struct Wants {
     pub spans: bool,
     /// How much lies on each path.
     pub paths: bool,
+    /// What filled the model's window.
+    pub windows: bool,
     /// What the lint finds; it is no part of the indexes, but as lazy.
     pub findings: bool,
 }
@@ -42,6 +45,8 @@ pub struct Evidence {
     pub timeline: Timeline,
     /// How much lies on each path.
     pub paths: Paths,
+    /// What filled the model's window, request by request.
+    pub windows: Windows,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -57,6 +62,7 @@ impl Evidence {
         for id in &touched.changed {
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
+            self.windows.change(transcript, *id);
             self.spending.change(transcript, *id);
             self.timeline.change(transcript, *id);
             self.paths.change(*id);
@@ -82,10 +88,11 @@ impl Evidence {
         let was_behind = self.is_behind;
         let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
+        let all_windows = !wants.windows || self.windows.follow(transcript, A_FRAME);
         let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
         let all_paths = !wants.paths || self.paths.follow(transcript, A_FRAME);
         let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
-        self.is_behind = !(all_calls && all_time && all_money && all_paths && all_spans);
+        self.is_behind = !(all_calls && all_time && all_money && all_paths && all_spans && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod arrange;
+pub mod as_of;
 pub mod bindings;
 pub mod branch_folds;
 pub mod branches;

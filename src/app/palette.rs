@@ -190,6 +190,7 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
         Setting::Mouse(is_on) => return super::mouse::switch(state, is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
         Setting::Images(choice) => return vec![Effect::Images(choice)],
+        Setting::AsOf(is_on) => super::as_of::switch(state, is_on),
         Setting::Hints(is_on) => state.shows_hints = is_on,
         Setting::Thinking(is_on) => state.shows_thinking = is_on,
         Setting::Outline(is_on) => show_outline(state, is_on),

@@ -30,8 +30,10 @@ pub struct RawView {
     pub at: usize,
     /// Where the value of each row stands in its record, as jq names it; nothing for titles.
     paths: Vec<Option<Arc<str>>>,
-    /// The records, as JSON.
+    /// The records, as JSON; or the text of a list.
     texts: Vec<String>,
+    /// Whether it is a list for reading: one key copies it.
+    pub is_list: bool,
 }
 
 /// Shows records, each under its title.
@@ -56,6 +58,12 @@ pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
 }
 
 impl RawView {
+    /// A list for reading, which is copied as this text.
+    pub fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
+        let paths = vec![None; rows.len()];
+        Self { title, rows, top: 0, at: 0, paths, texts: vec![text], is_list: true }
+    }
+
     fn push(&mut self, row: Row, path: Option<Arc<str>>) {
         self.rows.push(row);
         self.paths.push(path);

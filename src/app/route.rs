@@ -203,7 +203,9 @@ fn picking(lines: u16, press: Press) -> Request {
 /// In the raw record `y` waits for what is to be copied.
 fn raw(state: &mut State, press: Press) -> Request {
     let is_copying = !std::mem::take(&mut state.pressed).is_empty();
+    let is_list = matches!(&state.mode, Mode::Raw(view) if view.is_list);
     match (is_copying, press.typed()) {
+        (false, Some('y')) if is_list => Request::Act(Action::Copy(What::Json), 1),
         (false, Some('y')) => {
             state.pressed.push(press);
             Request::Wait

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::as_of::AsOf;
 use super::columns::Columns;
 use super::evidence::Evidence;
 use super::filter::Filter;
@@ -98,6 +99,8 @@ pub struct State {
     pub strip: Strip,
     /// What is known of calls and of time.
     pub evidence: Evidence,
+    /// What the model did not see at the cursor.
+    pub as_of: AsOf,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -254,6 +257,7 @@ impl State {
             inspector: Inspector::default(),
             strip: Strip::default(),
             evidence: Evidence::default(),
+            as_of: AsOf::default(),
             spine: Spine::default(),
             size: (80, 24),
             views: Views::default(),

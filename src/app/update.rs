@@ -3,6 +3,7 @@
 use tui_input::Input;
 
 use super::action::Action;
+use super::as_of;
 use super::branch_folds;
 use super::columns;
 use super::command::Command;
@@ -208,6 +209,10 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
         }
+        Command::Context => {
+            as_of::list(state);
+            Vec::new()
+        }
         Command::Forget => {
             state.marks.clear();
             (state.seen, state.news) = (None, None);
@@ -272,6 +277,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::LevelDown => set_level(state, state.level.number() - 1),
         Action::Level(number) => set_level(state, number),
         Action::ToggleThinking => toggle_thinking(state),
+        Action::ToggleAsOf => as_of::switch(state, !state.as_of.is_on),
         Action::ToggleTools => set_level(state, if state.level == Level::Preview { 4 } else { 3 }),
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
             return searching::act(state, action, times);

@@ -7,6 +7,7 @@
 //! Invariant: a page is brought up to date only while it is open, and writes out only what its window shows.
 
 pub mod checks;
+pub mod context;
 pub mod list;
 pub mod money;
 pub mod page;
@@ -41,6 +42,8 @@ pub enum View {
     Money,
     /// Every call in a table, and tools against each other.
     Tools,
+    /// What filled the model's window.
+    Context,
     /// Branches and sub-agents.
     Tree,
     /// What the lint found.
@@ -54,6 +57,7 @@ impl View {
         (Self::Timeline, "timeline"),
         (Self::Tools, "tools"),
         (Self::Money, "money"),
+        (Self::Context, "context"),
         (Self::Tree, "tree"),
         (Self::Checks, "checks"),
     ];
@@ -85,6 +89,7 @@ pub struct Views {
     hints: &'static [Hint],
     timeline: timeline::Lanes,
     money: money::Money,
+    context: context::Context,
     checks: checks::Checks,
     tools: tools::Tools,
     tree: tree::Tree,
@@ -119,6 +124,7 @@ impl Views {
             View::Money => Some(&mut self.money),
             View::Tools => Some(&mut self.tools),
             View::Tree => Some(&mut self.tree),
+            View::Context => Some(&mut self.context),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -132,6 +138,7 @@ pub fn wants(state: &State) -> Wants {
         Some(View::Money) => Wants { money: true, ..Wants::default() },
         Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },
         Some(View::Tree) => Wants { calls: true, paths: true, ..Wants::default() },
+        Some(View::Context) => Wants { windows: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         clipboard,
         entry: None,
         hints: settings.hints.unwrap_or(true),
+        asof: settings.asof.unwrap_or(false),
         columns: Columns {
             sideways: (settings.wrap == Some(false)).then_some(0),
             numbers: settings.gutter.unwrap_or_default(),

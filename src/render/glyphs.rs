@@ -60,6 +60,14 @@ pub struct Glyphs {
     pub full: &'static str,
     /// The rest of a bar.
     pub empty: &'static str,
+    /// In a bar of what fills the context: system prompt and tools.
+    pub fill_fixed: &'static str,
+    /// In such a bar: what was said to the model, and summaries.
+    pub fill_said: &'static str,
+    /// In such a bar: what the model wrote.
+    pub fill_model: &'static str,
+    /// In such a bar: results of tools.
+    pub fill_result: &'static str,
     /// Sorted, the least first.
     pub rising: &'static str,
     /// Sorted, the greatest first.
@@ -142,6 +150,10 @@ impl Glyphs {
         dot: "·",
         full: "█",
         empty: "░",
+        fill_fixed: "▓",
+        fill_said: "▚",
+        fill_model: "▒",
+        fill_result: "█",
         rising: "↑",
         falling: "↓",
         ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
@@ -197,6 +209,10 @@ impl Glyphs {
         dot: "-",
         full: "#",
         empty: ".",
+        fill_fixed: "=",
+        fill_said: "%",
+        fill_model: "+",
+        fill_result: "#",
         rising: "^",
         falling: "v",
         ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],

@@ -47,6 +47,8 @@ pub struct ViewConfig {
     pub strip: Option<bool>,
     /// Whether the line of hints is shown.
     pub hints: bool,
+    /// Whether what the model did not see at the cursor is dimmed.
+    pub asof: bool,
     /// What becomes of long lines, and what stands beside the text.
     pub columns: Columns,
     /// Which keys do what.
@@ -80,6 +82,7 @@ impl ViewConfig {
         state.panes.wants_inspector = self.inspector;
         state.panes.wants_strip = self.strip;
         state.shows_hints = self.hints;
+        state.as_of.is_on = self.asof;
         state.has_mouse |= self.mouse;
         state.columns = self.columns;
     }

@@ -135,6 +135,9 @@ fn left_words(state: &State) -> String {
     if !state.shows_thinking {
         parts.push("thinking hidden".to_owned());
     }
+    if state.as_of.is_on {
+        parts.push("as of cursor".to_owned());
+    }
     parts.join("  ")
 }
 
@@ -253,6 +256,9 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
+        }
+        Mode::Raw(view) if view.is_list => {
+            fixed(&[("j/k", "move"), ("space/b", "page"), ("y", "copy the list"), ("q", "close")])
         }
         Mode::Raw(_) => fixed(&[
             ("j/k", "move"),

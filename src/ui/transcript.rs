@@ -44,6 +44,10 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
         paint_row(state, row, is_worked_on, text, pattern, buffer);
+        if state.as_of.has_lost(shown.entry) {
+            buffer.set_style(text, state.theme.dim);
+            paint_lost(state, row, line, buffer);
+        }
         if let Some(tile) = &row.tile {
             pictures::mark(tile, &drawings, text, buffer);
         }
@@ -123,6 +127,14 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: R
         Gutter::Open => glyphs.lane_waits,
     };
     buffer.set_stringn(line.x + 1, line.y, lane, usize::from(line.width.saturating_sub(1)), state.theme.dim);
+}
+
+/// The sign of what the model did not see at the cursor, in the column of the focus mark: colour alone says
+/// too little.
+fn paint_lost(state: &State, row: &Row, line: Rect, buffer: &mut Buffer) {
+    if !row.kind.is_between() && line.width > 0 {
+        buffer.set_stringn(line.x, line.y, state.theme.glyphs().lost, 1, state.theme.dim);
+    }
 }
 
 fn paint_row(

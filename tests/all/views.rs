@@ -1,5 +1,6 @@
 //! The views: what their pages show, and how they go along with the transcript.
 
+mod context;
 mod money;
 mod timeline;
 mod tools;

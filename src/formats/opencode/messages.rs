@@ -264,6 +264,9 @@ impl Messages {
                 sessions.started(child, &call.key, &call.headline, out);
             }
         }
+        if let Some(first) = part.kept.clone() {
+            out.meta(MetaEdit::Kept { compaction: key.clone(), first });
+        }
         // The message that asked for the compaction shows the line, so its answer need not.
         if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
             out.push(Edit::RetirePiece { of, piece: COMPACTION });

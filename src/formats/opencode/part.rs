@@ -25,6 +25,8 @@ pub(super) struct Part {
     pub(super) is_added: bool,
     /// Whether it asks for a compaction.
     pub(super) is_compaction: bool,
+    /// The first message that this compaction keeps.
+    pub(super) kept: Option<Text>,
     /// The session that a `task` call started.
     pub(super) child: Option<Text>,
     /// What the step cost, as its last part repeats it.
@@ -34,7 +36,16 @@ pub(super) struct Part {
 impl Part {
     /// A part with these blocks, of which nothing more is known.
     pub(super) fn of(piece: Piece, blocks: Vec<Block>) -> Self {
-        Self { piece, blocks, is_own: false, is_added: false, is_compaction: false, child: None, usage: None }
+        Self {
+            piece,
+            blocks,
+            is_own: false,
+            is_added: false,
+            is_compaction: false,
+            kept: None,
+            child: None,
+            usage: None,
+        }
     }
 
     /// The call of the part, if it is one.
@@ -102,6 +113,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         "patch" => kinds.push(changes::patch(json, out)),
         "compaction" => {
             part.is_compaction = true;
+            part.kept = json.get("tail_start_id").text();
             kinds.push(BlockKind::Break(compaction(json)));
         }
         "retry" => kinds.push(BlockKind::Break(message::retry(json))),

@@ -163,6 +163,20 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert_eq!(stage.state.views.open(), None);
         assert!(stage.picture().contains("level 3/5"), "{}", stage.picture());
     }),
+    ("context-view", |key| {
+        let mut stage = branches();
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Context));
+        assert!(stage.picture().contains("CONTEXT"), "{}", stage.picture());
+    }),
+    ("toggle-as-of", |key| {
+        let mut stage = branches();
+        key.press(&mut stage);
+        assert!(stage.state.as_of.is_on && stage.status().contains("did not see"), "{}", stage.status());
+        key.press(&mut stage);
+        assert!(!stage.state.as_of.is_on && stage.status().contains("nothing is dimmed"));
+    }),
     ("shift-left", |key| {
         assert!(boats_told(key).contains("for the views"));
     }),

@@ -1,0 +1,257 @@
+//! How the model's window fills: every request of every lane with the size of its prompt, what that was made
+//! of, where the cache was missed, and what compactions changed.
+//!
+//! Tokens of prompts are recorded; what they were made of is estimated from the sizes of what the model saw
+//! by then. What no entry explains is the system prompt and the tools, which most files do not hold.
+//!
+//! Invariant: what grows with a session is what is found in the whole. An entry that changes costs what
+//! stands behind it in its lane.
+
+use std::collections::HashMap;
+
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+pub mod shares;
+mod sweep;
+mod track;
+pub mod weigh;
+
+use super::cache_breaks::CacheBreak;
+use super::seen::Cuts;
+use track::Track;
+use weigh::{Class, Sizes};
+
+/// A request of a lane, or a compaction between two of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    /// A request.
+    Request(Box<Request>),
+    /// A compaction.
+    Compaction(Compaction),
+}
+
+/// A request that records its prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The answer.
+    pub entry: EntryId,
+    /// When it was written.
+    pub at: Option<Moment>,
+    /// Tokens of the prompt.
+    pub prompt: u64,
+    /// Those that were read from the cache, if that is recorded.
+    pub read: Option<u64>,
+    /// Those that were written to the cache, if that is recorded.
+    pub write: Option<u64>,
+    /// Tokens of the answer, if they are recorded.
+    pub output: Option<u64>,
+    /// Size of the model's window in tokens, recorded or known from its name.
+    pub limit: Option<u64>,
+    /// What the model saw, in bytes by class.
+    pub sizes: Sizes,
+    /// Tokens of the prompt of the request before it on its path, unless a compaction stands between.
+    pub before: Option<u64>,
+    /// The largest of what was added since then.
+    pub grown: Option<Grown>,
+    /// The missed cache.
+    pub cache_break: Option<CacheBreak>,
+    /// The compaction since the request before.
+    pub compacted: Option<EntryId>,
+    /// Whether it is the first of its turn.
+    pub opens_turn: bool,
+    /// Whether it wrote the summary of a compaction: it is asked for with instructions of its own, so its
+    /// cache is not judged.
+    pub is_summary: bool,
+}
+
+/// Something that was added to the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grown {
+    /// The entry that holds it.
+    pub entry: EntryId,
+    /// The block.
+    pub block: usize,
+    /// What it is.
+    pub class: Class,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// A compaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compaction {
+    /// Its entry.
+    pub entry: EntryId,
+    /// Tokens before it.
+    pub before: Option<Told>,
+    /// Tokens after it.
+    pub after: Option<Told>,
+    /// Whether only outputs of tools were dropped.
+    pub is_partial: bool,
+}
+
+/// A figure, and whether the agent recorded it. Else it is the prompt of the request beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Tokens.
+    pub tokens: u64,
+    /// Whether the agent recorded it.
+    pub is_recorded: bool,
+}
+
+impl Row {
+    /// The entry that it stands for.
+    pub fn entry(&self) -> EntryId {
+        match self {
+            Self::Request(request) => request.entry,
+            Self::Compaction(compaction) => compaction.entry,
+        }
+    }
+
+    /// The request.
+    pub fn request(&self) -> Option<&Request> {
+        match self {
+            Self::Request(request) => Some(request),
+            Self::Compaction(_) => None,
+        }
+    }
+}
+
+/// What is true of all requests of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Requests.
+    pub requests: usize,
+    /// Tokens of all prompts whose requests tell of the cache.
+    pub prompts: u64,
+    /// Those of them that were read from the cache.
+    pub read: u64,
+    /// The same for the first requests of turns, but for the very first.
+    pub first_prompts: u64,
+    /// Those of them that were read from the cache.
+    pub first_read: u64,
+    /// Missed caches.
+    pub breaks: usize,
+    /// Their price in USD.
+    pub usd: f64,
+    /// How many of them have no price.
+    pub unpriced: usize,
+    /// The largest prompt.
+    pub largest: u64,
+    /// The window that it had.
+    pub limit: Option<u64>,
+    /// Compactions, without those that dropped only outputs of tools.
+    pub compactions: usize,
+}
+
+/// The requests of all lanes.
+#[derive(Clone, Debug, Default)]
+pub struct Windows {
+    read: usize,
+    branches: u32,
+    cuts: Cuts,
+    places: HashMap<EntryId, (usize, usize)>,
+    numbers: HashMap<Option<Name>, usize>,
+    tracks: Vec<Track>,
+    /// Rises whenever rows change.
+    generation: u64,
+}
+
+impl Windows {
+    /// Takes in what was changed since the last time, and what was appended, but no more than so many
+    /// entries. Says whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        if self.branches != transcript.branches_changed() {
+            let generation = self.generation;
+            *self = Self { branches: transcript.branches_changed(), generation, ..Self::default() };
+        }
+        let first = self.read;
+        for id in transcript.order().iter().skip(first).take(most) {
+            self.read += 1;
+            let Some(entry) = transcript.get(*id) else { continue };
+            let number = if let Some(number) = self.numbers.get(&entry.lane) {
+                *number
+            } else {
+                self.tracks.push(Track::new(entry.lane.clone()));
+                self.numbers.insert(entry.lane.clone(), self.tracks.len() - 1);
+                self.tracks.len() - 1
+            };
+            if let Some(track) = self.tracks.get_mut(number) {
+                self.places.insert(*id, (number, track.len()));
+                track.push(*id);
+            }
+        }
+        self.cuts.follow(transcript, self.read - first);
+        let mut has_changed = false;
+        for track in &mut self.tracks {
+            has_changed |= track.settle(transcript);
+        }
+        self.generation += u64::from(has_changed);
+        self.read >= transcript.order().len()
+    }
+
+    /// An entry has changed; takes effect with [`Windows::follow`].
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        self.cuts.change(transcript, id);
+        let Some((number, place)) = self.places.get(&id).copied() else { return };
+        let Some(track) = self.tracks.get_mut(number) else { return };
+        if transcript.get(id).is_some_and(|entry| entry.lane.as_ref() == track.lane()) {
+            track.roll_back(place);
+        } else {
+            // It has gone to another lane.
+            self.clear();
+        }
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        *self = Self { generation: self.generation + 1, ..Self::default() };
+    }
+
+    /// Rises whenever rows change.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Where compactions stand.
+    pub fn cuts(&self) -> &Cuts {
+        &self.cuts
+    }
+
+    /// Lanes with requests, in the order of their first entries; `None` is the main one.
+    pub fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
+        self.tracks.iter().filter(|track| track.sums().requests > 0).map(Track::lane)
+    }
+
+    /// Requests and compactions of a lane, in the order of the file.
+    pub fn rows(&self, lane: Option<&Name>) -> &[Row] {
+        self.track(lane).map(Track::rows).unwrap_or_default()
+    }
+
+    /// What is true of all requests of a lane.
+    pub fn sums(&self, lane: Option<&Name>) -> Sums {
+        self.track(lane).map(Track::sums).unwrap_or_default()
+    }
+
+    /// Bytes of a lane's texts that made a token, as far as its requests tell.
+    pub fn density(&self, lane: Option<&Name>) -> f64 {
+        self.track(lane).map_or(shares::USUAL, Track::density)
+    }
+
+    /// The number of the row that holds an entry: its own, else the last one before it.
+    pub fn row_at(&self, id: EntryId) -> Option<(Option<&Name>, usize)> {
+        let (number, place) = *self.places.get(&id)?;
+        let track = self.tracks.get(number)?;
+        Some((track.lane(), track.row_at(place)?))
+    }
+
+    fn track(&self, lane: Option<&Name>) -> Option<&Track> {
+        self.tracks.get(*self.numbers.get(&lane.cloned())?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! How much of an entry the model saw, by what it was: sizes in bytes, because files record the tokens of
+//! whole prompts only.
+
+use crate::analysis::seen::is_compaction;
+use crate::model::body::Image;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::tool::ToolResult;
+
+/// What fills a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// System prompts, as far as the file holds them.
+    System,
+    /// Summaries of what was dropped or left.
+    Summary,
+    /// What the user said.
+    Prompt,
+    /// What the program added: files, reminders, the state of the editor.
+    Added,
+    /// The model's reasoning.
+    Thinking,
+    /// What the model said.
+    Answer,
+    /// What the model asked of tools.
+    Call,
+    /// What tools gave back.
+    Result,
+}
+
+impl Class {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 8] = [
+        Self::System,
+        Self::Summary,
+        Self::Prompt,
+        Self::Added,
+        Self::Thinking,
+        Self::Answer,
+        Self::Call,
+        Self::Result,
+    ];
+
+    /// A word for readers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Summary => "summaries",
+            Self::Prompt => "prompts",
+            Self::Added => "added",
+            Self::Thinking => "thinking",
+            Self::Answer => "answers",
+            Self::Call => "calls",
+            Self::Result => "results",
+        }
+    }
+}
+
+/// Sizes by class, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes([u64; 8]);
+
+impl Sizes {
+    /// The size of a class.
+    pub fn of(&self, class: Class) -> u64 {
+        Class::ALL.iter().zip(self.0).find(|(one, _)| **one == class).map_or(0, |(_, bytes)| bytes)
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+    }
+
+    /// Adds to a class.
+    pub fn add(&mut self, class: Class, bytes: u64) {
+        if let Some(at) = Class::ALL.iter().position(|one| *one == class)
+            && let Some(sum) = self.0.get_mut(at)
+        {
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+}
+
+/// An image weighs as much as this text, whatever its own size: providers scale images down, to some
+/// 1,500 tokens at most.
+const IMAGE: u64 = 6_000;
+
+/// What the model saw of an entry: each block with its class and size. Of what the program wrote for its
+/// own use, and of lines across the transcript, it saw nothing.
+pub fn parts(entry: &Entry) -> Vec<(usize, Class, u64)> {
+    if entry.marks.copy || entry.marks.trace {
+        return Vec::new();
+    }
+    let is_summary = is_compaction(entry)
+        || entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Break(Break::Branch(_))));
+    let said = match entry.role {
+        _ if is_summary => Class::Summary,
+        Role::User => Class::Prompt,
+        Role::Assistant => Class::Answer,
+        Role::System => Class::System,
+        Role::Harness => Class::Added,
+    };
+    let mut parts = Vec::new();
+    for (number, block) in entry.blocks.iter().enumerate() {
+        let mut tell = |class, bytes: u64| {
+            if bytes > 0 {
+                parts.push((number, class, bytes));
+            }
+        };
+        match &block.kind {
+            BlockKind::Text(body) => tell(said, body.bytes.into()),
+            BlockKind::Thinking(body) => tell(Class::Thinking, body.bytes.into()),
+            BlockKind::Image(image) => tell(said, image_size(image)),
+            BlockKind::Call(call) => {
+                tell(Class::Call, u64::from(call.input.bytes) + bytes(call.name.len()));
+                tell(Class::Result, call.state.result().map_or(0, result_size));
+            }
+            BlockKind::Result(stray) if !stray.duplicate => tell(Class::Result, result_size(&stray.result)),
+            // What the program adds to the context has no better form in many files.
+            BlockKind::Raw(raw) if entry.role == Role::Harness && entry.marks.quiet => {
+                tell(said, raw.body.bytes.into());
+            }
+            BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Break(_) => {}
+        }
+    }
+    parts
+}
+
+/// The size of a result as the model saw it; the patch is for readers.
+fn result_size(result: &ToolResult) -> u64 {
+    let images = result.images.iter().map(image_size).fold(0, u64::saturating_add);
+    u64::from(result.body.bytes).saturating_add(images)
+}
+
+fn image_size(image: &Image) -> u64 {
+    image.bytes.unwrap_or(IMAGE).min(IMAGE)
+}
+
+fn bytes(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,233 @@
+//! The view of the model's window: a row for each request of a lane with what filled its prompt, how it grew,
+//! and where the cache was missed; compactions between them.
+
+mod foot;
+mod row;
+
+use ratatui::text::{Line, Span};
+
+use super::list::List;
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::table::Table;
+use crate::analysis::phrases;
+use crate::analysis::window::{Row, Sums};
+use crate::app::action::{Action, Way};
+use crate::app::viewport::Focus;
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::figures;
+use crate::model::text::Name;
+
+/// Lines that tell of the chosen row, where there is room for them.
+const FOOT: usize = 5;
+/// Bars of so many columns show what fills them.
+const BAR_WITH_CLASSES: usize = 20;
+
+/// What its keys do beside those of all pages.
+const HINTS: &[Hint] =
+    &[(&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "window of another sub-agent")];
+
+/// The requests of a lane.
+#[derive(Debug, Default)]
+pub struct Context {
+    rows: List<EntryId>,
+    lane: Option<Name>,
+    /// What the rows were made for.
+    made: Option<(u64, Option<Name>)>,
+    foot: foot::Foot,
+}
+
+impl Context {
+    fn refresh(&mut self, scene: &Scene<'_>) {
+        let windows = &scene.evidence.windows;
+        let lanes = || windows.lanes().map(Option::<&Name>::cloned);
+        if windows.sums(self.lane.as_ref()).requests == 0
+            && let Some(first) = lanes().next()
+        {
+            self.lane = first;
+        }
+        let wanted = (windows.generation(), self.lane.clone());
+        if self.made.as_ref() == Some(&wanted) {
+            return;
+        }
+        let is_other = self.made.as_ref().is_none_or(|(_, lane)| *lane != self.lane);
+        self.made = Some(wanted);
+        let keys = windows.rows(self.lane.as_ref()).iter().map(Row::entry).collect();
+        if is_other {
+            // Rows of another lane have nothing to do with the place of the cursor.
+            self.rows.set(keys, false);
+            self.rows.choose(0);
+            if let Some(focus) = scene.focus {
+                self.choose_at(scene, focus);
+            }
+        } else {
+            self.rows.set(keys, scene.follows);
+        }
+    }
+
+    fn choose_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+        if let Some((lane, number)) = scene.evidence.windows.row_at(focus.entry)
+            && lane == self.lane.as_ref()
+        {
+            self.rows.choose(number);
+        }
+    }
+
+    /// To the lane beside this one.
+    fn shift(&mut self, scene: &Scene<'_>, way: Way) -> Answer {
+        let lanes: Vec<Option<Name>> = scene.evidence.windows.lanes().map(Option::<&Name>::cloned).collect();
+        if lanes.len() < 2 {
+            return Answer::Say("no sub-agent records its requests".to_owned());
+        }
+        let here = lanes.iter().position(|lane| *lane == self.lane).unwrap_or(0);
+        let there = match way {
+            Way::Next => here + 1,
+            Way::Previous => here + lanes.len() - 1,
+        };
+        self.lane = lanes.into_iter().cycle().nth(there).unwrap_or_default();
+        self.made = None;
+        self.refresh(scene);
+        Answer::Done
+    }
+}
+
+impl Page for Context {
+    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+        self.refresh(scene);
+        let windows = &scene.evidence.windows;
+        let sums = windows.sums(self.lane.as_ref());
+        if self.rows.keys().is_empty() {
+            let words = match (scene.is_whole, scene.evidence.is_behind()) {
+                (true, false) => {
+                    "No request of this session records its tokens, so nothing is known of its window."
+                }
+                _ => "The session is still being read.",
+            };
+            let rows = vec![SheetRow { line: Line::styled(words, scene.theme.dim), ..SheetRow::default() }];
+            return Sheet { title: vec![Span::raw("CONTEXT")], rows, ..Sheet::default() };
+        }
+        let table = Table::fit(row::COLUMNS, scene.columns());
+        let legend = table.width_of(row::BAR).filter(|width| *width >= BAR_WITH_CLASSES);
+        let mut heads = Vec::new();
+        if legend.is_some() {
+            heads.push(row::legend(scene.columns(), scene.theme));
+        }
+        heads.push(table.heads(None, scene.theme));
+        let (height, foot) = scene.divide(heads.len(), FOOT);
+        self.rows.fit(height);
+        let told = windows.rows(self.lane.as_ref());
+        let density = windows.density(self.lane.as_ref());
+        let drawing = row::Drawing { scene, table: &table, density, largest: sums.largest };
+        let rows = self.rows.window().filter_map(|(number, _, is_chosen)| {
+            let line = drawing.line(told.get(number)?, is_chosen);
+            Some(SheetRow { line, is_chosen, number })
+        });
+        let rows = rows.collect();
+        // The cursor is always in the window.
+        let chosen = self.rows.window().find(|(_, _, is_chosen)| *is_chosen);
+        let chosen = chosen.and_then(|(number, _, _)| told.get(number));
+        let foot = match chosen.filter(|_| foot > 0) {
+            Some(row) => self.foot.lines(scene, row, density, foot),
+            None => Vec::new(),
+        };
+        Sheet { title: self.title(scene, &sums), right: self.right(scene), heads, rows, foot }
+    }
+
+    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+        match action {
+            Action::Shift(way) => self.shift(scene, way),
+            Action::Reverse => Answer::Say("requests stand in the order of the file".to_owned()),
+            action if self.rows.act(action, times) => Answer::Done,
+            _ => Answer::Pass,
+        }
+    }
+
+    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+        let Some((lane, _)) = scene.evidence.windows.row_at(focus.entry) else { return };
+        if lane != self.lane.as_ref() && scene.evidence.windows.sums(lane).requests > 0 {
+            self.lane = lane.cloned();
+            self.made = None;
+            self.refresh(scene);
+        }
+        self.choose_at(scene, focus);
+    }
+
+    fn choose(&mut self, number: usize) {
+        self.rows.choose(number);
+    }
+
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
+    }
+
+    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+        let entry = *self.rows.chosen()?;
+        let blocks = &scene.transcript.get(entry)?.blocks;
+        let is_shown = |kind: &BlockKind| !matches!(kind, BlockKind::Thinking(_));
+        let block = blocks.iter().position(|block| is_shown(&block.kind)).unwrap_or(0);
+        Some(Focus { entry, block })
+    }
+}
+
+impl Context {
+    fn title(&self, scene: &Scene<'_>, sums: &Sums) -> Vec<Span<'static>> {
+        let theme = scene.theme;
+        let lane = match &self.lane {
+            Some(name) => {
+                let label = scene.transcript.lane(name).map_or(name, |lane| &lane.label);
+                format!("  {label}")
+            }
+            None => String::new(),
+        };
+        let of = sums.limit.map(|limit| {
+            let percent = sums.largest.saturating_mul(100) / limit.max(1);
+            format!("/{} {percent}%", figures::tokens(limit))
+        });
+        let largest = format!("largest {}{}", figures::tokens(sums.largest), of.unwrap_or_default());
+        let mut spans = vec![Span::raw("CONTEXT"), Span::raw(lane), Span::raw(format!("  {largest}"))];
+        let dot = theme.glyphs().dot;
+        if sums.read > 0 {
+            let rate = percent(sums.read, sums.prompts);
+            // Within a turn nearly all is read: only the first request tells whether the turn before helped.
+            let first = (sums.first_prompts > 0)
+                .then(|| format!(" (turns {}%)", percent(sums.first_read, sums.first_prompts)));
+            spans.push(Span::raw(format!(" {dot} cache {rate}%{}", first.unwrap_or_default())));
+        }
+        if sums.breaks > 0 {
+            let missed = figures::count(sums.breaks as u64, "miss").replace("misss", "misses");
+            let more = if sums.unpriced > 0 { "+" } else { "" };
+            let price = if sums.unpriced == sums.breaks {
+                "$?".to_owned()
+            } else {
+                format!("~{}{more}", phrases::usd(sums.usd))
+            };
+            spans.push(Span::styled(format!(" {dot} {missed} {price}"), theme.warn));
+        }
+        if sums.compactions > 0 {
+            let compactions = figures::count(sums.compactions as u64, "compaction");
+            spans.push(Span::raw(format!(" {dot} {compactions}")));
+        }
+        spans
+    }
+
+    /// Which of several lanes this is.
+    fn right(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+        let lanes: Vec<Option<&Name>> = scene.evidence.windows.lanes().collect();
+        let Some(here) = lanes.iter().position(|lane| *lane == self.lane.as_ref()) else { return Vec::new() };
+        if lanes.len() < 2 {
+            return Vec::new();
+        }
+        vec![Span::styled(format!("< lane {} of {} >", here + 1, lanes.len()), scene.theme.dim)]
+    }
+}
+
+/// A share in percent, rounded down so that only all is 100.
+fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100) / whole.max(1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! Bars, figures and names of rows.
+
+use super::row::told;
+use super::{percent, row};
+use crate::analysis::window::Told;
+use crate::render::theme::Theme;
+
+#[test]
+fn only_what_is_recorded_stands_without_a_sign() {
+    let figure = |is_recorded| Some(Told { tokens: 148_000, is_recorded });
+    assert_eq!([told(figure(true)), told(figure(false)), told(None)], ["148k", "~148k", "?"]);
+}
+
+#[test]
+fn only_all_is_a_hundred_percent() {
+    assert_eq!([percent(999, 1_000), percent(1_000, 1_000), percent(0, 0)], [99, 100, 0]);
+}
+
+#[test]
+fn the_legend_names_every_sign_of_the_bars() {
+    for theme in [Theme::dark(), Theme { ascii: true, ..Theme::dark() }] {
+        let legend = row::legend(180, &theme).to_string();
+        let glyphs = theme.glyphs();
+        let signs = [glyphs.fill_fixed, glyphs.fill_said, glyphs.fill_model, glyphs.fill_result];
+        for (place, sign) in signs.iter().enumerate() {
+            assert!(legend.contains(&sign.repeat(2)), "{legend}");
+            assert!(!signs.iter().take(place).any(|other| other == sign), "{sign} has two meanings");
+        }
+        assert!(legend.contains("estimates"));
+    }
+}
