@@ -8,6 +8,7 @@ use super::branch_folds;
 use super::branches;
 use super::checks;
 use super::effect::Effect;
+use super::gutter;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
@@ -44,6 +45,9 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         state.colours_seen = seen;
         state.cache.clear();
     }
+    let is_talk = state.level > Level::Prompts;
+    let columns = state.columns;
+    state.evidence.follow_text(&state.transcript, (is_talk && columns.lanes, is_talk && columns.rulers));
     let mut frame = divide(state);
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
@@ -61,6 +65,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
             state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
         }
     }
+    gutter::arrange(state, &frame);
     arrange_sides(state, frame);
     let mut effects = page(state, &shown);
     effects.extend(inspector::arrange(state, &frame));
@@ -95,6 +100,7 @@ pub fn with_layouts<T>(
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
         news: state.news.as_ref(),
+        ledger: state.columns.rulers.then_some(&state.evidence.ledger),
         look: Look {
             width,
             level: state.level,

@@ -2,6 +2,7 @@
 //! sight, some thousand entries a frame; a session that is read without them pays nothing for it.
 
 use crate::analysis::calls::Calls;
+use crate::analysis::flights::Flights;
 use crate::analysis::ledger::Ledger;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
@@ -16,9 +17,13 @@ pub struct Evidence {
     pub calls: Calls,
     /// Whose time it was.
     pub ledger: Ledger,
+    /// Which calls are in flight where.
+    pub flights: Flights,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
+    /// Whether that is so of what the text needs.
+    is_text_behind: bool,
 }
 
 impl Evidence {
@@ -31,6 +36,7 @@ impl Evidence {
         for id in &touched.changed {
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
+            self.flights.change(*id);
         }
     }
 
@@ -45,6 +51,15 @@ impl Evidence {
         *self = Self { generation: self.generation + 1, ..Self::default() };
     }
 
+    /// Takes in what is new for what stands beside and between the entries: before they are laid out.
+    pub fn follow_text(&mut self, transcript: &Transcript, (lanes, times): (bool, bool)) {
+        let was_behind = self.is_text_behind;
+        let all_lanes = !lanes || self.flights.follow(transcript, A_FRAME);
+        let all_times = !times || self.ledger.follow(transcript, A_FRAME);
+        self.is_text_behind = !(all_lanes && all_times);
+        self.generation += u64::from(was_behind || self.is_text_behind);
+    }
+
     /// Takes in what is new for what is in sight.
     pub fn follow(&mut self, transcript: &Transcript, (calls, time): (bool, bool)) {
         let was_behind = self.is_behind;
@@ -56,6 +71,6 @@ impl Evidence {
 
     /// Whether there is more to be taken in.
     pub fn is_behind(&self) -> bool {
-        self.is_behind
+        self.is_behind || self.is_text_behind
     }
 }

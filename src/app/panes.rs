@@ -15,8 +15,10 @@ use super::moving::jump;
 use super::state::State;
 use super::update;
 
-/// Columns before the text: the focus mark, two of the lane gutter, one of air.
-pub const LEFT: u16 = 4;
+/// Columns of the lane gutter; more of them where the text has all the room that it needs.
+const LANES: (u16, u16) = (2, 4);
+/// Columns beside the lane gutter: the focus mark before it, one of air behind it.
+const MARK_AND_AIR: u16 = 2;
 /// Columns after the text: one of air, the spine.
 pub const RIGHT: u16 = 2;
 /// Longer lines are hard to read: what is beyond them belongs to the inspector.
@@ -86,6 +88,8 @@ pub struct Frame {
     pub transcript: Rect,
     /// Columns of the numbers.
     pub numbers: u16,
+    /// Columns of the lane gutter.
+    pub lanes: u16,
     /// The column right of the transcript.
     pub spine: Rect,
     /// The line between transcript and inspector.
@@ -107,7 +111,13 @@ pub struct Frame {
 impl Frame {
     /// Columns of the text, at least 1.
     pub fn text(&self) -> u16 {
-        (self.transcript.width + self.spine.width).saturating_sub(self.numbers + LEFT + RIGHT).max(1)
+        let beside = self.numbers + self.left() + RIGHT;
+        (self.transcript.width + self.spine.width).saturating_sub(beside).max(1)
+    }
+
+    /// Columns between the numbers and the text: focus mark, lane gutter, air.
+    pub fn left(&self) -> u16 {
+        self.lanes + MARK_AND_AIR
     }
 
     /// Lines of the transcript.
@@ -147,9 +157,11 @@ pub fn divide(state: &State) -> Frame {
     let transcript = Rect { width: rest.width - spine_width, ..rest };
     let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
     let numbers = width_of_numbers(state);
+    let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 };
     Frame {
         header,
-        numbers: if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 },
+        numbers,
+        lanes: width_of_lanes(state, rest.width.saturating_sub(numbers)),
         outline,
         outline_divider,
         transcript,
@@ -162,6 +174,16 @@ pub fn divide(state: &State) -> Frame {
         status,
         hints,
     }
+}
+
+/// Columns of the lane gutter where text and gutters have so many.
+fn width_of_lanes(state: &State, columns: u16) -> u16 {
+    if !state.columns.lanes {
+        return 0;
+    }
+    let (least, most) = LANES;
+    let spare = columns.saturating_sub(TEXT_MOST + least + MARK_AND_AIR + RIGHT);
+    least + spare.min(most - least)
 }
 
 fn split_outline(state: &State, rest: &mut Rect) -> (Rect, Rect) {
@@ -187,7 +209,7 @@ fn split_inspector(state: &State, columns: u16, rest: &mut Rect) -> (Rect, Rect)
         let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
         return (nowhere, nowhere);
     }
-    let spare = rest.width.saturating_sub(TEXT_MOST + LEFT + RIGHT);
+    let spare = rest.width.saturating_sub(TEXT_MOST + LANES.1 + MARK_AND_AIR + RIGHT);
     let width = within(state.panes.inspector_width.unwrap_or(spare.max(INSPECTOR)), rest.width);
     rest.width -= width;
     let divider = Rect { x: rest.right(), width: 1, ..*rest };

@@ -32,6 +32,8 @@ pub struct Glyphs {
     pub lane_closes: &'static str,
     /// Head and end of a lane in one.
     pub lane_single: &'static str,
+    /// More lanes than columns.
+    pub lane_more: &'static str,
     /// Horizontal rule.
     pub rule: &'static str,
     /// Vertical bar of quotes and tables.
@@ -75,6 +77,7 @@ impl Glyphs {
         lane_waits: "╎",
         lane_closes: "╰",
         lane_single: "─",
+        lane_more: "+",
         rule: "─",
         bar: "│",
         cross: "┼",
@@ -105,6 +108,7 @@ impl Glyphs {
         lane_waits: ":",
         lane_closes: "'",
         lane_single: "-",
+        lane_more: "+",
         rule: "-",
         bar: "|",
         cross: "+",
