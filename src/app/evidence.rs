@@ -10,6 +10,17 @@ use crate::model::transcript::{Touched, Transcript};
 /// Entries that are taken in for one frame.
 const A_FRAME: usize = 20_000;
 
+/// What is in sight needs these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Calls by tool, time and arguments.
+    pub calls: bool,
+    /// Whose time it was.
+    pub time: bool,
+    /// What the lint finds; it is no part of the indexes, but as lazy.
+    pub findings: bool,
+}
+
 /// The indexes.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -61,10 +72,10 @@ impl Evidence {
     }
 
     /// Takes in what is new for what is in sight.
-    pub fn follow(&mut self, transcript: &Transcript, (calls, time): (bool, bool)) {
+    pub fn follow(&mut self, transcript: &Transcript, wants: Wants) {
         let was_behind = self.is_behind;
-        let all_calls = !calls || self.calls.follow(transcript, A_FRAME);
-        let all_time = !time || self.ledger.follow(transcript, A_FRAME);
+        let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
+        let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
         self.is_behind = !(all_calls && all_time);
         self.generation += u64::from(was_behind || self.is_behind);
     }

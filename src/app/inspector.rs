@@ -143,7 +143,6 @@ impl Inspector {
 /// Collects what is known of the focused item, as far as it is in sight.
 pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
     let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
-    state.evidence.follow(&state.transcript, (is_shown, is_shown || frame.strip.height > 0));
     if !is_shown {
         state.inspector.moved = None;
         return Vec::new();

@@ -58,6 +58,14 @@ pub struct Glyphs {
     pub minus: &'static str,
     /// Between facts.
     pub dot: &'static str,
+    /// The filled part of a bar.
+    pub full: &'static str,
+    /// The rest of a bar.
+    pub empty: &'static str,
+    /// Sorted, the least first.
+    pub rising: &'static str,
+    /// Sorted, the greatest first.
+    pub falling: &'static str,
 }
 
 impl Glyphs {
@@ -90,6 +98,10 @@ impl Glyphs {
         compacted: "↯",
         minus: "−",
         dot: "·",
+        full: "█",
+        empty: "░",
+        rising: "↑",
+        falling: "↓",
     };
 
     /// For all others.
@@ -121,5 +133,9 @@ impl Glyphs {
         compacted: "#",
         minus: "-",
         dot: "-",
+        full: "#",
+        empty: ".",
+        rising: "^",
+        falling: "v",
     };
 }
