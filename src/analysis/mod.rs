@@ -4,6 +4,7 @@ pub mod activity;
 pub mod calls;
 pub mod context;
 pub mod cost;
+pub mod files;
 pub mod flights;
 pub mod ledger;
 pub mod lint;

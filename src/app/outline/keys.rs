@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::notes::{Notes, Uses};
 use super::row::{Key, Part};
-use crate::app::mention::below;
+use crate::analysis::files::paths::below;
 use crate::app::sequence::place_in_file;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
