@@ -325,6 +325,7 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
     ("transcript", Action::View(View::Transcript)),
+    ("files", Action::View(View::Files)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),
     ("shift-right", Action::Shift(Way::Next)),

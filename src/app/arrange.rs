@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use super::branch_folds;
 use super::branches;
 use super::effect::Effect;
+use super::evidence::Around;
 use super::gutter;
 use super::inspector;
 use super::items::Layouts;
@@ -44,10 +45,14 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         state.colours_seen = seen;
         state.cache.clear();
     }
-    let is_talk = state.level > Level::Prompts;
-    let columns = state.columns;
-    state.evidence.follow_text(&state.transcript, (is_talk && columns.lanes, is_talk && columns.rulers));
     let mut frame = divide(state);
+    let is_talk = state.level > Level::Prompts;
+    let around = Around {
+        lanes: is_talk && state.columns.lanes,
+        rulers: is_talk && state.columns.rulers,
+        files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
+    };
+    state.evidence.follow_around(&state.transcript, around);
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);
@@ -65,8 +70,8 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         }
     }
     gutter::arrange(state, &frame);
-    arrange_sides(state, frame);
     know(state, &frame);
+    arrange_sides(state, frame);
     views::arrange(state);
     let mut effects = page(state, &shown);
     effects.extend(inspector::arrange(state, &frame));
@@ -78,6 +83,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
 fn know(state: &mut State, frame: &Frame) {
     let mut wants = views::wants(state);
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
+    wants.findings |= frame.outline.width > 0;
     wants.calls |= is_inspecting;
     wants.time |= is_inspecting || frame.strip.height > 0;
     state.evidence.follow(&state.transcript, wants);
@@ -230,11 +236,13 @@ fn arrange_sides(state: &mut State, frame: Frame) {
         let has_keys = panes::focused(state) == Pane::Outline;
         state.outline.arrange(&outline::Wanted {
             transcript: &state.transcript,
+            files: &state.evidence.files,
             focused,
             turn: current,
             height: usize::from(frame.outline.height),
             has_keys,
             glyphs: state.theme.glyphs(),
+            findings: &state.findings,
         });
     }
     if state.stale.spine {

@@ -168,6 +168,7 @@ pub const BINDINGS: &[Binding] = &[
         "the pane's divider to the right",
     ),
     bind(Group::Views, &["1"], Action::View(View::Transcript), "the text, from any view"),
+    bind(Group::Views, &["7"], Action::View(View::Files), "files: who read and changed them, in order"),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(
         Group::Views,

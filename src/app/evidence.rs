@@ -2,6 +2,7 @@
 //! sight, some thousand entries a frame; a session that is read without them pays nothing for it.
 
 use crate::analysis::calls::Calls;
+use crate::analysis::files::Files;
 use crate::analysis::flights::Flights;
 use crate::analysis::ledger::Ledger;
 use crate::model::entry::EntryId;
@@ -21,6 +22,17 @@ pub struct Wants {
     pub findings: bool,
 }
 
+/// What stands around the text needs these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Which calls are in flight where.
+    pub lanes: bool,
+    /// Whose time it was between entries.
+    pub rulers: bool,
+    /// Which files were used.
+    pub files: bool,
+}
+
 /// The indexes.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -30,11 +42,13 @@ pub struct Evidence {
     pub ledger: Ledger,
     /// Which calls are in flight where.
     pub flights: Flights,
+    /// Files with their uses.
+    pub files: Files,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
-    /// Whether that is so of what the text needs.
-    is_text_behind: bool,
+    /// Whether that is so of what stands around the text.
+    is_behind_around: bool,
 }
 
 impl Evidence {
@@ -48,6 +62,7 @@ impl Evidence {
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
             self.flights.change(*id);
+            self.files.change(transcript, *id);
         }
     }
 
@@ -55,6 +70,9 @@ impl Evidence {
     pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         self.generation += 1;
         self.calls.learn(transcript, ids);
+        for id in ids {
+            self.files.change(transcript, *id);
+        }
     }
 
     /// Another transcript, or another order.
@@ -62,13 +80,14 @@ impl Evidence {
         *self = Self { generation: self.generation + 1, ..Self::default() };
     }
 
-    /// Takes in what is new for what stands beside and between the entries: before they are laid out.
-    pub fn follow_text(&mut self, transcript: &Transcript, (lanes, times): (bool, bool)) {
-        let was_behind = self.is_text_behind;
-        let all_lanes = !lanes || self.flights.follow(transcript, A_FRAME);
-        let all_times = !times || self.ledger.follow(transcript, A_FRAME);
-        self.is_text_behind = !(all_lanes && all_times);
-        self.generation += u64::from(was_behind || self.is_text_behind);
+    /// Takes in what is new for what stands around the text: before that is laid out.
+    pub fn follow_around(&mut self, transcript: &Transcript, wants: Around) {
+        let was_behind = self.is_behind_around;
+        let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
+        let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
+        let all_files = !wants.files || self.files.follow(transcript, A_FRAME);
+        self.is_behind_around = !(all_lanes && all_times && all_files);
+        self.generation += u64::from(was_behind || self.is_behind_around);
     }
 
     /// Takes in what is new for what is in sight.
@@ -82,6 +101,6 @@ impl Evidence {
 
     /// Whether there is more to be taken in.
     pub fn is_behind(&self) -> bool {
-        self.is_behind || self.is_text_behind
+        self.is_behind || self.is_behind_around
     }
 }

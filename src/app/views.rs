@@ -7,6 +7,7 @@
 //! Invariant: a page is brought up to date only while it is open, and writes out only what its window shows.
 
 pub mod checks;
+pub mod files;
 pub mod list;
 pub mod page;
 pub mod table;
@@ -28,13 +29,16 @@ use page::{Answer, Page, Scene, Sheet};
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// Files with their uses.
+    Files,
     /// What the lint found.
     Checks,
 }
 
 impl View {
     /// All views with their names, as actions and hints have them.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Transcript, "transcript"), (Self::Checks, "checks")];
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Transcript, "transcript"), (Self::Files, "files"), (Self::Checks, "checks")];
 
     /// What readers call it.
     pub fn name(self) -> &'static str {
@@ -56,6 +60,7 @@ pub struct Views {
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
     checks: checks::Checks,
+    files: files::Files,
 }
 
 impl Views {
@@ -78,6 +83,7 @@ impl Views {
     fn page(&mut self, view: View) -> Option<&mut dyn Page> {
         match view {
             View::Transcript => None,
+            View::Files => Some(&mut self.files),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -86,7 +92,7 @@ impl Views {
 /// What must be known of calls and of time for the page that is open.
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
-        None | Some(View::Transcript) => Wants::default(),
+        None | Some(View::Transcript | View::Files) => Wants::default(),
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }
 }
