@@ -18,8 +18,8 @@ use row::{Key, Part, Row};
 
 use super::branches;
 use super::viewport::Focus;
-use crate::analysis::lint::Findings;
 use crate::analysis::files::Files;
+use crate::analysis::lint::Findings;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
@@ -238,9 +238,7 @@ impl Outline {
                 let check = self.checks.get(*number)?;
                 Some(Row { sign: check.sign, title: check.words.clone(), ..Row::default() })
             }
-            Key::File(path) => {
-                Some(row::of_file(path, wanted.files.file(path)?))
-            }
+            Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
             Key::Agent(lane) => Some(row::of_agent(transcript, transcript.lanes().get(*lane)?)),
         }
     }

@@ -42,7 +42,9 @@ fn flag_of(uses: &[Use], number: usize, known: &mut Known) -> Option<Flag> {
     let seen = known.seen.get(&one.lane).copied();
     let changed_since = |seen: Option<usize>, by_shell: bool| {
         let since = known.changes.iter().rev().copied().take_while(|at| seen.is_none_or(|seen| *at > seen));
-        since.filter_map(|at| uses.get(at)).find(|change| change.lane != one.lane || (by_shell && change.by_shell))
+        since
+            .filter_map(|at| uses.get(at))
+            .find(|change| change.lane != one.lane || (by_shell && change.by_shell))
     };
     let flag = match (one.op, one.by_shell) {
         (Op::Read, _) => {

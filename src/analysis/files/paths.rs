@@ -54,9 +54,9 @@ pub fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
         ToolKind::Read => of_tool(Op::Read),
         ToolKind::Edit => of_tool(Op::Edit),
         ToolKind::Write => of_tool(Op::Write),
-        ToolKind::Search => searched(call, &told)
-            .map(|path| vec![(normal(&path, cwd), Op::Grep, false)])
-            .unwrap_or_default(),
+        ToolKind::Search => {
+            searched(call, &told).map(|path| vec![(normal(&path, cwd), Op::Grep, false)]).unwrap_or_default()
+        }
         ToolKind::Run => {
             let command = call.input.tree().and_then(|input| input.get("command")).and_then(Tree::as_text);
             let plain = without_sgr(command.map_or(&*told, Text::as_str));

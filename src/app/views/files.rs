@@ -110,7 +110,8 @@ impl Files {
 
     fn open(&mut self, scene: &Scene<'_>) -> Answer {
         let chosen = self.list.chosen().cloned();
-        let Some((path, file)) = chosen.and_then(|path| Some((path.clone(), scene.evidence.files.file(&path)?)))
+        let Some((path, file)) =
+            chosen.and_then(|path| Some((path.clone(), scene.evidence.files.file(&path)?)))
         else {
             return Answer::Pass;
         };
@@ -130,7 +131,11 @@ impl Files {
         }
         let title = vec![Span::raw("FILES"), Span::raw(words)];
         if self.list.keys().is_empty() {
-            let word = if scene.is_whole { "No file was read or changed." } else { "The session is still being read." };
+            let word = if scene.is_whole {
+                "No file was read or changed."
+            } else {
+                "The session is still being read."
+            };
             let rows = vec![SheetRow { line: Line::styled(word, scene.theme.dim), ..SheetRow::default() }];
             return Sheet { title, rows, ..Sheet::default() };
         }
@@ -158,7 +163,8 @@ impl Files {
         let path = wrap::fit_end(path, scene.columns(), scene.theme.glyphs().cut);
         let first = file.uses.iter().find(|one| one.flag.is_some());
         let words = first.map(|one| words_of(one, scene)).unwrap_or_default();
-        let words = wrap::fit(&[Span::styled(words, scene.theme.warn)], scene.columns(), scene.theme.glyphs().cut);
+        let words =
+            wrap::fit(&[Span::styled(words, scene.theme.warn)], scene.columns(), scene.theme.glyphs().cut);
         vec![Line::raw(path), Line::from(words)]
     }
 }
@@ -171,13 +177,7 @@ fn focus_of(place: Place) -> Focus {
     Focus { entry: place.entry, block: place.block }
 }
 
-fn cells(
-    path: &Text,
-    file: &File,
-    is_chosen: bool,
-    table: &Table,
-    scene: &Scene<'_>,
-) -> Vec<Span<'static>> {
+fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene<'_>) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let figure = |n: usize| Span::raw(if n == 0 { "-".to_owned() } else { n.to_string() });
     let path = wrap::fit_end(path, table.width_of(PATH).unwrap_or(0), theme.glyphs().cut);
@@ -194,7 +194,9 @@ fn cells(
             None => flags.push((flag.word(), 1)),
         }
     }
-    let told = |(word, number): (&str, usize)| if number == 1 { word.to_owned() } else { format!("{number} {word}") };
+    let told = |(word, number): (&str, usize)| {
+        if number == 1 { word.to_owned() } else { format!("{number} {word}") }
+    };
     let flags: Vec<String> = flags.into_iter().map(told).collect();
     vec![
         Span::styled(sign, theme.warn),

@@ -129,7 +129,10 @@ impl History {
         vec![
             Span::styled(if one.flag.is_some() { "!" } else { "" }, theme.warn),
             Span::styled(one.at.map(|at| at.clock()).unwrap_or_default(), theme.dim),
-            Span::styled(lane_of(one.lane.as_ref(), scene), if one.lane.is_some() { theme.tool } else { theme.dim }),
+            Span::styled(
+                lane_of(one.lane.as_ref(), scene),
+                if one.lane.is_some() { theme.tool } else { theme.dim },
+            ),
             Span::styled(op_of(one), words),
             Span::styled(lines.unwrap_or_default(), theme.text),
             Span::styled(sign, sign_style),

@@ -1,0 +1,3 @@
+//! Journeys through the views, one room each.
+
+mod files;
