@@ -153,13 +153,11 @@ impl<'a> Scene<'a> {
     fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
         let Some(spot) = self.flights.spot(call.entry, call.block) else { return (0, None) };
         let beside = || self.flights.beside(call.entry).filter(|flight| flight.covers(spot));
-        match beside().find(|flight| flight.call == call) {
-            Some(flight) => (flight.column, Some(flight)),
-            None => {
-                let is_free = |column: &usize| beside().all(|flight| flight.column != *column);
-                ((0..).find(is_free).unwrap_or(0), None)
-            }
+        if let Some(flight) = beside().find(|flight| flight.call == call) {
+            return (flight.column, Some(flight));
         }
+        let is_free = |column: &usize| beside().all(|flight| flight.column != *column);
+        ((0..=beside().count()).find(is_free).unwrap_or(0), None)
     }
 }
 

@@ -171,10 +171,15 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
         Answer::Pass if action == Action::Expand => enter(state),
         Answer::Pass => return None,
         Answer::Say(words) => state.say(words),
-        Answer::Done if action == Action::Bottom => follow(state),
+        Answer::Done if action == Action::Bottom && leads_on(state) => follow(state),
         Answer::Done => lead(state),
     }
     Some(Vec::new())
+}
+
+/// Whether the last row of the page is the end of the session.
+fn leads_on(state: &mut State) -> bool {
+    with_page(state, |page, _| page.ends_with_session()).unwrap_or_default()
 }
 
 /// Chooses a row of the page, as a mouse does; one that is chosen already is entered if it is pressed twice.

@@ -48,14 +48,14 @@ fn crossed(size: (u16, u16), order: [&str; 2]) -> Stage {
 fn calls_that_cross_are_told_from_calls_within_each_other() {
     let within = crossed((120, 40), ["c2", "c1"]);
     assert_eq!(
-        gutter(&within)[2..10],
+        gutter(&within)[3..11],
         ["╭   bash", "│   one", "│   two", "│╭  bash", "││  one", "│╰  two", "╰", "    bot"],
         "{}",
         within.picture()
     );
     let across = crossed((120, 40), ["c1", "c2"]);
     assert_eq!(
-        gutter(&across)[2..10],
+        gutter(&across)[3..11],
         ["╭   bash", "│   one", "│   two", "│╭  bash", "╰│  one", " ╰  two", "", "    bot"],
         "{}",
         across.picture()
@@ -191,7 +191,7 @@ fn long_times_stand_between_entries() {
     stage.press("g");
     let picture = stage.picture();
     assert!(picture.contains("── 41 s model ──") && picture.contains("── 4 m 12 s you ──"), "{picture}");
-    assert_eq!(picture.matches(" ──").count(), 2, "the tool tells its own time: {picture}");
+    assert_eq!(picture.matches(" ──").count(), 4, "the tool tells its own time: {picture}");
     stage.press("z 2");
     assert!(stage.picture().contains("── 4 m 12 s you ──"));
     stage.press("z 1");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::Op;
 use crate::model::body::Tree;
+use crate::model::edit::prefix;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
 
@@ -12,8 +13,8 @@ use crate::model::tool::{ToolCall, ToolKind};
 const LOOKED_AT: usize = 8_000;
 /// Commands that show a file.
 const READERS: [&str; 9] = ["cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "view"];
-/// Commands that change the files that they name last.
-const WRITERS: [&str; 6] = ["tee", "mv", "cp", "rm", "truncate", "install"];
+/// Commands that write the file that they name last.
+const WRITERS: [&str; 3] = ["mv", "cp", "install"];
 
 /// A path as seen from the working directory, if it lies in it.
 pub fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
@@ -103,7 +104,7 @@ fn is_file(path: &str) -> bool {
 fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
     let mut used = Vec::new();
     let mut folder = String::new();
-    let command = command.get(..LOOKED_AT).unwrap_or(command);
+    let command = prefix(command, LOOKED_AT);
     // What follows a here-document is its text.
     let command = command.split("<<").next().map_or(command, |head| {
         let rest = command.get(head.len()..).and_then(|rest| rest.find('\n')).unwrap_or(command.len());
@@ -138,7 +139,7 @@ fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
             }
             "tee" | "rm" | "truncate" => names().for_each(|path| told(path, Op::Write)),
             name if WRITERS.contains(&name) => {
-                if let Some(path) = names().last() {
+                if let Some(path) = names().next_back() {
                     told(path, Op::Write);
                 }
             }
@@ -156,7 +157,7 @@ fn entered(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Op, in_shell, is_file, normal, without_lines};
+    use super::{in_shell, is_file, normal, without_lines};
 
     #[test]
     fn paths_lose_their_lines_and_detours() {

@@ -95,6 +95,6 @@ fn goes_on(scene: &Scene<'_>, agent: &LaneFacts, id: EntryId) -> bool {
         at = lane.and_then(|lane| scene.transcript.caller(lane)).and_then(|id| scene.transcript.get(id));
     }
     // The entries of an earlier sub-agent of the same message stand before its own.
-    let own = agent.entries.iter().take(PASSED_OVER).filter_map(|id| place(*id)).next();
+    let own = agent.entries.iter().take(PASSED_OVER).find_map(|id| place(*id));
     own.is_some_and(|first| first > here)
 }

@@ -69,13 +69,11 @@ impl Notes {
 
     fn see(&mut self, id: EntryId, block: &Block, note: &mut Note) {
         match &block.kind {
-            BlockKind::Call(call) => {
-                if !is_textual(&call.key) {
-                    note.calls += 1;
-                    note.paired += u64::from(call.state.result().is_some());
-                    if call.state.result().is_none() {
-                        self.open.insert(id);
-                    }
+            BlockKind::Call(call) if !is_textual(&call.key) => {
+                note.calls += 1;
+                note.paired += u64::from(call.state.result().is_some());
+                if call.state.result().is_none() {
+                    self.open.insert(id);
                 }
             }
             BlockKind::Raw(_) if is_error(block) => drop(self.broken.insert(id)),

@@ -15,8 +15,9 @@ use crate::analysis::files::File;
 use crate::app::action::{Action, Way};
 use crate::app::viewport::Focus;
 use crate::model::figures::count;
+use crate::model::moment::Moment;
 use crate::model::text::Text;
-use crate::render::wrap;
+use crate::render::wrap::{self, Frame};
 use history::{History, words_of};
 
 /// Columns of the list.
@@ -33,7 +34,7 @@ const COLUMNS: &[Column] = &[
 /// The column of paths.
 const PATH: usize = 1;
 /// Lines about the chosen file.
-const FOOT: usize = 2;
+const FOOT: usize = 3;
 
 /// What the list is sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,9 +164,10 @@ impl Files {
         let path = wrap::fit_end(path, scene.columns(), scene.theme.glyphs().cut);
         let first = file.uses.iter().find(|one| one.flag.is_some());
         let words = first.map(|one| words_of(one, scene)).unwrap_or_default();
-        let words =
-            wrap::fit(&[Span::styled(words, scene.theme.warn)], scene.columns(), scene.theme.glyphs().cut);
-        vec![Line::raw(path), Line::from(words)]
+        let mut lines = vec![Line::raw(path)];
+        lines.extend(wrap::wrap(&[Span::styled(words, scene.theme.warn)], &Frame::of(scene.columns())));
+        lines.truncate(FOOT);
+        lines
     }
 }
 
@@ -205,7 +207,7 @@ fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene
         figure(file.edits),
         figure(file.writes),
         Span::styled(file.lanes.to_string(), theme.dim),
-        Span::styled(file.last.map(|at| at.clock()).unwrap_or_default(), theme.dim),
+        Span::styled(file.last.map(Moment::clock).unwrap_or_default(), theme.dim),
         Span::styled(flags.join(", "), theme.warn),
     ]
 }
@@ -268,6 +270,10 @@ impl Page for Files {
 
     fn forget(&mut self) {
         *self = Self { by: self.by, is_reversed: self.is_reversed, ..Self::default() };
+    }
+
+    fn ends_with_session(&self) -> bool {
+        false
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {

@@ -51,6 +51,10 @@ pub trait Page {
     fn choose(&mut self, number: usize);
     /// Another transcript has taken the place of this one: forgets its rows, but not how the reader wants them.
     fn forget(&mut self);
+    /// Whether its last row is the end of the session, so that who goes there follows it.
+    fn ends_with_session(&self) -> bool {
+        true
+    }
     /// The item that the chosen row names.
     fn target(&self, scene: &Scene<'_>) -> Option<Focus>;
 }

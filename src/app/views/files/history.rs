@@ -13,10 +13,11 @@ use crate::app::views::list::List;
 use crate::app::views::page::{Scene, Sheet, SheetRow};
 use crate::app::views::table::{Column, Table};
 use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::tool::ToolCall;
 use crate::render::tool::{change_text, changed_lines};
-use crate::render::wrap;
+use crate::render::wrap::{self, Frame};
 
 /// Columns of the history.
 const COLUMNS: &[Column] = &[
@@ -30,6 +31,8 @@ const COLUMNS: &[Column] = &[
 ];
 /// Lines of the foot, at least and at most; between them a share of the page.
 const FOOT: (usize, usize, usize) = (3, 18, 3);
+/// Lines of the foot about what went wrong, at most.
+const WORDS: usize = 2;
 /// Changes that are counted for the window, at most.
 const COUNTED: usize = 400;
 /// Bytes of a text that are looked at for the foot.
@@ -128,7 +131,7 @@ impl History {
         };
         vec![
             Span::styled(if one.flag.is_some() { "!" } else { "" }, theme.warn),
-            Span::styled(one.at.map(|at| at.clock()).unwrap_or_default(), theme.dim),
+            Span::styled(one.at.map(Moment::clock).unwrap_or_default(), theme.dim),
             Span::styled(
                 lane_of(one.lane.as_ref(), scene),
                 if one.lane.is_some() { theme.tool } else { theme.dim },
@@ -217,7 +220,8 @@ fn told(one: &Use, height: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     if one.flag.is_some() {
         let words = Span::styled(words_of(one, scene), theme.warn);
-        lines.push(Line::from(wrap::fit(&[words], scene.columns(), cut)));
+        lines.extend(wrap::wrap(&[words], &Frame::of(scene.columns())));
+        lines.truncate(WORDS);
     }
     let Some(call) = call_of(one.place, scene) else { return lines };
     let change = change_text(call).filter(|_| !one.by_shell);
