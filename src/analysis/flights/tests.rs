@@ -40,14 +40,13 @@ impl Told {
         while !self.flights.follow(&self.transcript, 3) {}
     }
 
-    fn now(&self) -> Option<Moment> {
-        Some(Moment(i64::try_from(self.records).unwrap_or(0) * 1_000))
+    /// The time of the next record.
+    fn next(&self) -> Moment {
+        Moment(i64::try_from(self.records + 1).unwrap_or(0) * 1_000)
     }
 
     fn say(&mut self, key: &str, role: Role, lane: Option<&str>) {
-        self.records += 1;
-        let at = self.now();
-        self.records -= 1;
+        let at = Some(self.next());
         self.tell(|out| {
             let mut entry = out.new_entry(Text::from(key), role, at);
             entry.lane = lane.map(Text::from);
@@ -68,7 +67,7 @@ impl Told {
 
     /// Calls in one message.
     fn calls(&mut self, keys: &[&str]) {
-        let at = Some(Moment(i64::try_from(self.records + 1).unwrap_or(0) * 1_000));
+        let at = Some(self.next());
         self.tell(|out| {
             let mut entry =
                 out.new_entry(Text::from(format!("m{}", keys.join("")).as_str()), Role::Assistant, at);
@@ -90,7 +89,7 @@ impl Told {
     }
 
     fn result(&mut self, call: &str) {
-        let at = Some(Moment(i64::try_from(self.records + 1).unwrap_or(0) * 1_000));
+        let at = Some(self.next());
         self.tell(|out| {
             let result = ToolResult {
                 key: Text::from(format!("r{call}").as_str()),

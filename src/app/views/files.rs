@@ -100,12 +100,11 @@ impl Files {
             }
             self.list.set(rows.into_iter().map(|(path, _)| path.clone()).collect(), false);
         }
-        match &mut self.inside {
-            Some((path, history)) => match files.file(path) {
+        if let Some((path, history)) = &mut self.inside {
+            match files.file(path) {
                 Some(file) => history.refresh(file, files.generation(), scene.follows),
                 None => self.inside = None,
-            },
-            None => {}
+            }
         }
     }
 
