@@ -48,6 +48,10 @@ pub struct Settings {
     pub wrap: Option<bool>,
     /// Numbers beside the text.
     pub gutter: Option<Numbers>,
+    /// Lanes of calls in flight beside the text.
+    pub lanes: Option<bool>,
+    /// Long times between entries.
+    pub rulers: Option<bool>,
     /// Whether marks and the like are kept for the next time.
     pub state: Option<bool>,
     /// How images are shown.
@@ -102,6 +106,8 @@ impl Reading<'_> {
                 let numbers = value.get_ref().as_str().and_then(Numbers::named);
                 self.settings.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
             }
+            "lanes" => self.settings.lanes = self.switch(value),
+            "rulers" => self.settings.rulers = self.switch(value),
             "state" => self.settings.state = self.switch(value),
             "images" => self.settings.images = self.images(value),
             "keys" => match value.get_ref().as_table() {

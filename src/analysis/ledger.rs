@@ -276,6 +276,15 @@ impl Ledger {
         })
     }
 
+    /// The time before an entry, as the entry told it; not that of its calls.
+    pub fn before(&self, id: EntryId) -> Option<&Stretch> {
+        let (number, place) = *self.places.get(&id)?;
+        let page = self.tracks.get(number)?.pages.get(place / PAGE)?;
+        let first = page.stretches.partition_point(|(at, _)| *at < place);
+        let own = page.stretches.get(first..)?.iter().take_while(|(at, _)| *at == place);
+        own.map(|(_, stretch)| stretch).find(|stretch| stretch.block.is_none())
+    }
+
     /// Stretches that entries of one lane told, from the first one on and before the other one. Of
     /// long ones only those around an entry: at most `most` entries are looked at on each side of it.
     pub fn between(

@@ -7,6 +7,8 @@ pub mod calls;
 pub mod compare;
 pub mod context;
 pub mod cost;
+pub mod files;
+pub mod flights;
 pub mod ledger;
 pub mod lint;
 pub mod models;

@@ -333,6 +333,7 @@ const NAMES: &[(&str, Action)] = &[
     ("tools", Action::View(View::Tools)),
     ("context-view", Action::View(View::Context)),
     ("tree", Action::View(View::Tree)),
+    ("files", Action::View(View::Files)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),
     ("shift-right", Action::Shift(Way::Next)),

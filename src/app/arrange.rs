@@ -8,6 +8,8 @@ use super::as_of;
 use super::branch_folds;
 use super::branches;
 use super::effect::Effect;
+use super::evidence::Around;
+use super::gutter;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
@@ -45,6 +47,13 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         state.cache.clear();
     }
     let mut frame = divide(state);
+    let is_talk = state.level > Level::Prompts;
+    let around = Around {
+        lanes: is_talk && state.columns.lanes,
+        rulers: is_talk && state.columns.rulers,
+        files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
+    };
+    state.evidence.follow_around(&state.transcript, around);
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);
@@ -61,6 +70,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
             state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
         }
     }
+    gutter::arrange(state, &frame);
     know(state, &frame);
     as_of::arrange(state);
     arrange_sides(state, frame);
@@ -113,6 +123,7 @@ pub fn with_layouts<T>(
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
         news: state.news.as_ref(),
+        ledger: state.columns.rulers.then_some(&state.evidence.ledger),
         look: Look {
             width,
             level: state.level,
@@ -228,6 +239,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
         let has_keys = panes::focused(state) == Pane::Outline;
         state.outline.arrange(&outline::Wanted {
             transcript: &state.transcript,
+            files: &state.evidence.files,
             focused,
             turn: current,
             height: usize::from(frame.outline.height),

@@ -179,6 +179,7 @@ pub const BINDINGS: &[Binding] = &[
         "context: what fills the model's window, and where its cache was missed",
     ),
     bind(Group::Views, &["6"], Action::View(View::Tree), "tree: branches and sub-agents"),
+    bind(Group::Views, &["7"], Action::View(View::Files), "files: who read and changed them, in order"),
     bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
     bind(
         Group::Views,

@@ -16,12 +16,22 @@ const STEP: usize = 16;
 const FARTHEST: u16 = 20_000;
 
 /// The reader's wishes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// The first column of long lines that is shown; `None` if they are wrapped. Prose always is.
     pub sideways: Option<u16>,
     /// What stands beside the text.
     pub numbers: Numbers,
+    /// Whether lanes of calls in flight do.
+    pub lanes: bool,
+    /// Whether long times stand between entries.
+    pub rulers: bool,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self { sideways: None, numbers: Numbers::None, lanes: true, rulers: true }
+    }
 }
 
 /// What stands beside the first row of each item.
@@ -103,6 +113,22 @@ pub fn number(state: &mut State, numbers: Numbers) {
         Numbers::Lines => "lines of the file",
         Numbers::Bytes => "bytes of the file",
     });
+}
+
+/// Shows lanes of calls in flight, or not.
+pub fn show_lanes(state: &mut State, is_shown: bool) {
+    if is_shown != state.columns.lanes {
+        keeping_place(state, |state| state.columns.lanes = is_shown);
+    }
+    state.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
+}
+
+/// Shows long times between entries, or not.
+pub fn show_rulers(state: &mut State, is_shown: bool) {
+    if is_shown != state.columns.rulers {
+        keeping_place(state, |state| state.columns.rulers = is_shown);
+    }
+    state.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
 }
 
 /// Columns of the numbers with a blank behind them: as many as those of the newest entry need.

@@ -63,6 +63,10 @@ pub enum Setting {
     Inspector(bool),
     /// The time strip.
     Strip(bool),
+    /// Lanes of calls in flight.
+    Lanes(bool),
+    /// Long times between entries.
+    Rulers(bool),
     /// Long lines wrapped.
     Wrap(bool),
     /// What the model did not see at the cursor dimmed.
@@ -108,6 +112,8 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
     Form { name: "set", argument: "[no]strip", doc: "the time strip" },
     Form { name: "set", argument: "asof=on|off", doc: "dim what the model did not see at the cursor" },
+    Form { name: "set", argument: "lanes=on|off", doc: "lanes of calls in flight beside the text" },
+    Form { name: "set", argument: "rulers=on|off", doc: "long times between entries" },
     Form {
         name: "set",
         argument: "images=HOW",
@@ -211,6 +217,8 @@ impl FromStr for Setting {
             "mouse" => Ok(Self::Mouse(is_on)),
             "inspector" => Ok(Self::Inspector(is_on)),
             "strip" => Ok(Self::Strip(is_on)),
+            "lanes" => Ok(Self::Lanes(is_on)),
+            "rulers" => Ok(Self::Rulers(is_on)),
             "wrap" => Ok(Self::Wrap(is_on)),
             "asof" => Ok(Self::AsOf(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
@@ -230,6 +238,8 @@ impl fmt::Display for Setting {
             Self::Mouse(is_on) => ("mouse", is_on),
             Self::Inspector(is_on) => ("inspector", is_on),
             Self::Strip(is_on) => ("strip", is_on),
+            Self::Lanes(is_on) => ("lanes", is_on),
+            Self::Rulers(is_on) => ("rulers", is_on),
             Self::Wrap(is_on) => ("wrap", is_on),
             Self::AsOf(is_on) => ("asof", is_on),
         };
@@ -239,7 +249,7 @@ impl fmt::Display for Setting {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Place};
+    use super::{Command, Place, Setting};
 
     #[test]
     fn commands_print_as_they_are_parsed() {
@@ -259,6 +269,8 @@ mod tests {
             "forget",
             "set noinspector",
             "set strip",
+            "set nolanes",
+            "set rulers",
             "set nowrap",
             "set asof",
             "context",
@@ -268,6 +280,15 @@ mod tests {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
             assert_eq!(command.to_string(), typed);
         }
+    }
+
+    #[test]
+    fn switches_are_set_by_word_too() {
+        for typed in ["set lanes=off", "set lanes off", "set nolanes"] {
+            assert_eq!(typed.parse(), Ok(Command::Set(Setting::Lanes(false))), "{typed}");
+        }
+        assert_eq!("set rulers=on".parse(), Ok(Command::Set(Setting::Rulers(true))));
+        assert!("set lanes=maybe".parse::<Command>().is_err());
     }
 
     #[test]

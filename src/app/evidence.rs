@@ -2,6 +2,8 @@
 //! sight, some thousand entries a frame; a session that is read without them pays nothing for it.
 
 use crate::analysis::calls::Calls;
+use crate::analysis::files::Files;
+use crate::analysis::flights::Flights;
 use crate::analysis::ledger::Ledger;
 use crate::analysis::paths::Paths;
 use crate::analysis::spending::Spending;
@@ -32,6 +34,17 @@ pub struct Wants {
     pub findings: bool,
 }
 
+/// What stands around the text needs these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Which calls are in flight where.
+    pub lanes: bool,
+    /// Whose time it was between entries.
+    pub rulers: bool,
+    /// Which files were used.
+    pub files: bool,
+}
+
 /// The indexes.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -47,9 +60,15 @@ pub struct Evidence {
     pub paths: Paths,
     /// What filled the model's window, request by request.
     pub windows: Windows,
+    /// Which calls are in flight where.
+    pub flights: Flights,
+    /// Files with their uses.
+    pub files: Files,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
+    /// Whether that is so of what stands around the text.
+    is_behind_around: bool,
 }
 
 impl Evidence {
@@ -66,6 +85,8 @@ impl Evidence {
             self.spending.change(transcript, *id);
             self.timeline.change(transcript, *id);
             self.paths.change(*id);
+            self.flights.change(*id);
+            self.files.change(transcript, *id);
         }
         if touched.lanes {
             self.timeline.rename();
@@ -76,11 +97,24 @@ impl Evidence {
     pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         self.generation += 1;
         self.calls.learn(transcript, ids);
+        for id in ids {
+            self.files.change(transcript, *id);
+        }
     }
 
     /// Another transcript, or another order.
     pub fn clear(&mut self) {
         *self = Self { generation: self.generation + 1, ..Self::default() };
+    }
+
+    /// Takes in what is new for what stands around the text: before that is laid out.
+    pub fn follow_around(&mut self, transcript: &Transcript, wants: Around) {
+        let was_behind = self.is_behind_around;
+        let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
+        let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
+        let all_files = !wants.files || self.files.follow(transcript, A_FRAME);
+        self.is_behind_around = !(all_lanes && all_times && all_files);
+        self.generation += u64::from(was_behind || self.is_behind_around);
     }
 
     /// Takes in what is new for what is in sight.
@@ -98,6 +132,6 @@ impl Evidence {
 
     /// Whether there is more to be taken in.
     pub fn is_behind(&self) -> bool {
-        self.is_behind
+        self.is_behind || self.is_behind_around
     }
 }

@@ -8,8 +8,10 @@ use ratatui::text::Span;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::news::{self, News};
+use super::rulers::{self, Ruler};
 use super::sequence::{Sequence, depth_of};
 use super::viewport::Rows;
+use crate::analysis::ledger::Ledger;
 use crate::analysis::{cost, phrases, plans};
 use crate::model::body::Body;
 use crate::model::branch::Branch;
@@ -20,7 +22,7 @@ use crate::model::text::Name;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::render;
-use crate::render::row::{Item, LaneLine, Look, Row, RowKind};
+use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
 use crate::render::wrap;
 
 /// More entries than this are not kept; what is in the window always is.
@@ -29,7 +31,7 @@ const KEPT: usize = 600;
 /// Rows that are still valid.
 #[derive(Clone, Debug, Default)]
 pub struct RowCache {
-    rows: HashMap<EntryId, Arc<Vec<Row>>>,
+    rows: HashMap<EntryId, (Option<Ruler>, Arc<Vec<Row>>)>,
     width: u16,
     /// How many entries were laid out since the last look: the tests hold it against the screen.
     pub laid_out: usize,
@@ -78,6 +80,8 @@ pub struct Layouts<'a> {
     pub filter: Option<&'a Filter>,
     /// Where what is new since the last time begins.
     pub news: Option<&'a News>,
+    /// Whose time it was between entries, if that is shown.
+    pub ledger: Option<&'a Ledger>,
     /// The outer conditions.
     pub look: Look<'a>,
     /// Rows made before.
@@ -99,19 +103,30 @@ impl Rows for Layouts<'_> {
 
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
         let Some(id) = self.sequence.at(place) else { return Arc::default() };
-        if let Some(rows) = self.cache.rows.get(&id) {
+        let ruler = self.ruler_below(place, id);
+        if let Some((below, rows)) = self.cache.rows.get(&id)
+            && *below == ruler
+        {
             return Arc::clone(rows);
         }
         let transcript = self.transcript;
-        let rows = Arc::new(transcript.get(id).map_or_else(Vec::new, |entry| self.lay_out(id, entry)));
+        let entry = transcript.get(id);
+        let rows = Arc::new(entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, ruler.as_ref())));
         self.cache.laid_out += 1;
-        self.cache.rows.insert(id, Arc::clone(&rows));
+        self.cache.rows.insert(id, (ruler, Arc::clone(&rows)));
         rows
     }
 }
 
 impl Layouts<'_> {
-    fn lay_out(&mut self, id: EntryId, entry: &Entry) -> Vec<Row> {
+    /// The ruler between an entry and the next one that is shown. A filter leaves out what led to it.
+    fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
+        let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
+        let ledger = self.ledger.filter(|_| is_shown)?;
+        rulers::between(self.transcript, ledger, id, self.sequence.at(place + 1)?)
+    }
+
+    fn lay_out(&mut self, id: EntryId, entry: &Entry, ruler: Option<&Ruler>) -> Vec<Row> {
         let ascii = self.look.theme.ascii;
         let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id, ascii)).flatten();
         let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
@@ -145,6 +160,10 @@ impl Layouts<'_> {
             let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
             rows.insert(gaps, self.branch_row(branch, is_folded));
+        }
+        if let Some(ruler) = ruler {
+            let block = rows.last().map_or(0, |row| row.block);
+            rows.push(rulers::row(ruler, block, &self.look));
         }
         if let Some(news) = self.news.filter(|news| news.above == id) {
             let block = rows.last().map_or(0, |row| row.block);

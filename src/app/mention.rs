@@ -1,5 +1,6 @@
 //! What the focused item is about, in a word: the path, the id or the command that `*` looks for.
 
+use crate::analysis::files::paths::below;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
@@ -59,12 +60,6 @@ fn is_path(word: &str) -> bool {
         let is_ending = (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
         is_ending && letters(end) > 0 && letters(name) >= 2
     })
-}
-
-/// A path as seen from the working directory, if it lies in it.
-pub fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
-    let inner = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
-    inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// The first `code` of a text, if it is one word.

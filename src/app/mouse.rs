@@ -200,7 +200,8 @@ fn press_row(
     let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row()) else {
         return Vec::new();
     };
-    let touched = touched(row, column, frame.text(), state.theme.glyphs());
+    let within = column.checked_sub(frame.numbers + frame.left());
+    let touched = touched(row, within, frame.text(), state.theme.glyphs());
     let was_selecting = state.view.selection.take().is_some();
     state.dragged = Some(Dragged::Rows(mark));
     state.view.focus = Some(focus);
@@ -230,9 +231,9 @@ enum Touched {
     Text,
 }
 
-/// `column` counts from the left edge of the transcript, `width` is that of the text.
-fn touched(row: &Row, column: u16, width: u16, glyphs: &Glyphs) -> Touched {
-    let Some(within) = column.checked_sub(super::panes::LEFT) else { return Touched::Text };
+/// `within` counts from the left edge of the text, `width` is that of the text.
+fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> Touched {
+    let Some(within) = within else { return Touched::Text };
     let right = u16::try_from(wrap::width_of(&row.right)).unwrap_or(u16::MAX);
     let is_mark = row.source.of == Of::Nothing;
     if row.hides > 0 && row.kind == RowKind::Body && (is_mark || within >= width.saturating_sub(right)) {
@@ -266,7 +267,7 @@ fn select_to(state: &mut State, anchor: Mark, frame: &Frame, line: u16) {
 }
 
 fn to_outline_row(state: &mut State, line: usize) {
-    if let Some(focus) = state.outline.click(line, &state.transcript) {
+    if let Some(focus) = state.outline.click(line, &state.transcript, &state.evidence.files) {
         jump(state, focus);
     }
 }
@@ -323,8 +324,8 @@ mod tests {
     fn marks_are_told_from_text() {
         let glyphs = &Glyphs::UNICODE;
         let hidden = Row { line: "  … +212 lines".into(), hides: 212, ..Row::default() };
-        assert_eq!(touched(&hidden, 10, 80, glyphs), Touched::Hidden);
-        assert_eq!(touched(&hidden, 2, 80, glyphs), Touched::Text, "the margin");
+        assert_eq!(touched(&hidden, Some(6), 80, glyphs), Touched::Hidden);
+        assert_eq!(touched(&hidden, None, 80, glyphs), Touched::Text, "the margin");
         let last = Row {
             line: "  last line".into(),
             right: vec!["… +9 lines".into()],
@@ -332,12 +333,12 @@ mod tests {
             source: Source { of: crate::render::source::Of::Body(1), ..Source::line(4) },
             ..Row::default()
         };
-        assert_eq!(touched(&last, 4 + 5, 80, glyphs), Touched::Text);
-        assert_eq!(touched(&last, 4 + 72, 80, glyphs), Touched::Hidden);
+        assert_eq!(touched(&last, Some(5), 80, glyphs), Touched::Text);
+        assert_eq!(touched(&last, Some(72), 80, glyphs), Touched::Hidden);
         let lane = Row { line: format!("  {} reviewer", glyphs.closed).into(), ..Row::default() };
-        assert_eq!(touched(&lane, 4 + 2, 80, glyphs), Touched::Closed);
-        assert_eq!(touched(&lane, 4 + 8, 80, glyphs), Touched::Text);
+        assert_eq!(touched(&lane, Some(2), 80, glyphs), Touched::Closed);
+        assert_eq!(touched(&lane, Some(8), 80, glyphs), Touched::Text);
         let head = Row { line: "bash  ls".into(), hides: 3, kind: RowKind::Head, ..Row::default() };
-        assert_eq!(touched(&head, 6, 80, glyphs), Touched::Text);
+        assert_eq!(touched(&head, Some(2), 80, glyphs), Touched::Text);
     }
 }

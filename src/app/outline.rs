@@ -18,6 +18,7 @@ use row::{Key, Part, Row};
 
 use super::branches;
 use super::viewport::Focus;
+use crate::analysis::files::Files;
 use crate::analysis::lint::Findings;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
@@ -57,8 +58,8 @@ pub struct Outline {
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
-    /// State of the findings that the checks were made of.
-    judged: u64,
+    /// State of the findings and of the files that rows were made of.
+    judged: (u64, u64),
     tops: [usize; 5],
     cursor: Option<Cursor>,
     /// What the pane shows.
@@ -69,6 +70,8 @@ pub struct Outline {
 pub struct Wanted<'a> {
     /// The session.
     pub transcript: &'a Transcript,
+    /// Its files.
+    pub files: &'a Files,
     /// The focused entry.
     pub focused: Option<EntryId>,
     /// The turn of the focused item.
@@ -153,7 +156,7 @@ impl Outline {
 
     /// What all rows are, found anew if the session changed. The cursor stays on its row.
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
-        let generation = wanted.findings.generation();
+        let generation = (wanted.findings.generation(), wanted.files.generation());
         if self.judged != generation {
             self.judged = generation;
             self.look_again();
@@ -163,7 +166,7 @@ impl Outline {
         }
         let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
         self.checks = checks::of(wanted.transcript, &notes, wanted.findings);
-        let keys = Keys::new(wanted.transcript, &notes, self.checks.len());
+        let keys = Keys::new(wanted.transcript, &notes, wanted.files, self.checks.len());
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);
             let now = was.and_then(|was| keys.of(cursor.part).iter().position(|key| key == was));
@@ -235,10 +238,7 @@ impl Outline {
                 let check = self.checks.get(*number)?;
                 Some(Row { sign: check.sign, title: check.words.clone(), ..Row::default() })
             }
-            Key::File(path) => {
-                let uses = keys::uses_of(self.notes.as_ref()?, path, cwd_of(transcript));
-                Some(row::of_file(path, &uses))
-            }
+            Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
             Key::Agent(lane) => Some(row::of_agent(transcript, transcript.lanes().get(*lane)?)),
         }
     }
@@ -282,14 +282,14 @@ impl Outline {
     }
 
     /// Puts the cursor on the row in this line of the pane, and tells where it leads.
-    pub fn click(&mut self, line: usize, transcript: &Transcript) -> Option<Focus> {
+    pub fn click(&mut self, line: usize, transcript: &Transcript, files: &Files) -> Option<Focus> {
         let mut heading = 0;
         for section in &self.sections {
             let place = line.checked_sub(heading + 1).filter(|place| *place < section.rows.len());
             if let Some(place) = place {
                 let top = self.tops.get(section.part as usize).copied().unwrap_or(0);
                 self.cursor = Some(Cursor { part: section.part, place: top + place });
-                return self.target(transcript);
+                return self.target(transcript, files);
             }
             heading += section.rows.len() + 2;
         }
@@ -297,7 +297,7 @@ impl Outline {
     }
 
     /// Where the row under the cursor leads.
-    pub fn target(&self, transcript: &Transcript) -> Option<Focus> {
+    pub fn target(&self, transcript: &Transcript, files: &Files) -> Option<Focus> {
         let cursor = self.cursor?;
         match self.keys.as_ref()?.of(cursor.part).get(cursor.place)? {
             Key::Turn(turn) => row::start_of_turn(transcript, *turn),
@@ -314,8 +314,8 @@ impl Outline {
                 Target::Record(origin) => entry_of(transcript, origin),
             },
             Key::File(path) => {
-                let uses = keys::uses_of(self.notes.as_ref()?, path, cwd_of(transcript));
-                uses.at.first().map(|(entry, block)| Focus { entry: *entry, block: *block })
+                let first = files.file(path)?.uses.first()?.place;
+                Some(Focus { entry: first.entry, block: first.block })
             }
         }
     }
@@ -328,10 +328,6 @@ fn entry_of(transcript: &Transcript, origin: Origin) -> Option<Focus> {
         of.is_some_and(|of| of.file == origin.file && of.at >= origin.at)
     };
     transcript.order().iter().copied().find(is_it).map(|entry| Focus { entry, block: 0 })
-}
-
-fn cwd_of(transcript: &Transcript) -> Option<&str> {
-    transcript.meta().cwd.as_deref()
 }
 
 /// The first row in sight: as before, unless what is held would be out of sight; then it is in the middle.

@@ -197,6 +197,8 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
         Setting::Inspector(is_on) => show_inspector(state, is_on),
         Setting::Wrap(is_on) => columns::wrap(state, is_on),
         Setting::Gutter(numbers) => columns::number(state, numbers),
+        Setting::Lanes(is_on) => columns::show_lanes(state, is_on),
+        Setting::Rulers(is_on) => columns::show_rulers(state, is_on),
         Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
     }
     state.look_changed();

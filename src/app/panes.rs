@@ -16,8 +16,10 @@ use super::state::State;
 use super::update;
 use super::views::{self, View};
 
-/// Columns before the text: the focus mark, two of the lane gutter, one of air.
-pub const LEFT: u16 = 4;
+/// Columns of the lane gutter; more of them where the text has all the room that it needs.
+const LANES: (u16, u16) = (2, 4);
+/// Columns beside the lane gutter: the focus mark before it, one of air behind it.
+const MARK_AND_AIR: u16 = 2;
 /// Columns after the text: one of air, the spine.
 pub const RIGHT: u16 = 2;
 /// Longer lines are hard to read: what is beyond them belongs to the inspector.
@@ -89,6 +91,8 @@ pub struct Frame {
     pub transcript: Rect,
     /// Columns of the numbers.
     pub numbers: u16,
+    /// Columns of the lane gutter.
+    pub lanes: u16,
     /// The column right of the transcript.
     pub spine: Rect,
     /// The line between transcript and inspector.
@@ -114,7 +118,13 @@ pub struct Frame {
 impl Frame {
     /// Columns of the text, at least 1.
     pub fn text(&self) -> u16 {
-        (self.transcript.width + self.spine.width).saturating_sub(self.numbers + LEFT + RIGHT).max(1)
+        let beside = self.numbers + self.left() + RIGHT;
+        (self.transcript.width + self.spine.width).saturating_sub(beside).max(1)
+    }
+
+    /// Columns between the numbers and the text: focus mark, lane gutter, air.
+    pub fn left(&self) -> u16 {
+        self.lanes + MARK_AND_AIR
     }
 
     /// Lines of the transcript.
@@ -168,9 +178,11 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
     let transcript = Rect { width: rest.width - spine_width, ..rest };
     let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
     let numbers = width_of_numbers(state);
+    let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 };
     Frame {
         header,
-        numbers: if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 },
+        numbers,
+        lanes: width_of_lanes(state, rest.width.saturating_sub(numbers)),
         outline,
         outline_divider,
         transcript,
@@ -185,6 +197,16 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
         status,
         hints,
     }
+}
+
+/// Columns of the lane gutter where text and gutters have so many.
+fn width_of_lanes(state: &State, columns: u16) -> u16 {
+    if !state.columns.lanes {
+        return 0;
+    }
+    let (least, most) = LANES;
+    let spare = columns.saturating_sub(TEXT_MOST + least + MARK_AND_AIR + RIGHT);
+    least + spare.min(most - least)
 }
 
 /// A page needs the room of the outline, unless the reader asked for that.
@@ -211,7 +233,7 @@ fn split_inspector(state: &State, columns: u16, rest: &mut Rect) -> (Rect, Rect)
         let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
         return (nowhere, nowhere);
     }
-    let spare = rest.width.saturating_sub(TEXT_MOST + LEFT + RIGHT);
+    let spare = rest.width.saturating_sub(TEXT_MOST + LANES.1 + MARK_AND_AIR + RIGHT);
     let width = within(state.panes.inspector_width.unwrap_or(spare.max(INSPECTOR)), rest.width);
     rest.width -= width;
     let divider = Rect { x: rest.right(), width: 1, ..*rest };
@@ -298,7 +320,7 @@ fn within_outline(state: &mut State, action: Action, times: usize) -> Option<Vec
         Action::Top => state.outline.step(isize::MIN / 2),
         Action::Bottom => state.outline.step(isize::MAX / 2),
         Action::Seek(Kind::Prompt, way) => state.outline.step_section(way == Way::Next),
-        Action::Expand => match state.outline.target(&state.transcript) {
+        Action::Expand => match state.outline.target(&state.transcript, &state.evidence.files) {
             Some(focus) => {
                 state.panes.focus = Pane::Transcript;
                 jump(state, focus);

@@ -9,6 +9,7 @@ use super::columns::Columns;
 use super::evidence::Evidence;
 use super::filter::Filter;
 use super::folds::Folds;
+use super::gutter::Gutter;
 use super::heights::Heights;
 use super::history::History;
 use super::inspector::Inspector;
@@ -89,6 +90,8 @@ pub struct State {
     pub colours: Arc<Colours>,
     /// Images, where they are made.
     pub pictures: Arc<Pictures>,
+    /// Calls in flight beside the window.
+    pub gutter: Gutter,
     /// Rows that are still valid.
     pub cache: RowCache,
     /// The outline.
@@ -252,6 +255,7 @@ impl State {
             theme,
             colours,
             pictures: Arc::default(),
+            gutter: Gutter::default(),
             cache: RowCache::default(),
             outline: Outline::default(),
             inspector: Inspector::default(),

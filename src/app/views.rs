@@ -8,6 +8,7 @@
 
 pub mod checks;
 pub mod context;
+pub mod files;
 pub mod list;
 pub mod money;
 pub mod page;
@@ -46,6 +47,8 @@ pub enum View {
     Context,
     /// Branches and sub-agents.
     Tree,
+    /// Files with their uses.
+    Files,
     /// What the lint found.
     Checks,
 }
@@ -59,6 +62,7 @@ impl View {
         (Self::Money, "money"),
         (Self::Context, "context"),
         (Self::Tree, "tree"),
+        (Self::Files, "files"),
         (Self::Checks, "checks"),
     ];
 
@@ -93,6 +97,7 @@ pub struct Views {
     checks: checks::Checks,
     tools: tools::Tools,
     tree: tree::Tree,
+    files: files::Files,
 }
 
 impl Views {
@@ -125,6 +130,7 @@ impl Views {
             View::Tools => Some(&mut self.tools),
             View::Tree => Some(&mut self.tree),
             View::Context => Some(&mut self.context),
+            View::Files => Some(&mut self.files),
             View::Checks => Some(&mut self.checks),
         }
     }
@@ -133,7 +139,7 @@ impl Views {
 /// What must be known of calls and of time for the page that is open.
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
-        None | Some(View::Transcript) => Wants::default(),
+        None | Some(View::Transcript | View::Files) => Wants::default(),
         Some(View::Timeline) => Wants { calls: true, time: true, spans: true, ..Wants::default() },
         Some(View::Money) => Wants { money: true, ..Wants::default() },
         Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },

@@ -56,6 +56,8 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         columns: Columns {
             sideways: (settings.wrap == Some(false)).then_some(0),
             numbers: settings.gutter.unwrap_or_default(),
+            lanes: settings.lanes.unwrap_or(true),
+            rulers: settings.rulers.unwrap_or(true),
         },
         keymap,
         state,

@@ -52,6 +52,17 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// Durations in ms with blanks, for where they stand by themselves: `41 s`, `4 m 12 s`, `2 h 05 m`, `3 d 4 h`.
+pub fn spoken(ms: u64) -> String {
+    let seconds = ms.saturating_add(500) / 1_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{} h {:02} m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
 /// What is ticking, in ms: `0:42`, `12:41`; beyond an hour the seconds matter no more: `1h02m`.
 pub fn elapsed(ms: u64) -> String {
     let seconds = ms / 1_000;
@@ -97,6 +108,8 @@ mod tests {
         assert_eq!([0, 402, 12_345, 1_000_000].map(exact), ["0", "402", "12 345", "1 000 000"]);
         let shown = [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration);
         assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
+        let spoken = [41_200, 59_700, 252_000, 7_500_000, 273_600_000].map(super::spoken);
+        assert_eq!(spoken, ["41 s", "1 m 00 s", "4 m 12 s", "2 h 05 m", "3 d 4 h"]);
         assert_eq!([45, 1_250, 45_300, 24_000_000].map(bytes), ["45 B", "1.2 KB", "45 KB", "24 MB"]);
         assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1h02m"]);
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);

@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod branch;
+pub mod change;
 pub mod edit;
 pub mod entry;
 pub mod figures;

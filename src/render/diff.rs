@@ -16,6 +16,7 @@ use super::excerpt::Extent;
 use super::row::{Look, Row};
 use super::wrap::Piece;
 use crate::model::body::Tree;
+use crate::model::change;
 use crate::model::text::Text;
 
 /// Unchanged lines around a change.
@@ -74,50 +75,19 @@ pub fn is_patch(text: &str) -> bool {
 /// The lines of the edits that a tool's input asks for: pairs of old and new strings, or a patch.
 pub fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     let mut lines = Vec::new();
-    if let Some((old, new)) = pair_of(input) {
+    for (old, new) in change::pairs_of(input) {
+        if !lines.is_empty() {
+            lines.push(DiffLine::plain(Sign::Note, ""));
+        }
         lines.extend(compare(old, new));
     }
-    for name in ["edits", "changes", "replacements", "diffs"] {
-        for edit in input.get(name).map(Tree::items).unwrap_or_default() {
-            if let Some((old, new)) = pair_of(edit) {
-                if !lines.is_empty() {
-                    lines.push(DiffLine::plain(Sign::Note, ""));
-                }
-                lines.extend(compare(old, new));
-            }
-        }
-    }
     if lines.is_empty() {
-        let texts = ["patch", "diff", "patchText", "input", "patch_text"];
-        let text =
-            texts.iter().find_map(|name| input.get(name).and_then(Tree::as_text)).or(input.as_text())?;
+        let text = change::patch_of(input)?;
         if is_patch(text) {
             lines = of_patch(text);
         }
     }
     (!lines.is_empty()).then_some(lines)
-}
-
-/// The old and the new string of an edit, by the names that agents use.
-fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
-    const NAMES: [(&str, &str); 8] = [
-        ("old_string", "new_string"),
-        ("oldString", "newString"),
-        ("old_text", "new_text"),
-        ("oldText", "newText"),
-        ("old_str", "new_str"),
-        ("old", "new"),
-        ("search", "replace"),
-        ("find", "replace"),
-    ];
-    NAMES.iter().find_map(|(old, new)| {
-        let text = |name: &str| edit.get(name).and_then(Tree::as_text).map(Text::as_str);
-        match (text(old), text(new)) {
-            (Some(old), new) => Some((old, new.unwrap_or_default())),
-            (None, Some(new)) if edit.get(old).is_some() => Some(("", new)),
-            (None, _) => None,
-        }
-    })
 }
 
 /// A text whose last line has an end.

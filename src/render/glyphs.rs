@@ -32,6 +32,8 @@ pub struct Glyphs {
     pub lane_closes: &'static str,
     /// Head and end of a lane in one.
     pub lane_single: &'static str,
+    /// More lanes than columns.
+    pub lane_more: &'static str,
     /// Horizontal rule.
     pub rule: &'static str,
     /// Vertical bar of quotes and tables.
@@ -136,6 +138,7 @@ impl Glyphs {
         lane_waits: "╎",
         lane_closes: "╰",
         lane_single: "─",
+        lane_more: "+",
         rule: "─",
         bar: "│",
         cross: "┼",
@@ -195,6 +198,7 @@ impl Glyphs {
         lane_waits: ":",
         lane_closes: "'",
         lane_single: "-",
+        lane_more: "+",
         rule: "-",
         bar: "|",
         cross: "+",

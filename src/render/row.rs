@@ -192,12 +192,14 @@ pub enum RowKind {
     Gap,
     /// A line between what was there when the reader last looked and what is new since then.
     News,
+    /// A line between entries that tells a long time.
+    Ruler,
 }
 
 impl RowKind {
     /// Whether the row stands between items and belongs to none.
     pub fn is_between(self) -> bool {
-        matches!(self, Self::Gap | Self::News)
+        matches!(self, Self::Gap | Self::News | Self::Ruler)
     }
 }
 

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
-pub use self::card::change_text;
+pub use self::card::{change_text, changed_lines};
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::Shape;

@@ -10,7 +10,8 @@ use regex::Regex;
 
 use super::pictures;
 use crate::app::columns::number_of;
-use crate::app::panes::{LEFT, Pane, divide, focused};
+use crate::app::gutter::{Cell, Part};
+use crate::app::panes::{Pane, divide, focused};
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
@@ -18,7 +19,7 @@ use crate::model::entry::Piece;
 use crate::model::figures;
 use crate::model::moment::Moment;
 use crate::render::link::Links;
-use crate::render::row::{Gutter, Row};
+use crate::render::row::Row;
 use crate::render::theme::Theme;
 
 /// Paints the window's lines.
@@ -26,7 +27,8 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.view.lines.is_empty() {
         return paint_empty(state, area, buffer);
     }
-    let numbers = divide(state).numbers;
+    let frame = divide(state);
+    let (numbers, left) = (frame.numbers, frame.left());
     let has_keys = focused(state) == Pane::Transcript;
     let searched = state.search.as_ref().map(|search| &search.pattern);
     let drawings = pictures::in_sight(state);
@@ -37,8 +39,11 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let taken = numbers.min(line.width);
         let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
         paint_margin(state, shown, row, has_keys, line, buffer);
+        if let Some(cells) = state.gutter.lines.get(at) {
+            paint_lanes(cells, &state.theme, line, buffer);
+        }
         let text =
-            Rect { x: line.x + LEFT.min(line.width), width: line.width.saturating_sub(LEFT + 1), ..line };
+            Rect { x: line.x + left.min(line.width), width: line.width.saturating_sub(left + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
         // A picture has no words.
@@ -71,12 +76,13 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
         }
         _ => "reading …".to_owned(),
     };
-    let x = area.x + LEFT.min(area.width);
+    let left = divide(state).left();
+    let x = area.x + left.min(area.width);
     buffer.set_stringn(
         x,
         area.y + area.height / 3,
         &words,
-        usize::from(area.width.saturating_sub(LEFT)),
+        usize::from(area.width.saturating_sub(left)),
         state.theme.dim,
     );
 }
@@ -93,9 +99,8 @@ fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect,
     buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.theme.dim);
 }
 
-/// Focus mark in the first column, dim while another pane has the keys; the lane of a call in the second.
+/// Focus mark in the first column, dim while another pane has the keys.
 fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
-    let glyphs = state.theme.glyphs();
     let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
     let is_head =
         shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
@@ -118,15 +123,28 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: R
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
-    let lane = match row.gutter {
-        Gutter::None => return,
-        Gutter::Opens => glyphs.lane_opens,
-        Gutter::Within => glyphs.lane,
-        Gutter::Closes => glyphs.lane_closes,
-        Gutter::Single => glyphs.lane_single,
-        Gutter::Open => glyphs.lane_waits,
-    };
-    buffer.set_stringn(line.x + 1, line.y, lane, usize::from(line.width.saturating_sub(1)), state.theme.dim);
+}
+
+/// Calls in flight, from the second column on: dim, but for those of sub-agents and that of the focused call.
+fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
+    let glyphs = theme.glyphs();
+    for (cell, x) in cells.iter().zip(line.x + 1..line.right()) {
+        let glyph = match cell.part {
+            Part::None => continue,
+            Part::Opens => glyphs.lane_opens,
+            Part::Within => glyphs.lane,
+            Part::Closes => glyphs.lane_closes,
+            Part::Single => glyphs.lane_single,
+            Part::Waits => glyphs.lane_waits,
+            Part::More => glyphs.lane_more,
+        };
+        let style = match cell {
+            Cell { is_focused: true, .. } => theme.focus,
+            Cell { is_agent: true, .. } => theme.tool,
+            Cell { .. } => theme.dim,
+        };
+        buffer.set_stringn(x, line.y, glyph, 1, style);
+    }
 }
 
 /// The sign of what the model did not see at the cursor, in the column of the focus mark: colour alone says

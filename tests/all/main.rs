@@ -29,6 +29,7 @@ mod inspector;
 mod invariants;
 mod journeys;
 mod keys;
+mod lanes;
 mod layout;
 mod lint;
 mod made;

@@ -86,6 +86,9 @@ impl Stage {
                 let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
                 bodies.for_each(|body| body.from = from);
             }
+            if let Edit::Result { result, .. } = &mut edit {
+                result.body.from.at = self.records;
+            }
             batch.tally.shown = self.records;
             batch.push(edit);
         }

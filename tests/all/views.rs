@@ -1,6 +1,7 @@
 //! The views: what their pages show, and how they go along with the transcript.
 
 mod context;
+mod files;
 mod money;
 mod timeline;
 mod tools;

@@ -1,11 +1,10 @@
 //! What all rows of the outline are, section by section.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
-use super::notes::{Notes, Uses};
+use super::notes::Notes;
 use super::row::{Key, Part};
-use crate::app::mention::below;
+use crate::analysis::files::{File, Files};
 use crate::app::sequence::place_in_file;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -18,14 +17,14 @@ pub struct Keys {
 
 impl Keys {
     /// Finds all rows of a session.
-    pub fn new(transcript: &Transcript, notes: &Notes, checks: usize) -> Self {
+    pub fn new(transcript: &Transcript, notes: &Notes, files: &Files, checks: usize) -> Self {
         let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
         Self {
             parts: [
                 turns(transcript, notes),
                 left.map(|branch| Key::Branch(branch.number)).collect(),
                 (0..checks).map(Key::Check).collect(),
-                files(notes, transcript.meta().cwd.as_deref()),
+                of_files(files),
                 (0..transcript.lanes().len()).map(Key::Agent).collect(),
             ],
         }
@@ -67,32 +66,9 @@ fn turns(transcript: &Transcript, notes: &Notes) -> Vec<Key> {
     rows
 }
 
-/// Files by their shortest names: changed ones first, then those that were used most.
-fn files(notes: &Notes, cwd: Option<&str>) -> Vec<Key> {
-    let mut files: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for (path, uses) in &notes.files {
-        let sums = files.entry(shortest(path, cwd)).or_default();
-        sums.0 += uses.edits + uses.writes;
-        sums.1 += uses.reads;
-    }
-    let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(_, (changes, reads))| (Reverse(*changes), Reverse(*reads)));
-    files.into_iter().map(|(path, _)| Key::File(Text::from(path))).collect()
-}
-
-/// How a file was used under all names that calls gave it.
-pub fn uses_of(notes: &Notes, path: &Text, cwd: Option<&str>) -> Uses {
-    let mut sum = Uses::default();
-    let long = cwd.map(|cwd| format!("{cwd}/{path}"));
-    for name in [Some(path.to_string()), Some(format!("./{path}")), long].into_iter().flatten() {
-        if let Some(uses) = notes.files.get(&Text::from(name.as_str())) {
-            sum.absorb(uses);
-        }
-    }
-    sum
-}
-
-fn shortest<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
-    let path = below(path, cwd);
-    path.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(path)
+/// Changed files first, then those that were used most.
+fn of_files(files: &Files) -> Vec<Key> {
+    let mut files: Vec<(&Text, &File)> = files.list().collect();
+    files.sort_by_key(|(path, file)| (Reverse(file.edits + file.writes), Reverse(file.reads), *path));
+    files.into_iter().map(|(path, _)| Key::File(path.clone())).collect()
 }

@@ -1,6 +1,7 @@
 //! Rows of the outline: what they say, and where they lead.
 
-use super::notes::{Uses, block_of, is_compaction};
+use super::notes::{block_of, is_compaction};
+use crate::analysis::files::File;
 use crate::analysis::{cost, phrases};
 use crate::app::seek::is_headline;
 use crate::app::sequence::depth_of;
@@ -183,13 +184,14 @@ pub fn of_branch(transcript: &Transcript, branch: &Branch) -> Row {
 }
 
 /// A file with how often it was read, changed and written.
-pub fn of_file(path: &str, uses: &Uses) -> Row {
-    let figure = |n: u32| if n == 0 { "-".to_owned() } else { n.to_string() };
+pub fn of_file(path: &str, file: &File) -> Row {
+    let figure = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
     Row {
+        sign: if file.flags > 0 { Sign::Warn } else { Sign::None },
         title: path.to_owned(),
         is_path: true,
-        figures: [uses.reads, uses.edits, uses.writes].map(figure).to_vec(),
-        is_dim: uses.edits + uses.writes == 0,
+        figures: [file.reads, file.edits, file.writes].map(figure).to_vec(),
+        is_dim: file.edits + file.writes == 0,
         ..Row::default()
     }
 }

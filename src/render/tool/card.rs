@@ -376,6 +376,12 @@ pub fn change_text(call: &ToolCall) -> Option<Text> {
     }
 }
 
+/// Lines that a call added and removed; of a whole file, all of them. Nothing while that is on disk.
+pub fn changed_lines(call: &ToolCall) -> Option<(usize, usize)> {
+    let of_change = change_of(call).map(|lines| diff::counts(&lines));
+    of_change.or_else(|| written(call).map(|text| (text.lines().count(), 0)))
+}
+
 /// The recorded patch, else the change that the input asks for.
 fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
     let patch = call.state.result().and_then(|result| result.patch.as_ref()).and_then(Body::text);

@@ -19,7 +19,7 @@ use tv::render::theme::Theme;
 
 use super::{BRANCHES, Journey, Key, branches, is, landmarks, long, on_a_record};
 use crate::made::{answer, boats, calls, prompt, result_at};
-use crate::stage::{Stage, fixture};
+use crate::stage::{Stage, demo, fixture};
 
 /// One journey an action, in the order of the bindings.
 pub(super) const JOURNEYS: &[Journey] = &[
@@ -154,6 +154,13 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         stage.wait(300);
         assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
+    }),
+    ("files", |key| {
+        let mut stage = Stage::open(&demo(), (100, 24), Theme::dark());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Files));
+        assert!(stage.picture().contains("FILES"), "{}", stage.picture());
     }),
     ("transcript", |key| {
         let mut stage = Stage::open(&fixture("lint/orphan-call/bad.jsonl"), (100, 24), Theme::dark());

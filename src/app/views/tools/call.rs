@@ -3,8 +3,8 @@
 use ratatui::style::Style;
 
 use crate::analysis::calls::{Outcome, Place, call_at};
+use crate::analysis::files::paths::below;
 use crate::analysis::lint::{Finding, Severity};
-use crate::app::mention::below;
 use crate::app::sequence::turn_of;
 use crate::app::views::page::Scene;
 use crate::model::entry::Entry;

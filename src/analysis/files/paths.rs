@@ -1,0 +1,204 @@
+//! Which files a call uses: paths of its headline, made the same however they are written, and files that
+//! a shell command reads or writes by name.
+
+use std::borrow::Cow;
+
+use super::Op;
+use crate::model::body::Tree;
+use crate::model::edit::prefix;
+use crate::model::text::{Text, without_sgr};
+use crate::model::tool::{ToolCall, ToolKind};
+
+/// Bytes of a command that are looked at.
+const LOOKED_AT: usize = 8_000;
+/// Commands that show a file.
+const READERS: [&str; 9] = ["cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "view"];
+/// Commands that write the file that they name last.
+const WRITERS: [&str; 3] = ["mv", "cp", "install"];
+
+/// A path as seen from the working directory, if it lies in it.
+pub fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
+    let inner = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
+    inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
+}
+
+/// A path without detours, from the working directory on if it lies in it.
+pub fn normal(path: &str, cwd: Option<&str>) -> String {
+    let clean = without_detours(path);
+    below(&clean, cwd).to_owned()
+}
+
+fn without_detours(path: &str) -> Cow<'_, str> {
+    let is_plain = !path.contains("./") && !path.contains("//") && !path.ends_with("/..");
+    if is_plain {
+        return path.into();
+    }
+    let is_absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if is_absolute => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if is_absolute { format!("/{joined}").into() } else { joined.into() }
+}
+
+/// The files that a call uses, and how; whether by a shell command.
+pub fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
+    let told = without_sgr(call.headline.trim());
+    let of_tool = |op: Op| paths(&told).map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>();
+    let mut used = match call.kind {
+        ToolKind::Read => of_tool(Op::Read),
+        ToolKind::Edit => of_tool(Op::Edit),
+        ToolKind::Write => of_tool(Op::Write),
+        ToolKind::Search => {
+            searched(call, &told).map(|path| vec![(normal(&path, cwd), Op::Grep, false)]).unwrap_or_default()
+        }
+        ToolKind::Run => {
+            let command = call.input.tree().and_then(|input| input.get("command")).and_then(Tree::as_text);
+            let plain = without_sgr(command.map_or(&*told, Text::as_str));
+            in_shell(&plain, cwd)
+        }
+        ToolKind::Fetch | ToolKind::Delegate | ToolKind::Plan | ToolKind::Other => Vec::new(),
+    };
+    used.dedup();
+    used
+}
+
+/// Several paths stand side by side; a single one may have blanks.
+fn paths(told: &str) -> impl Iterator<Item = &str> {
+    let words: Vec<&str> = told.split(' ').collect();
+    let is_list = words.len() > 1 && words.iter().all(|word| word.contains(['/', '.']));
+    let paths = if is_list { words } else { vec![told] };
+    paths.into_iter().map(without_lines).filter(|path| !path.is_empty() && !path.contains('\n'))
+}
+
+/// `src/watch.rs:120-180` without the lines.
+fn without_lines(path: &str) -> &str {
+    let is_lines = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '-') && !rest.is_empty();
+    path.rsplit_once(':').filter(|(_, rest)| is_lines(rest)).map_or(path, |(path, _)| path)
+}
+
+/// The file that a search looks into: not a folder, as far as its name tells.
+fn searched(call: &ToolCall, told: &str) -> Option<String> {
+    let of_input = call.input.tree().and_then(|input| input.get("path")?.as_text().map(ToString::to_string));
+    let place = of_input.or_else(|| told.rsplit_once(" in ").map(|(_, place)| place.to_owned()))?;
+    is_file(&place).then_some(place)
+}
+
+/// Whether the last part of a path has an ending.
+fn is_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
+    ending.is_some_and(|ending| {
+        (1..=8).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+/// Files that a shell command names where it reads or writes them. Only plain words count: what is quoted,
+/// expanded or made at run time is not known.
+fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
+    let mut used = Vec::new();
+    let mut folder = String::new();
+    let command = prefix(command, LOOKED_AT);
+    // What follows a here-document is its text.
+    let command = command.split("<<").next().map_or(command, |head| {
+        let rest = command.get(head.len()..).and_then(|rest| rest.find('\n')).unwrap_or(command.len());
+        command.get(..head.len() + rest).unwrap_or(command)
+    });
+    for simple in command.split(['\n', ';', '|', '&']) {
+        let spaced = simple.replace('>', " > ").replace(" >  > ", " >> ");
+        let words: Vec<&str> = spaced.split_whitespace().collect();
+        let mut told = |path: &str, op: Op| {
+            let path = path.trim_matches(['"', '\'']);
+            let is_plain = is_file(path) && !path.contains(['$', '*', '`', '(', '{', '?']);
+            if is_plain {
+                let whole = if path.starts_with('/') { path.to_owned() } else { format!("{folder}{path}") };
+                used.push((normal(&whole, cwd), op, true));
+            }
+        };
+        let redirected = words.windows(2).filter(|pair| matches!(pair, [">" | ">>", _]));
+        for path in redirected.filter_map(|pair| pair.last()) {
+            told(path, Op::Write);
+        }
+        let words: Vec<&str> = words.iter().copied().take_while(|word| !word.starts_with('>')).collect();
+        let Some((name, rest)) = words.split_first() else { continue };
+        let names = || rest.iter().copied().filter(|word| !word.starts_with('-'));
+        let in_place = rest.iter().any(|word| word.starts_with("-i") || *word == "-pi");
+        match *name {
+            "cd" => folder = names().next().map(|to| entered(&folder, to)).unwrap_or_default(),
+            name if READERS.contains(&name) => names().for_each(|path| told(path, Op::Read)),
+            "sed" | "perl" if in_place => names().for_each(|path| told(path, Op::Write)),
+            "sed" => names().for_each(|path| told(path, Op::Read)),
+            "git" if matches!(rest.first(), Some(&("checkout" | "restore"))) => {
+                names().for_each(|path| told(path, Op::Write));
+            }
+            "tee" | "rm" | "truncate" => names().for_each(|path| told(path, Op::Write)),
+            name if WRITERS.contains(&name) => {
+                if let Some(path) = names().next_back() {
+                    told(path, Op::Write);
+                }
+            }
+            _ => {}
+        }
+    }
+    used
+}
+
+/// The folder that `cd` leads to, with its slash.
+fn entered(from: &str, to: &str) -> String {
+    let to = to.trim_matches(['"', '\'']).trim_end_matches('/');
+    if to.starts_with('/') { format!("{to}/") } else { format!("{from}{to}/") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_shell, is_file, normal, without_lines};
+
+    #[test]
+    fn paths_lose_their_lines_and_detours() {
+        for (told, path) in
+            [("a/b.rs:120-180", "a/b.rs"), ("a/b.rs:7", "a/b.rs"), ("C:", "C:"), ("C:/x", "C:/x")]
+        {
+            assert_eq!(without_lines(told), path);
+        }
+        let cwd = Some("/home/mira/boats");
+        for (told, path) in [
+            ("/home/mira/boats/src/hull.rs", "src/hull.rs"),
+            ("./src/hull.rs", "src/hull.rs"),
+            ("src/../src//hull.rs", "src/hull.rs"),
+            ("../sea.rs", "../sea.rs"),
+            ("/etc/../etc/hosts", "/etc/hosts"),
+            ("/home/mira/boatsmen/a.rs", "/home/mira/boatsmen/a.rs"),
+        ] {
+            assert_eq!(normal(told, cwd), path);
+        }
+    }
+
+    #[test]
+    fn commands_tell_which_files_they_name() {
+        let told = |command: &str| -> Vec<String> {
+            let used = in_shell(command, Some("/b"));
+            used.into_iter().map(|(path, op, _)| format!("{op:?} {path}")).collect()
+        };
+        assert_eq!(told("cat src/a.rs | grep x"), ["Read src/a.rs"]);
+        assert_eq!(told("cd /b/src && sed -i 's/a/b/' a.rs"), ["Write src/a.rs"]);
+        assert_eq!(told("sed -n 1,20p a.rs"), ["Read a.rs"]);
+        assert_eq!(told("echo x >> notes.md; cp a.rs b.rs"), ["Write notes.md", "Write b.rs"]);
+        assert_eq!(told("cat > a.rs <<'EOF'\nrm b.rs\nEOF"), ["Write a.rs"]);
+        assert_eq!(told("git checkout -- a.rs"), ["Write a.rs"]);
+        for command in ["cargo test", "rm -rf target", "cat $FILE.rs", "ls *.rs", "grep a.rs"] {
+            assert!(told(command).is_empty(), "{command}");
+        }
+    }
+
+    #[test]
+    fn folders_are_no_files() {
+        assert!(is_file("src/a.rs") && is_file("Cargo.toml"));
+        assert!(!is_file("src") && !is_file(".git") && !is_file("a/b.c/d") && !is_file("."));
+    }
+}

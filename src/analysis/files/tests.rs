@@ -1,0 +1,275 @@
+//! Each flag with a session that has it and one that must not.
+
+use super::{Files, Flag, Outcome};
+use crate::model::body::Tree;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+const HULL: &str = "src/hull.rs";
+
+#[derive(Default)]
+struct Told {
+    transcript: Transcript,
+    files: Files,
+    calls: usize,
+}
+
+impl Told {
+    fn apply(&mut self, tell: impl FnOnce(&mut Batch)) {
+        let mut batch = Batch::default();
+        tell(&mut batch);
+        let touched = self.transcript.apply(batch);
+        for id in &touched.changed {
+            self.files.change(&self.transcript, *id);
+        }
+        while !self.files.follow(&self.transcript, 2) {}
+    }
+
+    /// A call of a lane (`main` for none), a second after the one before; with a verdict if it was answered.
+    fn call(
+        &mut self,
+        lane: &str,
+        kind: ToolKind,
+        headline: &str,
+        input: &[(&str, &str)],
+        end: Option<Verdict>,
+    ) {
+        self.calls += 1;
+        let number = self.calls;
+        let at = Some(Moment(i64::try_from(number).unwrap() * 1_000));
+        let key = Text::from(format!("c{number}").as_str());
+        let tree = Tree::Map(
+            input.iter().map(|(name, text)| (Text::from(*name), Tree::Text(Text::from(*text)))).collect(),
+        );
+        self.apply(|out| {
+            let mut entry = out.new_entry(Text::from(format!("e{number}").as_str()), Role::Assistant, at);
+            entry.lane = Some(lane).filter(|lane| *lane != "main").map(Text::from);
+            let call = ToolCall {
+                key: key.clone(),
+                name: Text::from("tool"),
+                kind,
+                headline: Text::from(headline),
+                input: out.tree(&Text::from(headline), 10, || tree),
+                state: ToolState::Pending,
+                started: at,
+                lane: None,
+            };
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            out.entry(entry);
+        });
+        if let Some(verdict) = end {
+            self.result(number, number, verdict);
+        }
+    }
+
+    fn result(&mut self, number: usize, second: usize, verdict: Verdict) {
+        self.apply(|out| {
+            let result = ToolResult {
+                key: Text::from(format!("r{number}").as_str()),
+                tool: None,
+                verdict,
+                body: out.output("ok"),
+                patch: None,
+                images: Vec::new(),
+                facts: Text::default(),
+                at: Some(Moment(i64::try_from(second).unwrap() * 1_000)),
+                duration_ms: None,
+            };
+            out.push(Edit::Result {
+                call: Text::from(format!("c{number}").as_str()),
+                result: Box::new(result),
+                lane: None,
+            });
+        });
+    }
+
+    fn read(&mut self, lane: &str) {
+        self.call(lane, ToolKind::Read, HULL, &[], Some(Verdict::Done));
+    }
+
+    fn edit(&mut self, lane: &str, old: &str, new: &str) {
+        self.call(
+            lane,
+            ToolKind::Edit,
+            HULL,
+            &[("old_string", old), ("new_string", new)],
+            Some(Verdict::Done),
+        );
+    }
+
+    fn write(&mut self, lane: &str, content: &str) {
+        self.call(lane, ToolKind::Write, HULL, &[("content", content)], Some(Verdict::Done));
+    }
+
+    fn run(&mut self, lane: &str, command: &str) {
+        self.call(lane, ToolKind::Run, command, &[("command", command)], Some(Verdict::Done));
+    }
+
+    /// The flags of the file, use by use.
+    fn flags(&self) -> Vec<&'static str> {
+        let uses = &self.files.file(HULL).unwrap().uses;
+        uses.iter().map(|one| one.flag.map_or("", Flag::word)).collect()
+    }
+}
+
+#[test]
+fn an_edit_on_a_read_that_another_lane_made_old() {
+    let mut told = Told::default();
+    told.read("main");
+    told.edit("mate", "a", "b");
+    told.edit("main", "c", "d");
+    told.edit("main", "e", "f");
+    assert_eq!(told.flags(), ["", "", "stale read", ""], "told once");
+    let flag = told.files.file(HULL).unwrap().uses[2].flag.unwrap();
+    assert_eq!(flag.other().unwrap().entry, EntryId(1));
+}
+
+#[test]
+fn an_edit_on_a_read_that_a_command_made_old() {
+    let mut told = Told::default();
+    told.read("main");
+    told.run("main", "sed -i 's/a/b/' src/hull.rs");
+    told.edit("main", "c", "d");
+    assert_eq!(told.flags(), ["", "", "stale read"]);
+}
+
+#[test]
+fn no_stale_read_where_the_file_was_read_again_or_changed_by_its_own_lane() {
+    let mut told = Told::default();
+    told.read("main");
+    told.edit("mate", "a", "b");
+    told.read("main");
+    told.edit("main", "c", "d");
+    told.edit("main", "g", "h");
+    told.run("main", "sed -i 's/a/b/' src/hull.rs && cat src/hull.rs");
+    told.edit("main", "k", "l");
+    // Who never read it relies on no read.
+    told.edit("cook", "m", "n");
+    assert!(told.flags().iter().all(|flag| flag.is_empty()), "{:?}", told.flags());
+}
+
+#[test]
+fn a_failed_change_makes_no_read_old() {
+    let mut told = Told::default();
+    told.read("main");
+    told.call(
+        "mate",
+        ToolKind::Edit,
+        HULL,
+        &[("old_string", "a"), ("new_string", "b")],
+        Some(Verdict::Failed),
+    );
+    told.call("mate", ToolKind::Edit, HULL, &[("old_string", "a"), ("new_string", "b")], None);
+    told.edit("main", "c", "d");
+    assert_eq!(told.flags(), ["", "not applied", "", ""]);
+}
+
+#[test]
+fn a_write_over_what_another_lane_changed() {
+    let mut told = Told::default();
+    told.read("main");
+    told.edit("mate", "a", "b");
+    told.write("main", "all new");
+    assert_eq!(told.flags(), ["", "", "clobber"]);
+    let mut blind = Told::default();
+    blind.write("mate", "one");
+    blind.write("main", "two");
+    assert_eq!(blind.flags(), ["", "clobber"], "it was never read");
+}
+
+#[test]
+fn no_clobber_where_it_was_read_or_its_own() {
+    let mut told = Told::default();
+    told.write("main", "one");
+    told.edit("main", "a", "b");
+    told.write("main", "two");
+    told.edit("mate", "a", "b");
+    told.read("main");
+    told.write("main", "three");
+    assert!(told.flags().iter().all(|flag| flag.is_empty()), "{:?}", told.flags());
+}
+
+#[test]
+fn edits_and_writes_that_are_turned_back() {
+    let mut told = Told::default();
+    told.edit("main", "sleep(50)", "wait()");
+    told.edit("main", "x", "y");
+    told.edit("main", "wait()", "sleep(50)");
+    assert_eq!(told.flags(), ["", "", "undone"]);
+    let mut written = Told::default();
+    written.write("main", "one");
+    written.write("main", "two");
+    written.write("main", "one");
+    assert_eq!(written.flags(), ["", "", "undone"]);
+}
+
+#[test]
+fn going_on_is_not_turning_back() {
+    let mut told = Told::default();
+    told.edit("main", "a", "b");
+    told.edit("main", "b", "c");
+    told.edit("main", "a", "b");
+    told.edit("main", "z", "z");
+    told.write("main", "one");
+    told.write("main", "one");
+    assert!(told.flags().iter().all(|flag| flag.is_empty()), "{:?}", told.flags());
+}
+
+#[test]
+fn an_edit_that_never_took_hold() {
+    let edit = [("old_string", "a"), ("new_string", "b")];
+    let mut told = Told::default();
+    told.read("main");
+    told.call("main", ToolKind::Edit, HULL, &edit, Some(Verdict::Failed));
+    assert_eq!(told.flags(), ["", "not applied"]);
+    told.edit("mate", "a", "b");
+    assert_eq!(told.flags()[1], "not applied", "another lane's does not count");
+    told.edit("main", "a", "c");
+    assert_eq!(told.flags()[1], "", "it was tried again");
+}
+
+#[test]
+fn times_order_the_uses_of_lanes() {
+    let mut told = Told::default();
+    told.read("main");
+    told.call("main", ToolKind::Edit, HULL, &[("old_string", "c"), ("new_string", "d")], None);
+    told.edit("mate", "a", "b");
+    // It was asked for before the other lane's change, and done after it.
+    told.result(2, 9, Verdict::Done);
+    assert_eq!(told.flags(), ["", "", "stale read"]);
+    let outcomes: Vec<Outcome> = told.files.file(HULL).unwrap().uses.iter().map(|one| one.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Done; 3]);
+}
+
+#[test]
+fn one_file_has_one_row_however_it_is_named() {
+    let mut told = Told::default();
+    told.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats"))));
+    for path in ["/home/mira/boats/src/hull.rs", "./src/hull.rs", "src/hull.rs:10-20", "src/../src/hull.rs"] {
+        told.call("main", ToolKind::Read, path, &[], Some(Verdict::Done));
+    }
+    told.call("main", ToolKind::Search, "keel in src/hull.rs", &[("path", HULL)], Some(Verdict::Done));
+    told.call("main", ToolKind::Search, "keel in src", &[("path", "src")], Some(Verdict::Done));
+    told.run("main", "cat Cargo.toml");
+    let listed: Vec<(&str, usize)> =
+        told.files.list().map(|(path, file)| (path.as_str(), file.reads)).collect();
+    assert_eq!(listed, [(HULL, 5)], "folders and files of commands alone are not listed");
+}
+
+#[test]
+fn what_is_told_in_steps_is_what_is_told_at_once() {
+    let mut told = Told::default();
+    told.read("main");
+    told.edit("mate", "a", "b");
+    told.call("main", ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", "a")], None);
+    told.write("cook", "all");
+    told.result(3, 3, Verdict::Done);
+    let mut fresh = Files::default();
+    assert!(fresh.follow(&told.transcript, usize::MAX));
+    assert_eq!(told.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
+    assert_eq!(told.flags(), ["", "", "stale read", "clobber"]);
+}

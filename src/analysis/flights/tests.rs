@@ -1,0 +1,333 @@
+//! Flights against the plain rule, and as pictures.
+
+use proptest::prelude::{any, proptest};
+
+use super::{Flight, Flights, PAGE};
+use crate::analysis::calls::Place;
+use crate::model::body::Tree;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Block, BlockKind, EntryId, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::record::{FileId, Origin};
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::{Touched, Transcript};
+
+/// A session that is told record by record; each has a second of its own.
+#[derive(Default)]
+struct Told {
+    transcript: Transcript,
+    flights: Flights,
+    records: u64,
+    /// Whether call and result are one record, as in databases, so that only times tell.
+    is_timed: bool,
+}
+
+impl Told {
+    fn tell(&mut self, edits: impl FnOnce(&mut Batch)) {
+        self.records += 1;
+        let mut batch = Batch::default();
+        let at = if self.is_timed { 0 } else { self.records };
+        batch.begin_record(Origin { file: FileId(0), at, len: 1, line: 1 });
+        edits(&mut batch);
+        let touched: Touched = self.transcript.apply(batch);
+        for id in &touched.changed {
+            self.flights.change(*id);
+        }
+        if touched.reordered {
+            self.flights.clear();
+        }
+        while !self.flights.follow(&self.transcript, 3) {}
+    }
+
+    /// The time of the next record.
+    fn next(&self) -> Moment {
+        Moment(i64::try_from(self.records + 1).unwrap_or(0) * 1_000)
+    }
+
+    fn say(&mut self, key: &str, role: Role, lane: Option<&str>) {
+        let at = Some(self.next());
+        self.tell(|out| {
+            let mut entry = out.new_entry(Text::from(key), role, at);
+            entry.lane = lane.map(Text::from);
+            entry.marks.prompt = role == Role::User;
+            let body = out.prose(key);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            out.entry(entry);
+        });
+    }
+
+    fn text(&mut self, key: &str) {
+        self.say(key, Role::Assistant, None);
+    }
+
+    fn prompt(&mut self, key: &str) {
+        self.say(key, Role::User, None);
+    }
+
+    /// Calls in one message.
+    fn calls(&mut self, keys: &[&str]) {
+        let at = Some(self.next());
+        self.tell(|out| {
+            let mut entry =
+                out.new_entry(Text::from(format!("m{}", keys.join("")).as_str()), Role::Assistant, at);
+            for (key, piece) in keys.iter().zip(0..) {
+                let call = ToolCall {
+                    key: Text::from(*key),
+                    name: Text::from("bash"),
+                    kind: ToolKind::Run,
+                    headline: Text::default(),
+                    input: out.tree(&Text::default(), 0, || Tree::Null),
+                    state: ToolState::Pending,
+                    started: at,
+                    lane: None,
+                };
+                entry.blocks.push(Block { piece: Piece(piece), kind: BlockKind::Call(Box::new(call)) });
+            }
+            out.entry(entry);
+        });
+    }
+
+    fn result(&mut self, call: &str) {
+        let at = Some(self.next());
+        self.tell(|out| {
+            let result = ToolResult {
+                key: Text::from(format!("r{call}").as_str()),
+                tool: None,
+                verdict: Verdict::Done,
+                body: out.output("done"),
+                patch: None,
+                images: Vec::new(),
+                facts: Text::default(),
+                at,
+                duration_ms: None,
+            };
+            out.push(Edit::Result { call: Text::from(call), result: Box::new(result), lane: None });
+        });
+    }
+
+    fn lane(&mut self, name: &str, call: &str) {
+        self.tell(|out| {
+            out.meta(MetaEdit::Lane { name: Text::from(name), label: None, call: Some(Text::from(call)) });
+        });
+    }
+
+    /// The items of the main lane, each with its calls in flight by their columns.
+    fn picture(&self) -> Vec<String> {
+        let mut rows = Vec::new();
+        for id in self.transcript.order() {
+            let entry = self.transcript.get(*id).unwrap();
+            if entry.lane.is_some() {
+                continue;
+            }
+            for (block, kind) in entry.blocks.iter().enumerate() {
+                let name = match &kind.kind {
+                    BlockKind::Call(call) => call.key.to_string(),
+                    _ => entry.key.to_string(),
+                };
+                rows.push(format!("{name} {}", self.columns(*id, block)).trim_end().to_owned());
+            }
+        }
+        rows
+    }
+
+    fn columns(&self, id: EntryId, block: usize) -> String {
+        let spot = self.flights.spot(id, block).unwrap();
+        let mut columns: Vec<(usize, String)> = self
+            .flights
+            .beside(id)
+            .filter(|flight| flight.covers(spot))
+            .map(|flight| (flight.column, self.name_of(flight)))
+            .collect();
+        columns.sort();
+        let mut out = String::new();
+        for (column, name) in columns {
+            while out.len() < column {
+                out.push('.');
+            }
+            out += &name;
+        }
+        out
+    }
+
+    fn name_of(&self, flight: &Flight) -> String {
+        let Place { entry, block } = flight.call;
+        match &self.transcript.get(entry).unwrap().blocks[block].kind {
+            BlockKind::Call(call) => call.key.to_string(),
+            _ => "?".to_owned(),
+        }
+    }
+}
+
+#[test]
+fn calls_of_one_message_run_side_by_side() {
+    let mut told = Told::default();
+    told.calls(&["a", "b", "c"]);
+    told.result("b");
+    told.result("a");
+    told.text("x");
+    told.result("c");
+    told.text("y");
+    assert_eq!(told.picture(), ["a a", "b ab", "c abc", "x ..c", "y"]);
+    let id = told.transcript.find("mabc").unwrap();
+    let mut ends: Vec<(i64, String)> =
+        told.flights.beside(id).map(|flight| (flight.rank, told.name_of(flight))).collect();
+    ends.sort();
+    let ends: String = ends.into_iter().map(|(_, name)| name).collect();
+    assert_eq!(ends, "bac", "in the order of their results");
+}
+
+#[test]
+fn one_call_after_the_other_is_not_told() {
+    let mut told = Told::default();
+    for key in ["a", "b", "c"] {
+        told.calls(&[key]);
+        told.result(key);
+    }
+    told.text("x");
+    assert_eq!(told.picture(), ["a", "b", "c", "x"], "each has the first column for itself");
+}
+
+#[test]
+fn a_freed_column_is_taken_by_the_next_call() {
+    let mut told = Told::default();
+    told.calls(&["a", "b"]);
+    told.result("a");
+    told.calls(&["c"]);
+    told.result("b");
+    told.calls(&["d"]);
+    told.result("d");
+    told.result("c");
+    told.text("x");
+    assert_eq!(told.picture(), ["a a", "b ab", "c cb", "d cd", "x"]);
+}
+
+#[test]
+fn without_a_result_it_goes_on_until_the_next_prompt() {
+    let mut told = Told::default();
+    told.calls(&["a"]);
+    told.text("x");
+    told.calls(&["b"]);
+    assert_eq!(told.picture(), ["a a", "x a", "b ab"]);
+    let before = told.picture();
+    told.result("b");
+    told.prompt("p");
+    told.text("y");
+    assert_eq!(told.picture(), [before, vec!["p".to_owned(), "y".to_owned()]].concat());
+    told.result("a");
+    assert_eq!(told.picture()[3..], ["p a", "y a"], "a result that comes after all crosses the prompt");
+}
+
+#[test]
+fn where_records_do_not_tell_times_do() {
+    let mut told = Told { is_timed: true, ..Told::default() };
+    told.calls(&["a"]);
+    told.calls(&["b"]);
+    told.result("b");
+    told.text("x");
+    told.result("a");
+    told.text("y");
+    assert_eq!(told.picture(), ["a a", "b ab", "x a", "y"]);
+}
+
+#[test]
+fn a_sub_agent_keeps_its_call_in_flight_while_it_works() {
+    let mut told = Told::default();
+    told.calls(&["a"]);
+    told.lane("mate", "a");
+    told.result("a");
+    told.text("x");
+    told.say("in it", Role::Assistant, Some("mate"));
+    assert_eq!(told.picture(), ["a a", "x a"], "it was sent off, and goes on working");
+    told.text("y");
+    told.say("in it again", Role::Assistant, Some("mate"));
+    told.text("z");
+    assert_eq!(told.picture(), ["a a", "x a", "y a", "z"]);
+    let id = told.transcript.find("ma").unwrap();
+    assert!(told.flights.beside(id).all(|flight| flight.is_agent));
+}
+
+#[test]
+fn flights_cross_pages() {
+    let mut told = Told::default();
+    told.calls(&["a"]);
+    for number in 0..PAGE + 10 {
+        told.text(&format!("x{number}"));
+    }
+    told.calls(&["b"]);
+    told.result("a");
+    told.text("y");
+    let picture = told.picture();
+    assert!(picture[..=PAGE + 10].iter().all(|row| row.ends_with(" a")), "{picture:?}");
+    assert_eq!(picture[PAGE + 11..], ["b ab", "y .b"]);
+    told.result("b");
+    assert_eq!(told.picture()[PAGE + 11..], ["b ab", "y .b"]);
+}
+
+#[test]
+fn what_ends_with_a_page_ends_there() {
+    let mut told = Told::default();
+    for number in 0..PAGE - 1 {
+        told.text(&format!("x{number}"));
+    }
+    told.calls(&["a", "b"]);
+    told.result("b");
+    told.result("a");
+    told.text("y");
+    let id = told.transcript.find("mab").unwrap();
+    assert!(told.flights.beside(id).all(|flight| flight.until == Some((PAGE - 1, 1))));
+}
+
+proptest! {
+    /// What is taken in step by step is what is taken in at once, and both are the plain rule: an item is
+    /// beside a call if its record lies between those of the call and of the result.
+    #[test]
+    fn flights_follow_the_records(steps in proptest::collection::vec(any::<u8>(), 1..60)) {
+        let mut told = Told::default();
+        let (mut open, mut spans): (Vec<usize>, Vec<(u64, Option<u64>)>) = (Vec::new(), Vec::new());
+        let mut items: Vec<(u64, usize)> = Vec::new();
+        for (number, step) in steps.iter().enumerate() {
+            match step % 4 {
+                0 if !open.is_empty() => {
+                    let call = open.remove(usize::from(step / 4) % open.len());
+                    told.result(&format!("c{call}"));
+                    spans[call].1 = Some(told.records);
+                }
+                1 => {
+                    told.text(&format!("x{number}"));
+                    items.push((told.records, usize::MAX));
+                }
+                _ => {
+                    let call = spans.len();
+                    told.calls(&[format!("c{call}").as_str()]);
+                    items.push((told.records, call));
+                    spans.push((told.records, None));
+                    open.push(call);
+                }
+            }
+        }
+        let mut fresh = Flights::default();
+        assert!(fresh.follow(&told.transcript, usize::MAX));
+        for (id, (record, own)) in told.transcript.order().iter().zip(items) {
+            let spot = told.flights.spot(*id, 0).unwrap();
+            let mut flights: Vec<Flight> = told.flights.beside(*id).copied().collect();
+            let mut at_once: Vec<Flight> = fresh.beside(*id).copied().collect();
+            flights.sort_by_key(|flight| flight.from);
+            at_once.sort_by_key(|flight| flight.from);
+            assert_eq!(flights, at_once);
+            let mut now: Vec<usize> = flights.iter().filter(|flight| flight.covers(spot)).map(|flight| flight.column).collect();
+            now.sort_unstable();
+            let before = now.len();
+            now.dedup();
+            assert_eq!(before, now.len(), "no column twice");
+            let rule = spans.iter().enumerate().filter(|(call, (from, to))| {
+                *call == own || (*from < record && to.is_none_or(|to| record < to))
+            });
+            let count = rule.count().min(64);
+            // A call with only its own rows in the first column is not told.
+            let is_told = own == usize::MAX || flights.iter().any(|flight| flight.from == spot);
+            assert!(is_told || flights.iter().all(|flight| flight.column > 0 || !flight.covers(spot)));
+            assert_eq!(before + usize::from(!is_told), count);
+        }
+    }
+}

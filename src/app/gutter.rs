@@ -1,0 +1,167 @@
+//! The lane gutter: beside each row of the window the calls in flight there, in columns as of a graph.
+//!
+//! A lane opens (`╭`) at the head of its call and closes (`╰`) at the last row of what was said before the
+//! result came; where several close at one item, they do so row by row in the order of their results. A
+//! call without a result is dashed. The lanes of a sub-agent stand right of those that are in flight where
+//! it was started. If there are more than columns, the oldest keep theirs, and the last column tells so.
+//!
+//! Invariant: work depends on the rows and the entries of the window, and no row depends on it.
+
+use super::filter::Filter;
+use super::panes::Frame;
+use super::sequence::Sequence;
+use super::state::State;
+use super::viewport::{Focus, Line};
+use crate::analysis::calls::{Place, call_at};
+use crate::analysis::flights::{Flight, Flights};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::meta::LaneFacts;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+use crate::render::row::{Level, Row, RowKind};
+
+mod outer;
+mod passes;
+
+use passes::{Pass, own, place_in_columns};
+
+/// What a cell of the gutter shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// Nothing.
+    #[default]
+    None,
+    /// A call was made.
+    Opens,
+    /// It is in flight.
+    Within,
+    /// Its result came.
+    Closes,
+    /// Both, on one row.
+    Single,
+    /// It is in flight and was never answered.
+    Waits,
+    /// More calls than columns.
+    More,
+}
+
+/// A cell of the gutter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What it shows.
+    pub part: Part,
+    /// Whether it is the lane of a sub-agent.
+    pub is_agent: bool,
+    /// Whether it is the lane of the focused call.
+    pub is_focused: bool,
+}
+
+/// The gutter of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Gutter {
+    /// Cells from left to right, line by line; nothing if no lanes are shown.
+    pub lines: Vec<Vec<Cell>>,
+}
+
+/// Finds the lanes beside the rows of the window.
+pub fn arrange(state: &mut State, frame: &Frame) {
+    let columns = usize::from(frame.lanes);
+    let is_shown = columns > 0 && state.level != Level::Prompts;
+    state.gutter.lines = if is_shown { make(state, columns) } else { Vec::new() };
+}
+
+fn make(state: &State, columns: usize) -> Vec<Vec<Cell>> {
+    let mut scene = Scene {
+        transcript: &state.transcript,
+        flights: &state.evidence.flights,
+        sequence: &state.sequence,
+        filter: state.filter.as_ref(),
+        opens: &|lane: &Name| state.filter.is_some() || state.open_lanes.contains(lane),
+        outer: None,
+    };
+    let mut lines = Vec::with_capacity(state.view.lines.len());
+    for of_entry in state.view.lines.chunk_by(|line, next| line.entry == next.entry) {
+        let Some(first) = of_entry.first() else { continue };
+        let passes = scene.passes(first.entry, &first.rows);
+        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, state.view.focus);
+        lines.extend(of_entry.iter().map(cells));
+    }
+    lines
+}
+
+/// What lanes are found by.
+struct Scene<'a> {
+    transcript: &'a Transcript,
+    flights: &'a Flights,
+    sequence: &'a Sequence,
+    filter: Option<&'a Filter>,
+    /// Whether the entries of a sub-agent are shown.
+    opens: &'a dyn Fn(&Name) -> bool,
+    /// What passes the entries of the sub-agent that was met last.
+    outer: Option<(Name, Vec<outer::Outer<'a>>)>,
+}
+
+/// Entries that are not shown, over which the next shown one is sought.
+const PASSED_OVER: usize = 512;
+
+impl<'a> Scene<'a> {
+    /// All lanes beside the rows of an entry.
+    fn passes(&mut self, id: EntryId, rows: &[Row]) -> Vec<Pass> {
+        let Some(entry) = self.transcript.get(id) else { return Vec::new() };
+        let mut passes = Vec::new();
+        if let Some(lane) = &entry.lane {
+            if self.outer.as_ref().is_none_or(|(known, _)| known != lane) {
+                self.outer = Some((lane.clone(), outer::of(self, lane, 0)));
+            }
+            let last = rows.iter().rposition(|row| !row.kind.is_between());
+            let around = self.outer.as_ref().map(|(_, outer)| outer.as_slice()).unwrap_or_default();
+            passes.extend(around.iter().map(|outer| outer.beside(self, id, (last, rows.len()))));
+        }
+        let base = passes.iter().map(|pass: &Pass| pass.column + 1).max().unwrap_or(0);
+        passes.extend(own(self, (id, entry), rows, base));
+        passes
+    }
+
+    /// Whether the call's own rows are shown.
+    fn shows(&self, call: Place) -> bool {
+        let focus = Focus { entry: call.entry, block: call.block };
+        self.sequence.place_of(call.entry).is_some() && self.filter.is_none_or(|filter| filter.shows(focus))
+    }
+
+    /// Whether a flight goes on behind an entry, beside one that is shown.
+    fn goes_beyond(&self, flight: &Flight, id: EntryId) -> bool {
+        let (Some(until), Some((place, _))) = (flight.until, self.flights.spot(id, 0)) else { return true };
+        let left = until.0.saturating_sub(place).min(PASSED_OVER);
+        let behind = self.flights.behind(id).iter().take(left);
+        let next = behind.copied().find(|next| self.sequence.place_of(*next).is_some());
+        let first = |id: EntryId| match self.filter {
+            Some(filter) => filter.blocks(id).first().copied().unwrap_or(0),
+            None => 0,
+        };
+        next.and_then(|next| self.flights.spot(next, first(next))).is_some_and(|spot| spot <= until)
+    }
+
+    /// The sub-agent of a call, if its entries are shown below.
+    fn agent_below(&self, entry: &'a Entry, block: usize) -> Option<&'a LaneFacts> {
+        let call = call_at(entry, block)?;
+        let lane = self.transcript.lane_of_call(&call.key).filter(|lane| (self.opens)(&lane.name))?;
+        let is_shown = |id: &EntryId| self.sequence.place_of(*id).is_some();
+        lane.entries.iter().any(is_shown).then_some(lane)
+    }
+
+    /// The column of a call among those of its lane: the one that is told, else the first free one.
+    fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
+        let Some(spot) = self.flights.spot(call.entry, call.block) else { return (0, None) };
+        let beside = || self.flights.beside(call.entry).filter(|flight| flight.covers(spot));
+        if let Some(flight) = beside().find(|flight| flight.call == call) {
+            return (flight.column, Some(flight));
+        }
+        let is_free = |column: &usize| beside().all(|flight| flight.column != *column);
+        ((0..=beside().count()).find(is_free).unwrap_or(0), None)
+    }
+}
+
+/// Whether air stands at this row.
+fn is_gap(rows: &[Row], row: usize) -> bool {
+    rows.get(row).is_some_and(|row| row.kind == RowKind::Gap)
+}

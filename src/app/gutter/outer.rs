@@ -1,0 +1,100 @@
+//! What passes the entries of a sub-agent: the lane of the call that started it, and those that were in
+//! flight there.
+
+use super::passes::Pass;
+use super::{PASSED_OVER, Scene};
+use crate::analysis::calls::Place;
+use crate::model::entry::EntryId;
+use crate::model::meta::LaneFacts;
+use crate::model::text::Name;
+
+/// Sub-agents inside sub-agents beyond this depth are not looked for.
+const MAX_DEPTH: usize = 8;
+
+/// A lane beside all entries of a sub-agent.
+#[derive(Clone, Copy)]
+pub struct Outer<'a> {
+    call: Place,
+    column: usize,
+    is_open: bool,
+    is_agent: bool,
+    /// The sub-agent with whose last entry it ends.
+    ends_with: Option<&'a LaneFacts>,
+}
+
+/// What passes the entries of a sub-agent, from left to right.
+pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
+    let caller = scene.transcript.lane(lane).and_then(|lane| Some((lane, scene.transcript.caller(lane)?)));
+    let caller = caller.filter(|(_, id)| scene.sequence.place_of(*id).is_some() && depth < MAX_DEPTH);
+    let Some((lane, (id, entry))) =
+        caller.and_then(|(lane, id)| Some((lane, (id, scene.transcript.get(id)?))))
+    else {
+        return Vec::new();
+    };
+    let mut passes = match &entry.lane {
+        Some(above) if *above != lane.name => of(scene, above, depth + 1),
+        _ => Vec::new(),
+    };
+    let base = passes.iter().map(|outer| outer.column + 1).max().unwrap_or(0);
+    let beside = scene.flights.beside(id).filter(|flight| scene.shows(flight.call));
+    passes.extend(beside.filter(|flight| scene.goes_beyond(flight, id)).map(|flight| Outer {
+        call: flight.call,
+        column: base + flight.column,
+        is_open: !flight.is_answered,
+        is_agent: flight.is_agent,
+        ends_with: None,
+    }));
+    // Sub-agents of one entry stand below each other, so its later ones pass the earlier.
+    let started = entry
+        .blocks
+        .iter()
+        .enumerate()
+        .filter_map(|(block, _)| Some((Place { entry: id, block }, scene.agent_below(entry, block)?)));
+    for (call, agent) in started.skip_while(|(_, agent)| agent.name != lane.name) {
+        let (column, flight) = scene.column(call);
+        let column = base + column;
+        let is_taken = passes.iter().any(|outer| outer.column == column || outer.call == call);
+        if scene.shows(call) && !is_taken {
+            let is_open = flight.is_some_and(|flight| !flight.is_answered);
+            passes.push(Outer { call, column, is_open, is_agent: true, ends_with: Some(agent) });
+        }
+    }
+    passes
+}
+
+impl Outer<'_> {
+    /// The lane beside an entry of the sub-agent with this last row and so many rows.
+    pub fn beside(&self, scene: &Scene<'_>, id: EntryId, (last, count): (Option<usize>, usize)) -> Pass {
+        let is_last = self.ends_with.is_some_and(|agent| !goes_on(scene, agent, id));
+        let end = last.filter(|_| is_last);
+        Pass {
+            call: self.call,
+            column: self.column,
+            opens: None,
+            closes: end.filter(|_| !self.is_open),
+            stops: end.unwrap_or(count),
+            is_open: self.is_open,
+            is_agent: self.is_agent,
+        }
+    }
+}
+
+/// Whether the entry that is shown next belongs to this sub-agent, or to one that it started, or stands
+/// before its own.
+fn goes_on(scene: &Scene<'_>, agent: &LaneFacts, id: EntryId) -> bool {
+    let place = |id: EntryId| scene.sequence.place_of(id);
+    let Some(here) = place(id) else { return false };
+    let Some(next) = scene.sequence.at(here + 1) else { return false };
+    let mut at = scene.transcript.get(next);
+    for _ in 0..MAX_DEPTH {
+        let lane = at.and_then(|entry| entry.lane.as_ref());
+        if lane == Some(&agent.name) {
+            return true;
+        }
+        let lane = lane.and_then(|name| scene.transcript.lane(name));
+        at = lane.and_then(|lane| scene.transcript.caller(lane)).and_then(|id| scene.transcript.get(id));
+    }
+    // The entries of an earlier sub-agent of the same message stand before its own.
+    let own = agent.entries.iter().take(PASSED_OVER).find_map(|id| place(*id));
+    own.is_some_and(|first| first > here)
+}

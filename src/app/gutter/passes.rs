@@ -1,0 +1,235 @@
+//! The lanes beside the rows of one entry: on which row each begins and ends, and which column it has.
+
+use std::cmp::Reverse;
+
+use super::{Cell, Part, Scene, is_gap};
+use crate::analysis::calls::Place;
+use crate::analysis::flights::Flight;
+use crate::app::viewport::Focus;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::render::row::Row;
+
+/// A lane beside rows of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The call.
+    pub call: Place,
+    /// Its column, from 0 on.
+    pub column: usize,
+    /// The row at which it opens, if it does so here.
+    pub opens: Option<usize>,
+    /// The row at which it closes, if it does so here.
+    pub closes: Option<usize>,
+    /// Its last row here.
+    pub stops: usize,
+    /// Whether it was never answered.
+    pub is_open: bool,
+    /// Whether a sub-agent works in it.
+    pub is_agent: bool,
+}
+
+impl Pass {
+    fn part(&self, row: usize) -> Part {
+        if row < self.opens.unwrap_or(0) || row > self.stops {
+            return Part::None;
+        }
+        match (self.opens == Some(row), self.closes == Some(row), self.is_open) {
+            (true, true, _) => Part::Single,
+            (true, false, true) if self.stops == row => Part::Waits,
+            (true, false, _) => Part::Opens,
+            (false, true, _) => Part::Closes,
+            (false, false, true) => Part::Waits,
+            (false, false, false) => Part::Within,
+        }
+    }
+}
+
+/// A block in sight: its first and its last row.
+#[derive(Clone, Copy)]
+struct Extent {
+    block: usize,
+    first: usize,
+    last: usize,
+}
+
+fn extents(rows: &[Row]) -> Vec<Extent> {
+    let mut found: Vec<Extent> = Vec::new();
+    for (at, row) in rows.iter().enumerate().filter(|(_, row)| !row.kind.is_between()) {
+        match found.last_mut().filter(|extent| extent.block == row.block) {
+            Some(extent) => extent.last = at,
+            None => found.push(Extent { block: row.block, first: at, last: at }),
+        }
+    }
+    found
+}
+
+/// Where a lane ends that ends here.
+struct End {
+    pass: usize,
+    at: Extent,
+    rank: (i64, (usize, usize)),
+    is_own: bool,
+}
+
+/// The lanes of the entry's own calls and of those of its lane that are in flight beside it; their columns
+/// are counted from `base` on.
+pub fn own(scene: &Scene<'_>, (id, entry): (EntryId, &Entry), rows: &[Row], base: usize) -> Vec<Pass> {
+    let extents = extents(rows);
+    let mut passes: Vec<Pass> = Vec::new();
+    let mut ends: Vec<End> = Vec::new();
+    let beside = scene.flights.beside(id).filter(|flight| scene.shows(flight.call));
+    let mut flights: Vec<Flight> = beside.copied().collect();
+    flights.extend(untold(scene, (id, entry), &extents, &flights));
+    for flight in flights {
+        let is_here = flight.call.entry == id;
+        let head = extents.iter().find(|extent| is_here && extent.block == flight.call.block);
+        if is_here && head.is_none() {
+            continue;
+        }
+        let below = is_here && scene.agent_below(entry, flight.call.block).is_some();
+        let mut pass = Pass {
+            call: flight.call,
+            column: base + flight.column,
+            opens: head.map(|extent| extent.first),
+            closes: None,
+            stops: rows.len(),
+            is_open: !flight.is_answered,
+            is_agent: flight.is_agent,
+        };
+        if !below && !scene.goes_beyond(&flight, id) {
+            let until =
+                flight.until.filter(|(place, _)| scene.flights.spot(id, 0).map(|at| at.0) == Some(*place));
+            let block = until.map_or(usize::MAX, |(_, block)| block);
+            let Some(at) = extents.iter().rfind(|extent| extent.block <= block) else { continue };
+            pass.stops = at.last;
+            if flight.is_answered {
+                let is_own = is_here && at.block == flight.call.block;
+                ends.push(End { pass: passes.len(), at: *at, rank: (flight.rank, flight.from), is_own });
+            }
+        }
+        passes.push(pass);
+    }
+    for end in stairs(ends, rows) {
+        if let Some(pass) = passes.get_mut(end.0) {
+            (pass.closes, pass.stops) = (Some(end.1), end.1);
+        }
+    }
+    passes
+}
+
+/// Calls of the entry that have the first column, and end with their own rows.
+fn untold(
+    scene: &Scene<'_>,
+    (id, entry): (EntryId, &Entry),
+    extents: &[Extent],
+    told: &[Flight],
+) -> Vec<Flight> {
+    let calls = extents.iter().filter_map(|extent| {
+        let BlockKind::Call(call) = &entry.blocks.get(extent.block)?.kind else { return None };
+        let place = Place { entry: id, block: extent.block };
+        let is_told = told.iter().any(|flight| flight.call == place);
+        let spot = scene.flights.spot(id, extent.block).unwrap_or((0, extent.block));
+        (!is_told).then(|| Flight {
+            call: place,
+            from: spot,
+            until: Some(spot),
+            column: scene.column(place).0,
+            rank: 0,
+            is_answered: !call.state.is_open(),
+            is_agent: false,
+        })
+    });
+    calls.collect()
+}
+
+/// The rows at which lanes close, by their numbers. Those that end at one item close row by row, in the
+/// order in which their results came: before that of the item itself within it, after it in the air below.
+fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
+    ends.sort_by_key(|end| (end.at.last, end.rank, Reverse(end.is_own)));
+    let mut out = Vec::with_capacity(ends.len());
+    for group in ends.chunk_by(|end, next| end.at.last == next.at.last) {
+        let own = group.iter().position(|end| end.is_own).unwrap_or(group.len() - 1);
+        for (number, end) in group.iter().enumerate() {
+            let Extent { first, last, .. } = end.at;
+            let row = match number.checked_sub(own) {
+                None => last.saturating_sub(own - number).max(first),
+                Some(0) => last,
+                Some(_) if is_gap(rows, last + 1) => last + 1,
+                Some(_) => last,
+            };
+            out.push((end.pass, row));
+        }
+    }
+    out
+}
+
+/// The cells beside a row. The oldest lanes keep their columns; if not all have room, the last column says so.
+pub fn place_in_columns(passes: &[Pass], row: usize, columns: usize, focus: Option<Focus>) -> Vec<Cell> {
+    let mut cells = vec![Cell::default(); columns];
+    let mut beyond: Option<Cell> = None;
+    for pass in passes {
+        let part = pass.part(row);
+        if part == Part::None {
+            continue;
+        }
+        let is_focused = focus == Some(Focus { entry: pass.call.entry, block: pass.call.block });
+        match cells.get_mut(pass.column) {
+            Some(cell) if cell.part == Part::None => {
+                *cell = Cell { part, is_agent: pass.is_agent, is_focused }
+            }
+            Some(_) => {}
+            None => {
+                let known = beyond.is_some_and(|cell| cell.is_focused);
+                beyond = Some(Cell { part: Part::More, is_agent: false, is_focused: known || is_focused });
+            }
+        }
+    }
+    if let (Some(last), Some(more)) = (cells.last_mut(), beyond) {
+        *last = Cell { is_focused: more.is_focused || last.is_focused, ..more };
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, Pass, place_in_columns};
+    use crate::analysis::calls::Place;
+    use crate::app::gutter::Cell;
+    use crate::model::entry::EntryId;
+
+    fn pass(block: usize, column: usize, rows: (usize, usize)) -> Pass {
+        Pass {
+            call: Place { entry: EntryId(0), block },
+            column,
+            opens: Some(rows.0),
+            closes: Some(rows.1),
+            stops: rows.1,
+            is_open: false,
+            is_agent: false,
+        }
+    }
+
+    #[test]
+    fn the_oldest_keep_their_columns() {
+        let passes = [pass(0, 0, (0, 6)), pass(1, 1, (1, 5)), pass(2, 2, (2, 4)), pass(3, 3, (3, 3))];
+        let parts = |row: usize, columns: usize| -> Vec<Part> {
+            let cells: Vec<Cell> = place_in_columns(&passes, row, columns, None);
+            cells.into_iter().map(|cell| cell.part).collect()
+        };
+        assert_eq!(parts(1, 2), [Part::Within, Part::Opens]);
+        assert_eq!(parts(2, 2), [Part::Within, Part::More]);
+        assert_eq!(parts(4, 2), [Part::Within, Part::More]);
+        assert_eq!(parts(5, 2), [Part::Within, Part::Closes]);
+        assert_eq!(parts(3, 4), [Part::Within, Part::Within, Part::Within, Part::Single]);
+        assert_eq!(parts(7, 4), [Part::None; 4]);
+    }
+
+    #[test]
+    fn who_waits_for_ever_is_dashed() {
+        let waits = Pass { closes: None, stops: 9, is_open: true, ..pass(0, 0, (2, 0)) };
+        let parts = [1, 2, 3, 9].map(|row| waits.part(row));
+        assert_eq!(parts, [Part::None, Part::Opens, Part::Waits, Part::Waits]);
+        let alone = Pass { stops: 2, ..waits };
+        assert_eq!(alone.part(2), Part::Waits, "a head row by itself");
+    }
+}

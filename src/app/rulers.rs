@@ -1,0 +1,72 @@
+//! Long times between entries: `── 4 m 12 s you ──`.
+//!
+//! Invariant: a ruler is the last row of the entry above it, so that no row above moves when it comes with
+//! the entry below; it is no item, and nothing counts it. Time of tools has none: calls tell how long they
+//! took.
+
+use ratatui::text::Span;
+
+use super::sequence::depth_of;
+use crate::analysis::ledger::{Class, Ledger};
+use crate::model::entry::EntryId;
+use crate::model::figures;
+use crate::model::transcript::Transcript;
+use crate::render::row::{Look, Row, RowKind};
+use crate::render::wrap;
+
+/// Shorter times, in ms, have no ruler.
+const LEAST_MS: u64 = 30_000;
+/// Columns by which a sub-agent's are indented, and how many of them at most.
+const INDENT: (usize, usize) = (2, 8);
+
+/// A time between two entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruler {
+    /// How long, in ms.
+    pub ms: u64,
+    /// What it was spent on.
+    pub class: Class,
+    /// Whether it took no longer than that: the entry above has no time.
+    pub is_bound: bool,
+    /// How deep the entry below lies in sub-agents.
+    pub depth: u16,
+}
+
+/// The time between an entry and the one that is shown below it, if it is long.
+pub fn between(transcript: &Transcript, ledger: &Ledger, above: EntryId, below: EntryId) -> Option<Ruler> {
+    let stretch = ledger.before(below)?;
+    if stretch.ms() < LEAST_MS || stretch.class == Class::Tool {
+        return None;
+    }
+    let (above, below) = (transcript.get(above)?, transcript.get(below)?);
+    // What a message spends before its own calls begin lies within it.
+    if below.at != Some(stretch.to) {
+        return None;
+    }
+    let is_bound = above.at.is_none() && above.lane == below.lane;
+    Some(Ruler { ms: stretch.ms(), class: stretch.class, is_bound, depth: depth_of(transcript, below) })
+}
+
+fn word(class: Class) -> &'static str {
+    match class {
+        Class::Human => "you",
+        Class::Model | Class::Tool | Class::Retry | Class::Idle | Class::Unknown => class.word(),
+    }
+}
+
+/// The row of a ruler.
+pub fn row(ruler: &Ruler, block: usize, look: &Look<'_>) -> Row {
+    let (theme, glyphs) = (look.theme, look.theme.glyphs());
+    let width = usize::from(look.width);
+    let (step, most) = INDENT;
+    let indent = " ".repeat((usize::from(ruler.depth) * step).min(most).min(width / 4));
+    let at_most = match (ruler.is_bound, theme.ascii) {
+        (false, _) => "",
+        (true, true) => "<= ",
+        (true, false) => "≤ ",
+    };
+    let rule = glyphs.rule.repeat(2);
+    let words = format!("{indent}{rule} {at_most}{} {} {rule}", figures::spoken(ruler.ms), word(ruler.class));
+    let line = wrap::fit(&[Span::styled(words, theme.dim)], width, glyphs.cut);
+    Row { line: line.into(), kind: RowKind::Ruler, block, ..Row::default() }
+}

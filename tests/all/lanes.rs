@@ -1,0 +1,246 @@
+//! Lanes of calls in flight beside the text, and long times between entries.
+
+use ratatui::layout::Rect;
+use tv::app::panes::divide;
+use tv::model::entry::{BlockKind, Role};
+use tv::model::tool::{ToolKind, Verdict};
+use tv::render::theme::Theme;
+
+use crate::made::{call_of, calls, entry, in_lane, lane, lines, result_at, says};
+use crate::stage::{Stage, demo};
+
+/// What stands in the gutter, line by line, each with the first word of its row.
+fn gutter(stage: &Stage) -> Vec<String> {
+    let frame = divide(&stage.state);
+    let buffer = stage.buffer();
+    let Rect { x, y, .. } = frame.transcript;
+    let cells = |line: u16| {
+        let columns = (1..=frame.lanes).map(|at| buffer[(x + at, y + line)].symbol().to_owned());
+        columns.collect::<String>().trim_end().to_owned()
+    };
+    let window = stage.window();
+    let rows = window.iter().zip(0..).map(|((_, _, text), line)| {
+        let word = text.split_whitespace().find(|word| !word.contains(':')).unwrap_or("");
+        format!("{:4}{word}", cells(line)).trim_end().to_owned()
+    });
+    rows.collect()
+}
+
+/// Two calls of one message, and what is said until both have their results; in which order is told.
+fn crossed(size: (u16, u16), order: [&str; 2]) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.add([
+        says("p", 0, Role::User, "look"),
+        entry("a", 1, Role::Assistant, |batch| {
+            vec![
+                call_of(batch, "c1", "bash", ToolKind::Run, "first"),
+                call_of(batch, "c2", "bash", ToolKind::Run, "second"),
+            ]
+        }),
+        result_at(order[0], 3, "one\ntwo", Verdict::Done),
+        result_at(order[1], 9, "one\ntwo", Verdict::Done),
+        says("b", 10, Role::Assistant, "done"),
+    ]);
+    stage
+}
+
+#[test]
+fn calls_that_cross_are_told_from_calls_within_each_other() {
+    let within = crossed((120, 40), ["c2", "c1"]);
+    assert_eq!(
+        gutter(&within)[3..11],
+        ["╭   bash", "│   one", "│   two", "│╭  bash", "││  one", "│╰  two", "╰", "    bot"],
+        "{}",
+        within.picture()
+    );
+    let across = crossed((120, 40), ["c1", "c2"]);
+    assert_eq!(
+        gutter(&across)[3..11],
+        ["╭   bash", "│   one", "│   two", "│╭  bash", "╰│  one", " ╰  two", "", "    bot"],
+        "{}",
+        across.picture()
+    );
+}
+
+#[test]
+fn the_gutter_is_wider_where_the_text_has_room() {
+    assert_eq!(divide(&crossed((80, 24), ["c1", "c2"]).state).lanes, 2);
+    let wide = crossed((120, 40), ["c1", "c2"]);
+    let frame = divide(&wide.state);
+    assert_eq!((frame.lanes, frame.text()), (4, 112));
+    let edge = crossed((107, 40), ["c1", "c2"]);
+    let frame = divide(&edge.state);
+    assert_eq!((frame.lanes, frame.text()), (3, 100), "the text keeps a hundred columns");
+}
+
+#[test]
+fn more_calls_than_columns_are_told_by_the_last_one() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([entry("a", 1, Role::Assistant, |batch| {
+        let names = ["c1", "c2", "c3", "c4"];
+        names.map(|name| call_of(batch, name, "bash", ToolKind::Run, name)).into()
+    })]);
+    stage.add(["c1", "c2", "c3", "c4"].map(|name| result_at(name, 5, "done", Verdict::Done)));
+    stage.add([says("b", 10, Role::Assistant, "bye")]);
+    stage.press("z 2 g");
+    assert_eq!(
+        gutter(&stage)[..5],
+        ["╭   bash", "│╭  bash", "│+  bash", "╰+  bash", "    bot"],
+        "{}",
+        stage.picture()
+    );
+    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.look_changed();
+    stage.arrange();
+    assert_eq!(gutter(&stage)[..4], [".   bash", "|.  bash", "|+  bash", "'+  bash"]);
+}
+
+#[test]
+fn a_call_without_a_result_is_dashed_until_the_next_prompt() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([
+        says("p", 0, Role::User, "look"),
+        calls("a", 1, "bash", ToolKind::Run, "first"),
+        says("b", 2, Role::Assistant, "meanwhile"),
+    ]);
+    stage.press("g");
+    assert!(gutter(&stage).contains(&"╎   bot".to_owned()), "{}", stage.picture());
+    stage.add([says("q", 3, Role::User, "go on"), says("c", 4, Role::Assistant, "yes")]);
+    let told = gutter(&stage);
+    assert!(told.contains(&"╎   bot".to_owned()) && told.contains(&"    you".to_owned()), "{told:?}");
+    assert_eq!(told.last().map(String::as_str), Some(""), "{}", stage.picture());
+}
+
+#[test]
+fn sub_agents_work_within_the_lane_of_their_call() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([
+        says("p", 0, Role::User, "ask around"),
+        calls("a", 1, "task", ToolKind::Delegate, "ask the mate"),
+        lane("mate", "a"),
+        in_lane(calls("m1", 2, "bash", ToolKind::Run, "look"), "mate"),
+        result_at("m1", 3, "one\ntwo", Verdict::Done),
+        in_lane(says("m2", 4, Role::Assistant, "nothing"), "mate"),
+        result_at("a", 5, "he knows nothing", Verdict::Done),
+        says("b", 6, Role::Assistant, "nobody knows"),
+    ]);
+    stage.press("g ] s l l");
+    let told = gutter(&stage);
+    let of =
+        |word: &str| told.iter().position(|row| row.ends_with(word)).unwrap_or_else(|| panic!("{told:?}"));
+    assert!(told[of("task")].starts_with('╭'), "{}", stage.picture());
+    assert!(told[of("bash")].starts_with("│╭"), "{}", stage.picture());
+    assert!(told[of("two")].starts_with("│╰"), "{}", stage.picture());
+    assert!(told[of("nothing")].starts_with('╰'), "{}", stage.picture());
+    assert!(
+        told.iter().rev().take(3).all(|row| row.starts_with(' ') || row.is_empty()),
+        "{}",
+        stage.picture()
+    );
+}
+
+#[test]
+fn lanes_can_be_left_out_and_the_text_has_their_room() {
+    let mut stage = crossed((80, 24), ["c1", "c2"]);
+    let before = divide(&stage.state).text();
+    stage.press(":").type_in("set lanes=off").press("enter");
+    assert_eq!(divide(&stage.state).text(), before + 2);
+    assert!(!stage.picture().contains('╭'), "{}", stage.picture());
+    stage.press(":").type_in("set lanes=on").press("enter");
+    assert_eq!(divide(&stage.state).text(), before);
+    assert!(stage.picture().contains('╭'), "{}", stage.picture());
+}
+
+#[test]
+fn no_row_depends_on_the_lanes() {
+    let mut stage = crossed((80, 24), ["c1", "c2"]);
+    let before: Vec<_> = stage.window();
+    stage.state.evidence.flights.clear();
+    stage.arrange();
+    assert_eq!(stage.window(), before);
+}
+
+#[test]
+fn work_depends_on_the_window() {
+    let mut stage = Stage::made((80, 24));
+    for n in 0..2_000 {
+        let name = format!("c{n}");
+        stage.add([
+            calls(&name, n, "bash", ToolKind::Run, "ls"),
+            result_at(&name, n + 1, &lines(3, |n| n.to_string()), Verdict::Done),
+        ]);
+    }
+    stage.press("g G");
+    stage.state.cache.laid_out = 0;
+    stage.press("5 0 % ctrl-e");
+    assert!(stage.state.cache.laid_out < 60, "{}", stage.state.cache.laid_out);
+    assert_eq!(stage.state.gutter.lines.len(), stage.state.view.lines.len());
+}
+
+#[test]
+fn long_times_stand_between_entries() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([
+        says("p", 0, Role::User, "think hard"),
+        says("a", 41, Role::Assistant, "done"),
+        says("q", 293, Role::User, "and now?"),
+        calls("c", 294, "bash", ToolKind::Run, "sleep 100"),
+        result_at("c", 394, "slept", Verdict::Done),
+        says("b", 395, Role::Assistant, "rested"),
+    ]);
+    stage.press("g");
+    let picture = stage.picture();
+    assert!(picture.contains("── 41 s model ──") && picture.contains("── 4 m 12 s you ──"), "{picture}");
+    assert_eq!(picture.matches(" ──").count(), 4, "the tool tells its own time: {picture}");
+    stage.press("z 2");
+    assert!(stage.picture().contains("── 4 m 12 s you ──"));
+    stage.press("z 1");
+    assert!(!stage.picture().contains("── 4 m 12 s you ──"), "prompts only");
+    stage.press("z 3 :").type_in("set rulers=off").press("enter");
+    assert!(!stage.picture().contains(" you ──"), "{}", stage.picture());
+}
+
+#[test]
+fn a_ruler_is_no_item() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([says("p", 0, Role::User, "think"), says("a", 50, Role::Assistant, "done")]);
+    stage.press("g j");
+    assert_eq!(stage.focused_key(), "a");
+    stage.press("k");
+    assert_eq!(stage.focused_key(), "p");
+    let before = stage.line_of_focus();
+    stage.add([says("q", 200, Role::User, "next"), says("b", 300, Role::Assistant, "late")]);
+    assert_eq!(stage.line_of_focus(), before, "nothing above moves when one comes");
+    assert!(stage.picture().contains("2 m 30 s you"), "{}", stage.picture());
+}
+
+#[test]
+fn a_time_is_a_bound_where_the_entry_above_has_none() {
+    let mut stage = Stage::made((80, 24));
+    let timeless = says("a", 0, Role::Assistant, "somewhen");
+    let timeless = crate::made::with(timeless, |entry| entry.at = None);
+    stage.add([says("p", 0, Role::User, "think"), timeless, says("b", 60, Role::Assistant, "done")]);
+    stage.press("g");
+    assert!(stage.picture().contains("── ≤ 1 m 00 s unknown ──"), "{}", stage.picture());
+}
+
+#[test]
+fn the_demo_has_lanes_at_all_sizes() {
+    for size in [(80, 24), (120, 40), (200, 60), (44, 14), (20, 8)] {
+        let mut stage = Stage::open(&demo(), size, Theme::dark());
+        for keys in ["g", "] s", "l", "G", "z 2", "z 4", "k k k"] {
+            stage.press(keys);
+            let lanes = &stage.state.gutter.lines;
+            assert_eq!(lanes.len(), stage.state.view.lines.len(), "{size:?} {keys}");
+            let opens = |(line, cells): (usize, &Vec<tv::app::gutter::Cell>)| {
+                let row = stage.state.view.lines[line].row().unwrap();
+                let entry = stage.state.transcript.get(stage.state.view.lines[line].entry).unwrap();
+                let is_call =
+                    matches!(entry.blocks.get(row.block).map(|b| &b.kind), Some(BlockKind::Call(_)));
+                let opens = cells.iter().filter(|cell| cell.part == tv::app::gutter::Part::Opens).count();
+                opens <= usize::from(is_call)
+            };
+            assert!(lanes.iter().enumerate().all(opens), "{size:?} {keys}\n{}", stage.picture());
+        }
+    }
+}
