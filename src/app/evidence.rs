@@ -3,6 +3,7 @@
 
 use crate::analysis::calls::Calls;
 use crate::analysis::ledger::Ledger;
+use crate::analysis::troubles::Troubles;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -16,6 +17,8 @@ pub struct Evidence {
     pub calls: Calls,
     /// Whose time it was.
     pub ledger: Ledger,
+    /// Loops, and edits that were turned back.
+    pub troubles: Troubles,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -29,9 +32,17 @@ impl Evidence {
             return self.clear();
         }
         for id in &touched.changed {
+            self.troubles.change(transcript, *id);
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
         }
+        // Their arguments are in memory now, and may not be later.
+        self.watch(transcript);
+    }
+
+    /// Looks for troubles in what is new, whatever is in sight.
+    pub fn watch(&mut self, transcript: &Transcript) {
+        self.is_behind |= !self.troubles.follow(transcript, A_FRAME);
     }
 
     /// Bodies of these entries were read again.
@@ -42,7 +53,9 @@ impl Evidence {
 
     /// Another transcript, or another order.
     pub fn clear(&mut self) {
-        *self = Self { generation: self.generation + 1, ..Self::default() };
+        let mut troubles = std::mem::take(&mut self.troubles);
+        troubles.clear();
+        *self = Self { generation: self.generation + 1, troubles, ..Self::default() };
     }
 
     /// Takes in what is new for what is in sight.
@@ -50,7 +63,8 @@ impl Evidence {
         let was_behind = self.is_behind;
         let all_calls = !calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !time || self.ledger.follow(transcript, A_FRAME);
-        self.is_behind = !(all_calls && all_time);
+        let all_troubles = self.troubles.follow(transcript, A_FRAME);
+        self.is_behind = !(all_calls && all_time && all_troubles);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

@@ -18,6 +18,7 @@ use row::{Key, Part, Row};
 
 use super::branches;
 use super::viewport::Focus;
+use crate::analysis::troubles::Troubles;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
@@ -58,6 +59,7 @@ pub struct Outline {
     others: Vec<(Key, Row)>,
     tops: [usize; 5],
     cursor: Option<Cursor>,
+    troubles_seen: u64,
     /// What the pane shows.
     pub sections: Vec<Section>,
 }
@@ -76,6 +78,8 @@ pub struct Wanted<'a> {
     pub has_keys: bool,
     /// The signs of the theme.
     pub glyphs: &'a Glyphs,
+    /// Loops, and edits that were turned back.
+    pub troubles: &'a Troubles,
 }
 
 impl Outline {
@@ -148,11 +152,15 @@ impl Outline {
 
     /// What all rows are, found anew if the session changed. The cursor stays on its row.
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
+        let troubles = wanted.troubles.generation();
+        if std::mem::replace(&mut self.troubles_seen, troubles) != troubles {
+            self.look_again();
+        }
         if let Some(keys) = self.keys.take() {
             return keys;
         }
         let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
-        self.checks = checks::of(wanted.transcript, &notes);
+        self.checks = checks::of(wanted.transcript, &notes, wanted.troubles, wanted.glyphs);
         let keys = Keys::new(wanted.transcript, &notes, self.checks.len());
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);

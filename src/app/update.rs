@@ -31,6 +31,7 @@ use super::state::State;
 use super::taking::{self, focused_origins};
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
+use super::watching;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
@@ -127,6 +128,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             if state.message.as_ref().is_some_and(|message| message.until <= now) {
                 state.message = None;
             }
+            return watching::look(state);
         }
         Event::Written(at) => state.last_write = Some(at),
         Event::Paged { entries, contents } => {
@@ -209,6 +211,18 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Filter(expr) => {
             let typed = expr.to_string();
             filtering::set(state, &typed, expr)
+        }
+        Command::Watch(wish) => {
+            watching::watch(state, wish);
+            Vec::new()
+        }
+        Command::Watched => {
+            watching::list(state);
+            Vec::new()
+        }
+        Command::Unwatch(name) => {
+            watching::unwatch(state, &name);
+            Vec::new()
         }
         Command::Forget => {
             state.marks.clear();

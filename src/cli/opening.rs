@@ -56,6 +56,8 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
             sideways: (settings.wrap == Some(false)).then_some(0),
             numbers: settings.gutter.unwrap_or_default(),
         },
+        watched: settings.watch,
+        notify: settings.notify.unwrap_or_default(),
         keymap,
         state,
         complaint,

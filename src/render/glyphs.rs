@@ -56,6 +56,8 @@ pub struct Glyphs {
     pub minus: &'static str,
     /// Between facts.
     pub dot: &'static str,
+    /// So many times.
+    pub times: &'static str,
 }
 
 impl Glyphs {
@@ -87,6 +89,7 @@ impl Glyphs {
         compacted: "↯",
         minus: "−",
         dot: "·",
+        times: "×",
     };
 
     /// For all others.
@@ -117,5 +120,6 @@ impl Glyphs {
         compacted: "#",
         minus: "-",
         dot: "-",
+        times: "x",
     };
 }

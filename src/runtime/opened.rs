@@ -17,6 +17,7 @@ use crate::app::news::Seen;
 use crate::app::panes::{Pane, Panes};
 use crate::app::state::State;
 use crate::app::update::{Event, update};
+use crate::app::watching::Watches;
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
 use crate::render::picture::Pictures;
@@ -82,6 +83,8 @@ pub struct Kept {
     marks: Marks,
     seen: Option<Seen>,
     filter: Option<Filter>,
+    /// Alarms; none of its own, so those of the settings.
+    watches: Option<Watches>,
 }
 
 impl Kept {
@@ -91,12 +94,13 @@ impl Kept {
             marks: std::mem::take(&mut state.marks),
             seen: state.seen.take(),
             filter: state.next_filter.take().or_else(|| state.filter.take()),
+            watches: Some(std::mem::take(&mut state.watches).again()),
         }
     }
 
     /// As the reader left it another time.
     pub fn remembered(memory: Memory) -> Self {
-        Self { marks: memory.marks, seen: memory.seen, filter: None }
+        Self { marks: memory.marks, seen: memory.seen, filter: None, watches: None }
     }
 
     /// Puts it back before anything is told, so that the filter judges entries as they come.
@@ -104,6 +108,7 @@ impl Kept {
         state.marks = self.marks;
         state.seen = self.seen;
         state.filter = self.filter.map(Filter::emptied);
+        state.watches = self.watches.unwrap_or_else(|| std::mem::take(&mut state.watches));
     }
 }
 

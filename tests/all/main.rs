@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod alarms;
 mod branches;
 mod cli;
 mod commands;
@@ -52,3 +53,4 @@ mod steady;
 mod streams;
 mod taking;
 mod tidy;
+mod waiting;
