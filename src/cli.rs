@@ -282,7 +282,10 @@ impl Config {
                 Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
             }
             Command::Wait(args) => match target(&args.session, &surroundings.environment) {
-                Ok(target) => Self::Wait(args.options(target)),
+                Ok(target) => {
+                    let mode = watch(args.poll);
+                    Self::Wait(args.options(target, mode))
+                }
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),

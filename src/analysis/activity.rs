@@ -1,5 +1,6 @@
 //! What the agent is doing right now, as far as the file tells.
 
+use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
@@ -85,8 +86,10 @@ impl Activity {
 const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
 /// Without a write for this long a call without a result is taken for abandoned.
 const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
-/// An answer that does not say why it ended may go on with a call: for so long it is taken for unfinished.
-const SETTLED_MS: u64 = 10 * 1000;
+/// An answer that does not say why it ended may go on with a call: for so long it is taken for unfinished,
+/// and longer if it ends with a colon, because what that announces is still being written.
+const SETTLED_MS: u64 = 15 * 1000;
+const ANNOUNCED_MS: u64 = 90 * 1000;
 /// Errors that pass are tried again by most agents, though few say so. Without a write for this long the
 /// agent has given up.
 const RETRY_PATIENCE_MS: u64 = 60 * 1000;
@@ -143,6 +146,11 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
         let is_told = entry.marks.retried || entry.marks.open || (is_running && passes(error));
         if is_told { within(MODEL_PATIENCE_MS) } else { passes(error) && within(RETRY_PATIENCE_MS) }
     };
+    let goes_on = |entry: &Entry, body: &Body| {
+        let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
+        let is_open = entry.stop == Stop::Untold && entry.role == Role::Assistant;
+        is_open && silence.is_some_and(|ms| ms < patience)
+    };
     match block {
         BlockKind::Break(Break::Error(why)) if is_retried(why) => {
             Activity::Retry { since: told_at, why: why.clone() }
@@ -152,9 +160,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
         _ if entry.marks.open || entry.role == Role::User => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
-        BlockKind::Text(_) if entry.stop == Stop::Untold && silence.is_some_and(|ms| ms < SETTLED_MS) => {
-            Activity::Model { since: told_at }
-        }
+        BlockKind::Text(body) if goes_on(entry, body) => Activity::Model { since: told_at },
         _ if silence.is_some_and(|silence| silence > IDLE_AFTER_MS) => Activity::Idle { since: told_at },
         _ => Activity::Waiting { since: told_at, what: Text::clean("the next prompt") },
     }
@@ -190,6 +196,11 @@ fn last_block(entry: &Entry) -> Option<&BlockKind> {
         },
         BlockKind::Raw(_) => false,
     })
+}
+
+/// Whether a text ends with a colon; of one that is on disk nobody knows.
+fn announces(body: &Body) -> bool {
+    body.text().is_some_and(|text| text.trim_end().ends_with([':', '：']))
 }
 
 /// Whether an error is one that goes away by itself: too many requests, an overloaded provider, a

@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::watch;
 use crate::analysis::expression::Expr;
 use crate::analysis::expression::parse::{duration, parse_alarm};
-use crate::ingest::Target;
+use crate::ingest::{Target, WatchMode};
 use crate::report::wait::Options;
 
 /// What was typed after `tv wait`.
@@ -32,13 +31,13 @@ pub(super) struct WaitArgs {
     timeout: Option<Duration>,
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
-    poll: bool,
+    pub(super) poll: bool,
 }
 
 impl WaitArgs {
     /// What to wait for in a session.
-    pub(super) fn options(self, target: Target) -> Options {
-        Options { target, until: self.until, timeout: self.timeout, watch: watch(self.poll) }
+    pub(super) fn options(self, target: Target, watch: WatchMode) -> Options {
+        Options { target, until: self.until, timeout: self.timeout, watch }
     }
 }
 

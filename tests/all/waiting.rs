@@ -74,7 +74,7 @@ fn only_new_errors_are_an_answer() {
     let folder = tempfile::tempdir().unwrap();
     let path = session(folder.path(), &format!("{PROMPT}\n{}", failing(1)));
     let output = end(start(&path, &["--until", "err", "--timeout", "1s"]), || {});
-    expect(&output, 1, "", "not within 1s: err");
+    expect(&output, 1, "", "not within 1.0s: err");
     for poll in [&[][..], &["--poll"]] {
         let mut number = 1;
         let arguments = [&["--until", "err"][..], poll].concat();
@@ -109,7 +109,12 @@ fn a_session_that_ended_is_not_waited_for() {
     });
     let path = folder.path().join("run.jsonl");
     fs::copy(ended.expect("a run that ended"), &path).unwrap();
-    expect(&end(start(&path, &["--until", "waiting"]), || {}), 1, "", "the session ended without it: waiting");
+    expect(
+        &end(start(&path, &["--until", "waiting"]), || {}),
+        1,
+        "",
+        "the session ended without it: waiting",
+    );
     expect(&end(start(&path, &["--until", "ended"]), || {}), 0, "ended", "");
 }
 
@@ -159,8 +164,12 @@ fn a_pipe_is_news_from_its_beginning_and_its_end_is_the_end() {
 fn nothing_of_a_session_is_an_order_for_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = session(folder.path(), &format!("{PROMPT}\n"));
-    let hostile = failing(7).replace("make 7", r"make \u001b]0;PWNED\u0007\u009b31m x");
-    let output = end(start(&path, &["--until", "err"]), || append(&path, &hostile.replace('7', "8")));
+    let mut number = 1;
+    let output = end(start(&path, &["--until", "err"]), || {
+        number += 1;
+        let name = format!("make {number}");
+        append(&path, &failing(number).replace(&name, r"make \u001b]0;PWNED\u0007\u009b31m x"));
+    });
     expect(&output, 0, "err: Bash make", "");
     assert!(output.stdout.iter().all(|byte| *byte != 7));
 }

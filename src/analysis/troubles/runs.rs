@@ -105,6 +105,9 @@ fn may_change(call: &ToolCall) -> bool {
     }
 }
 
+/// A run goes on if one of so many newest steps is its own.
+const RECENT: usize = 8;
+
 /// Steps with equal calls, by their places in the lane.
 type Steps = Vec<usize>;
 
@@ -112,8 +115,6 @@ type Steps = Vec<usize>;
 #[derive(Clone, Debug, Default)]
 struct Carry {
     open: HashMap<Name, Steps>,
-    /// The tool of the newest call.
-    newest: Option<Name>,
 }
 
 /// A lane.
@@ -181,7 +182,6 @@ impl Lane {
         }
         run.push(at);
         let run = run.clone();
-        self.carry.newest = Some(call.tool);
         if (run.len() as u64) < LOOP {
             return false;
         }
@@ -261,10 +261,11 @@ impl Lane {
         }
     }
 
-    /// The run of the newest call.
+    /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
     pub fn current(&self) -> Option<Run<'_>> {
-        let steps = self.carry.open.get(self.carry.newest.as_ref()?)?;
-        Some(Run { lane: self, steps })
+        let least = self.steps.len().saturating_sub(RECENT);
+        let open = self.carry.open.values().filter(|steps| steps.last().is_some_and(|last| *last >= least));
+        open.max_by_key(|steps| (steps.len(), steps.last().copied())).map(|steps| Run { lane: self, steps })
     }
 
     /// Runs that are long enough for a loop.

@@ -134,7 +134,16 @@ fn three_equal_calls_are_a_loop() {
     assert_eq!(session.troubles.entries().len(), 2, "the third and the fourth");
     session.call("bash", "cargo test --lib");
     assert_eq!(session.troubles.current(&session.transcript).unwrap().count(), 1, "it is over");
-    assert_eq!(session.loops().len(), 1, "but was one");
+    (0..3).for_each(|_| drop(session.call("make", "all")));
+    session.call("read", "a.rs");
+    assert_eq!(
+        session.troubles.current(&session.transcript).unwrap().count(),
+        3,
+        "looking around ends no loop"
+    );
+    (0..9).for_each(|number| drop(session.call("read", &format!("{number}.rs"))));
+    assert_eq!(session.troubles.current(&session.transcript).unwrap().count(), 1, "but time does");
+    assert_eq!(session.loops().len(), 2, "but was one");
 }
 
 #[test]
