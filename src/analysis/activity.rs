@@ -88,7 +88,7 @@ const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
 const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
 /// An answer that does not say why it ended may go on with a call: for so long it is taken for unfinished,
 /// and longer if it ends with a colon, because what that announces is still being written.
-const SETTLED_MS: u64 = 15 * 1000;
+const SETTLED_MS: u64 = 30 * 1000;
 const ANNOUNCED_MS: u64 = 90 * 1000;
 /// Errors that pass are tried again by most agents, though few say so. Without a write for this long the
 /// agent has given up.

@@ -133,22 +133,23 @@ impl Part {
     fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
         let holds = self.holds(status, None);
         let held = std::mem::replace(&mut self.held, holds);
-        let mut news = None;
-        if self.has_entry_facts {
-            for id in touched {
-                let matching = self.matching(status, *id);
-                self.items.retain(|place| place.entry != *id || matching.contains(place));
-                for place in matching {
-                    if self.items.insert(place) && news.is_none() {
-                        news = Some(place);
-                    }
-                }
-            }
-        }
+        let news = if self.has_entry_facts { self.news(status, touched) } else { None };
         if holds {
             return (!held).then(|| self.of_session(status));
         }
         news.map(|place| self.of_item(status, place))
+    }
+
+    /// The first item for which it has come to hold.
+    fn news(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Place> {
+        let mut first = None;
+        for id in touched {
+            let matching = self.matching(status, *id);
+            self.items.retain(|place| place.entry != *id || matching.contains(place));
+            let news: Vec<Place> = matching.into_iter().filter(|place| self.items.insert(*place)).collect();
+            first = first.or(news.first().copied());
+        }
+        first
     }
 
     fn of_session(&self, status: &Status<'_>) -> Rung {

@@ -23,6 +23,7 @@ use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::transcript::Transcript;
 
 /// What to wait for.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +93,9 @@ fn wait(
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => is_closed = true,
+        }
+        if stop.load(Ordering::Relaxed) {
+            return None;
         }
         let is_late = left.is_some_and(|left| left.is_zero());
         // What is read in one go is looked at as a whole.
@@ -194,7 +198,7 @@ impl<'a> Watch<'a> {
         if !std::mem::replace(&mut self.has_begun, true) {
             // The entries of a pipe are news, all of them.
             if self.options.target.is_stdin() && self.is_whole {
-                self.alarm.begin(&Status { transcript: &Default::default(), ..status }, true);
+                self.alarm.begin(&Status { transcript: &Transcript::default(), ..status }, true);
             } else {
                 self.alarm.begin(&status, true);
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Compare, Expr, Fill, Speaker, State, TIMES, TOKENS, Term, When};
+use super::{Compare, Expr, Fill, LOOP, Speaker, State, TIMES, TOKENS, Term, When};
 use crate::model::moment::Moment;
 
 impl fmt::Display for Compare {
@@ -94,6 +94,7 @@ impl fmt::Display for State {
             Self::Context(compare, Fill::Tokens(n)) => {
                 return write!(f, "ctx{compare}{}", rounded(*n, TOKENS));
             }
+            Self::Same(Compare::AtLeast, LOOP) => "loop",
             Self::Same(compare, n) => return write!(f, "same-call{compare}{n}"),
         })
     }
