@@ -4,19 +4,22 @@
 //! Invariant: an entry costs its own calls when it comes or changes; a question about a call costs as
 //! much in a long session as in a short one, but for the distinct durations of its tool.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::model::text::Name;
-use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
+use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
 mod durations;
+mod listing;
+mod tools;
 
 pub use durations::{Durations, Spread};
+pub use tools::{Outcome, Tool, Tools};
 
 /// Where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,31 +35,6 @@ type Rank = (u32, usize);
 
 /// Calls that overlap are sought among so many that began before.
 const LOOKED_AT: usize = 2_000;
-
-/// The calls of one tool.
-#[derive(Clone, Debug, Default)]
-pub struct Tool {
-    ranks: Vec<Rank>,
-    durations: Durations,
-    failed: usize,
-}
-
-impl Tool {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.ranks.len()
-    }
-
-    /// How many failed.
-    pub fn failed(&self) -> usize {
-        self.failed
-    }
-
-    /// How long they took.
-    pub fn durations(&self) -> &Durations {
-        &self.durations
-    }
-}
 
 /// Which calls ran at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +63,10 @@ struct Known {
     name: Name,
     likeness: u64,
     took: Option<Took>,
-    has_failed: bool,
+    outcome: Outcome,
+    /// Size of the result, in bytes.
+    bytes: u64,
+    starts_agent: bool,
     span: Option<(i64, i64)>,
 }
 
@@ -98,7 +79,9 @@ pub struct Calls {
     order: Vec<EntryId>,
     of_entry: HashMap<EntryId, Vec<Known>>,
     all: Vec<Rank>,
-    tools: HashMap<Name, Tool>,
+    tools: Tools,
+    /// Calls that start sub-agents.
+    delegates: BTreeSet<Rank>,
     alike: HashMap<u64, Vec<Rank>>,
     spans: BTreeMap<(i64, Rank), i64>,
     longest: i64,
@@ -161,11 +144,9 @@ impl Calls {
             let rank = (place, known.block);
             insert(&mut self.all, rank);
             insert(self.alike.entry(known.likeness).or_default(), rank);
-            let tool = self.tools.entry(known.name.clone()).or_default();
-            insert(&mut tool.ranks, rank);
-            tool.failed += usize::from(known.has_failed);
-            if let Some(took) = known.took {
-                tool.durations.add(took);
+            self.tools.add(rank, known);
+            if known.starts_agent {
+                self.delegates.insert(rank);
             }
             if let Some((from, to)) = known.span {
                 self.spans.insert((from, rank), to);
@@ -185,13 +166,8 @@ impl Calls {
             if let Some(alike) = self.alike.get_mut(&known.likeness) {
                 take_out(alike, rank);
             }
-            if let Some(tool) = self.tools.get_mut(&known.name) {
-                take_out(&mut tool.ranks, rank);
-                tool.failed -= usize::from(known.has_failed).min(tool.failed);
-                if let Some(took) = known.took {
-                    tool.durations.remove(took);
-                }
-            }
+            self.tools.remove(rank, &known);
+            self.delegates.remove(&rank);
             if let Some((from, _)) = known.span {
                 self.spans.remove(&(from, rank));
             }
@@ -209,11 +185,6 @@ impl Calls {
     pub fn number(&self, place: Place) -> Option<usize> {
         let rank = (self.rank_of(place.entry)?, place.block);
         self.all.binary_search(&rank).ok().map(|at| at + 1)
-    }
-
-    /// The calls of a tool.
-    pub fn tool(&self, name: &Name) -> Option<&Tool> {
-        self.tools.get(name)
     }
 
     /// Calls that ran while this one did; at most `most`.
@@ -242,32 +213,47 @@ impl Calls {
         found
     }
 
-    /// Calls before this one that asked the same tool for the same; at most `most` are looked at.
+    /// Calls before this one that asked the same tool for the same; at most `most` are looked at. Keeps in
+    /// mind what they ask for.
     pub fn earlier(&mut self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
+        let alike: Vec<Place> = self.alike_before(place).take(most).chain([place]).collect();
+        for place in alike {
+            self.print(transcript, place);
+        }
+        self.earlier_known(transcript, place, most)
+    }
+
+    /// As [`Calls::earlier`], by what is in memory or in mind.
+    pub fn earlier_known(&self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
-        let Some((own, likeness)) = self.known(place).map(|(rank, known)| (rank, known.likeness)) else {
-            return found;
-        };
-        let alike = self.alike.get(&likeness).map_or(&[][..], Vec::as_slice);
-        let before = alike.get(..alike.partition_point(|rank| *rank < own)).unwrap_or_default();
-        let looked_at: Vec<Place> =
-            before.iter().rev().take(most).filter_map(|rank| self.place_of(*rank)).collect();
-        found.is_cut = before.len() > most;
+        let mut before = self.alike_before(place);
+        let looked_at: Vec<Place> = before.by_ref().take(most).collect();
+        found.is_cut = before.next().is_some();
         if looked_at.is_empty() {
             return found;
         }
-        let Some(print) = self.print(transcript, place) else {
+        let Some(print) = self.print_known(transcript, place) else {
             found.unread = looked_at.iter().map(|place| place.entry).chain([place.entry]).collect();
             return found;
         };
         for other in looked_at {
-            match self.print(transcript, other) {
+            match self.print_known(transcript, other) {
                 Some(known) if known == print => found.calls.push(other),
                 Some(_) => {}
                 None => found.unread.push(other.entry),
             }
         }
         found
+    }
+
+    /// Calls before this one that look the same, the latest first.
+    fn alike_before(&self, place: Place) -> impl Iterator<Item = Place> {
+        let own = self.known(place).map(|(rank, known)| (rank, known.likeness));
+        let before = own.and_then(|(own, likeness)| {
+            let alike = self.alike.get(&likeness)?;
+            alike.get(..alike.partition_point(|rank| *rank < own))
+        });
+        before.unwrap_or_default().iter().rev().filter_map(|rank| self.place_of(*rank))
     }
 
     /// Notes what calls of these entries ask for, while their bodies are in memory.
@@ -285,15 +271,16 @@ impl Calls {
 
     /// A number for the arguments of a call; nothing if they are on disk and were never seen.
     fn print(&mut self, transcript: &Transcript, place: Place) -> Option<u64> {
-        let entry = transcript.get(place.entry)?;
-        if let Some((revision, print)) = self.prints.get(&place)
-            && *revision == entry.revision
-        {
-            return Some(*print);
-        }
-        let print = print_of(&call_at(entry, place.block)?.input)?;
-        self.prints.insert(place, (entry.revision, print));
+        let revision = transcript.get(place.entry)?.revision;
+        let print = self.print_known(transcript, place)?;
+        self.prints.insert(place, (revision, print));
         Some(print)
+    }
+
+    fn print_known(&self, transcript: &Transcript, place: Place) -> Option<u64> {
+        let entry = transcript.get(place.entry)?;
+        let kept = self.prints.get(&place).filter(|(revision, _)| *revision == entry.revision);
+        kept.map(|(_, print)| *print).or_else(|| print_of(&call_at(entry, place.block)?.input))
     }
 }
 
@@ -315,7 +302,9 @@ fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
             name: call.name.clone(),
             likeness: likeness_of(call),
             took: call.took(entry.at),
-            has_failed: matches!(call.state, ToolState::Failed(_)),
+            outcome: Outcome::of(&call.state),
+            bytes: call.state.result().map_or(0, |result| u64::from(result.body.bytes)),
+            starts_agent: call.kind == ToolKind::Delegate || call.lane.is_some(),
             span: span_of(call, entry.at).map(|(from, to)| (from.0, to.0)),
         })
     })

@@ -121,11 +121,16 @@ struct Page {
     /// With the place in its lane of the entry that told each of them.
     stretches: Vec<(usize, Stretch)>,
     sums: Sums,
+    /// From when to when its stretches reach.
+    reach: Option<(Moment, Moment)>,
+    revision: u64,
 }
 
 /// A lane's time.
 #[derive(Clone, Debug, Default)]
 struct Track {
+    lane: Option<Name>,
+    revision: u64,
     ids: Vec<EntryId>,
     pages: Vec<Page>,
     stale: BTreeSet<usize>,
@@ -139,6 +144,24 @@ pub struct Ledger {
     places: HashMap<EntryId, (usize, usize)>,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
+    revision: u64,
+}
+
+/// Stretches of a lane that were judged together.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// The lane; `None` is the main one.
+    pub lane: Option<&'a Name>,
+    /// Number of the page in its lane.
+    pub page: usize,
+    stretches: &'a [(usize, Stretch)],
+}
+
+impl<'a> Judged<'a> {
+    /// In the order of the file.
+    pub fn stretches(&self) -> impl Iterator<Item = &'a Stretch> + use<'a> {
+        self.stretches.iter().map(|(_, stretch)| stretch)
+    }
 }
 
 impl Ledger {
@@ -151,7 +174,7 @@ impl Ledger {
             let number = if let Some(number) = self.numbers.get(&entry.lane) {
                 *number
             } else {
-                self.tracks.push(Track::default());
+                self.tracks.push(Track { lane: entry.lane.clone(), ..Track::default() });
                 self.numbers.insert(entry.lane.clone(), self.tracks.len() - 1);
                 self.tracks.len() - 1
             };
@@ -161,8 +184,9 @@ impl Ledger {
                 track.ids.push(*id);
             }
         }
+        self.revision += 1;
         for track in &mut self.tracks {
-            track.settle(transcript);
+            track.settle(transcript, self.revision);
         }
         self.read >= transcript.order().len()
     }
@@ -210,6 +234,48 @@ impl Ledger {
         sums
     }
 
+    /// Time of a lane between two moments, stretches that reach beyond them in part.
+    pub fn sums_within(&self, lane: Option<&Name>, from: Moment, to: Moment) -> Sums {
+        let mut sums = Sums::default();
+        let Some(track) = self.track(lane) else { return sums };
+        for page in &track.pages {
+            let Some((first, last)) = page.reach.filter(|(first, last)| *first < to && *last > from) else {
+                continue;
+            };
+            if from <= first && last <= to {
+                sums.join(&page.sums);
+                continue;
+            }
+            for (_, stretch) in &page.stretches {
+                let (start, end) = (stretch.from.max(from), stretch.to.min(to));
+                if start < end
+                    && let Some(sum) = sums.slot(stretch.class)
+                {
+                    *sum = sum.saturating_add(end.since(start));
+                }
+            }
+        }
+        sums
+    }
+
+    /// A number that rises whenever time is judged.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// What was judged, or judged anew, after the ledger had this revision.
+    pub fn judged_since(&self, revision: u64) -> impl Iterator<Item = Judged<'_>> {
+        let tracks = self.tracks.iter().filter(move |track| track.revision > revision);
+        tracks.flat_map(move |track| {
+            let pages = track.pages.iter().enumerate().filter(move |(_, page)| page.revision > revision);
+            pages.map(|(number, page)| Judged {
+                lane: track.lane.as_ref(),
+                page: number,
+                stretches: &page.stretches,
+            })
+        })
+    }
+
     /// Stretches that entries of one lane told, from the first one on and before the other one. Of
     /// long ones only those around an entry: at most `most` entries are looked at on each side of it.
     pub fn between(
@@ -244,7 +310,7 @@ fn is_inside((place, stretch): &(usize, Stretch), range: &Range<usize>) -> bool 
 }
 
 impl Track {
-    fn settle(&mut self, transcript: &Transcript) {
+    fn settle(&mut self, transcript: &Transcript, revision: u64) {
         let is_stale = !self.stale.is_empty();
         while let Some(number) = self.stale.pop_first() {
             let enter = match number.checked_sub(1).and_then(|before| self.pages.get(before)) {
@@ -257,7 +323,7 @@ impl Track {
             }
             if let Some(place) = self.pages.get_mut(number) {
                 let exit = page.exit;
-                *place = page;
+                *place = Page { revision, ..page };
                 let next = self.pages.get(number + 1);
                 if next.is_some_and(|next| next.enter != exit) {
                     self.stale.insert(number + 1);
@@ -265,6 +331,7 @@ impl Track {
             }
         }
         if is_stale {
+            self.revision = revision;
             self.sums = Sums::default();
             for page in &self.pages {
                 self.sums.join(&page.sums);
@@ -280,6 +347,8 @@ impl Track {
             let Some(entry) = transcript.get(*id) else { continue };
             sweep(&mut page.exit, *id, entry, &mut |stretch| {
                 page.sums.add(&stretch);
+                let (from, to) = page.reach.unwrap_or((stretch.from, stretch.to));
+                page.reach = Some((from.min(stretch.from), to.max(stretch.to)));
                 page.stretches.push((place, stretch));
             });
         }

@@ -13,11 +13,12 @@ use crate::model::usage::Usage;
 
 /// Money: `$1.84`, `$0.031`, `$0.0004`.
 pub fn usd(amount: f64) -> String {
+    let sign = if amount < 0.0 { "-" } else { "" };
     match amount.abs() {
         0.0 => "$0".to_owned(),
-        size if size >= 0.1 => format!("${amount:.2}"),
-        size if size >= 0.001 => format!("${amount:.3}"),
-        _ => format!("${amount:.4}"),
+        size if size >= 0.1 => format!("{sign}${size:.2}"),
+        size if size >= 0.001 => format!("{sign}${size:.3}"),
+        size => format!("{sign}${size:.4}"),
     }
 }
 
@@ -131,8 +132,8 @@ mod tests {
 
     #[test]
     fn money_stays_short() {
-        let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004].map(usd).into();
-        assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004"]);
+        let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004, -0.0312].map(usd).into();
+        assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004", "-$0.031"]);
     }
 
     #[test]

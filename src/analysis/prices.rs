@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::models;
 use crate::model::totals::{PROMPT_LIMITS, Tokens, Unpriced};
+use crate::model::usage::{Scope, Usage};
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../assets/prices.json")));
 static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
@@ -35,6 +36,18 @@ pub struct Prices {
     pub source: String,
 }
 
+/// Which of a model's prices a request is charged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// That of most requests.
+    #[default]
+    Usual,
+    /// That of prompts of more than so many tokens.
+    Above(u64),
+    /// That of requests in batches.
+    Batch,
+}
+
 /// The table and where it comes from.
 #[derive(Debug, Default)]
 struct Table {
@@ -46,12 +59,17 @@ struct Table {
 impl Prices {
     /// What was not recorded, in USD.
     pub fn of(&self, unpriced: &Unpriced) -> f64 {
+        self.picos(unpriced) as f64 / 1e12
+    }
+
+    /// What was not recorded, in pico-dollars (USD × 10⁻¹²): a price times tokens is one exactly, so sums
+    /// of them are the same however they are grouped.
+    pub fn picos(&self, unpriced: &Unpriced) -> u128 {
         let mut sum = u128::from(self.search) * u128::from(unpriced.searches) * 1_000_000;
         for (surpassed, tokens) in unpriced.bands.iter().enumerate() {
             sum += product(&self.rates_beyond(surpassed), tokens);
         }
-        sum += product(&self.batch.unwrap_or(self.rates), &unpriced.batch);
-        sum as f64 / 1e12
+        sum + product(&self.batch.unwrap_or(self.rates), &unpriced.batch)
     }
 
     /// The rates of prompts that surpass so many of the [`PROMPT_LIMITS`].
@@ -63,6 +81,28 @@ impl Prices {
     /// The rates of a request with a prompt of so many tokens.
     pub fn rates_of(&self, prompt: u64) -> Rates {
         self.rates_beyond(PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count())
+    }
+
+    /// Which of the prices a record of usage is charged by. Sums of requests say nothing of a prompt's size.
+    pub fn tier_of(&self, usage: &Usage) -> Tier {
+        if usage.is_batch {
+            return Tier::Batch;
+        }
+        let is_one = usage.scope == Scope::Request;
+        let surpassed = self.above.iter().rfind(|(limit, _)| is_one && usage.prompt() > *limit);
+        surpassed.map_or(Tier::Usual, |(limit, _)| Tier::Above(*limit))
+    }
+
+    /// The rates of a tier.
+    pub fn rates_at(&self, tier: Tier) -> Rates {
+        let above =
+            |limit: u64| self.above.iter().find(|(known, _)| *known == limit).map(|(_, rates)| *rates);
+        let rates = match tier {
+            Tier::Usual => None,
+            Tier::Above(limit) => above(limit),
+            Tier::Batch => self.batch,
+        };
+        rates.unwrap_or(self.rates)
     }
 }
 

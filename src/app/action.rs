@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::inspector::Tab;
+use super::views::View;
 
 /// One thing a reader can do. Each has a name for configuration, palette and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,8 +101,12 @@ pub enum Action {
     Sideways(Way),
     /// Numbers beside the text: lines, bytes, none.
     ToggleGutter,
-    /// List what is wrong with calls and results.
-    Checks,
+    /// Show the session in another way.
+    View(View),
+    /// In a view: to the column beside, by which its rows are sorted; or pan.
+    Shift(Way),
+    /// In a view: sort the other way round.
+    Reverse,
     /// A tab of the inspector.
     Inspect(Tab),
     /// Choose a session.
@@ -319,7 +324,15 @@ const NAMES: &[(&str, Action)] = &[
     ("scroll-right", Action::Sideways(Way::Next)),
     ("scroll-left", Action::Sideways(Way::Previous)),
     ("toggle-gutter", Action::ToggleGutter),
-    ("checks", Action::Checks),
+    ("transcript", Action::View(View::Transcript)),
+    ("timeline", Action::View(View::Timeline)),
+    ("money", Action::View(View::Money)),
+    ("tools", Action::View(View::Tools)),
+    ("tree", Action::View(View::Tree)),
+    ("checks", Action::View(View::Checks)),
+    ("shift-left", Action::Shift(Way::Previous)),
+    ("shift-right", Action::Shift(Way::Next)),
+    ("reverse", Action::Reverse),
     ("inspect-item", Action::Inspect(Tab::Item)),
     ("inspect-raw", Action::Inspect(Tab::Raw)),
     ("inspect-diff", Action::Inspect(Tab::Diff)),

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use super::branch_folds;
 use super::branches;
-use super::checks;
 use super::effect::Effect;
 use super::inspector;
 use super::items::Layouts;
@@ -23,6 +22,7 @@ use super::state::State;
 use super::strip;
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};
+use super::views;
 use crate::analysis::{activity, context, cost, phrases};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::record::Origin;
@@ -37,7 +37,6 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     state.transcript.settle();
     branch_folds::notice(state);
     refresh_facts(state);
-    checks::refresh(state);
     refresh_sequence(state);
     let seen = state.colours.generation() + state.pictures.generation();
     if state.colours_seen != seen {
@@ -61,11 +60,27 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
             state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
         }
     }
+    know(state, &frame);
     arrange_sides(state, frame);
+    views::arrange(state);
     let mut effects = page(state, &shown);
     effects.extend(inspector::arrange(state, &frame));
     strip::arrange(state, &frame);
     effects
+}
+
+/// Brings up to date what is known of calls, of time and of flaws, as far as what is in sight needs it.
+fn know(state: &mut State, frame: &Frame) {
+    let mut wants = views::wants(state);
+    let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
+    wants.findings |= frame.outline.width > 0;
+    wants.calls |= is_inspecting;
+    wants.time |= is_inspecting || frame.strip.height > 0;
+    state.evidence.follow(&state.transcript, wants);
+    // The end of a session alone lacks the calls of many results.
+    if wants.findings && state.whole.is_none() {
+        state.findings.update(&state.transcript);
+    }
 }
 
 /// Fills the window; what is new and in sight is no longer unseen.
@@ -218,6 +233,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             has_keys,
             glyphs: state.theme.glyphs(),
             troubles: &state.evidence.troubles,
+            findings: &state.findings,
         });
     }
     if state.stale.spine {

@@ -3,6 +3,7 @@
 
 use super::action::{Action, Change, Kind, Quick, Way, What};
 use super::inspector::Tab;
+use super::views::View;
 
 /// Keys for an action, with the words that explain it.
 pub struct Binding {
@@ -27,6 +28,8 @@ pub enum Group {
     Detail,
     /// What stands beside the text.
     Panes,
+    /// The session in another order.
+    Views,
     /// Finding text.
     Find,
     /// Taking things out.
@@ -43,6 +46,7 @@ impl Group {
             Self::Jump => "Jump",
             Self::Detail => "Detail and folds",
             Self::Panes => "Panes",
+            Self::Views => "Views",
             Self::Find => "Find",
             Self::Take => "Copy and open",
             Self::Program => "Program",
@@ -163,6 +167,25 @@ pub const BINDINGS: &[Binding] = &[
         Action::Panes(Change::DividerRight),
         "the pane's divider to the right",
     ),
+    bind(Group::Views, &["1"], Action::View(View::Transcript), "the text, from any view"),
+    bind(Group::Views, &["2"], Action::View(View::Timeline), "timeline: what ran from when to when"),
+    bind(Group::Views, &["4"], Action::View(View::Money), "money: what was spent on what; + and - group it"),
+    bind(Group::Views, &["3"], Action::View(View::Tools), "tools: all calls in a table, and each tool's"),
+    bind(Group::Views, &["6"], Action::View(View::Tree), "tree: branches and sub-agents"),
+    bind(Group::Views, &["!"], Action::View(View::Checks), "checks: what is wrong with calls and results"),
+    bind(
+        Group::Views,
+        &[">"],
+        Action::Shift(Way::Next),
+        "in a view: pan to the right, or sort by the next column",
+    ),
+    bind(
+        Group::Views,
+        &["<"],
+        Action::Shift(Way::Previous),
+        "in a view: pan to the left, or sort by the previous column",
+    ),
+    bind(Group::Views, &["z r"], Action::Reverse, "in a view: sort the other way round"),
     bind(Group::Detail, &["w"], Action::ToggleWrap, "wrap long lines, or cut them; prose is always wrapped"),
     bind(Group::Detail, &["z l"], Action::Sideways(Way::Next), "scroll cut lines to the right"),
     bind(Group::Detail, &["z h"], Action::Sideways(Way::Previous), "scroll cut lines to the left"),
@@ -185,7 +208,6 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Find, &["f s"], Action::Quick(Quick::Lane), "only this sub-agent"),
     bind(Group::Find, &["f i"], Action::Quick(Quick::Id), "only what has this id"),
     bind(Group::Find, &["f f"], Action::Quick(Quick::Clear), "show all again"),
-    bind(Group::Find, &["!"], Action::Checks, "checks: what is wrong with calls and results"),
     bind(Group::Take, &["V"], Action::Select, "select rows; y copies them, o swaps the ends, esc leaves"),
     bind(Group::Take, &["y y"], Action::Copy(What::Text), "copy the item's text; 3yy copies three items"),
     bind(Group::Take, &["y j"], Action::Copy(What::Json), "copy the record's JSON"),
@@ -212,5 +234,13 @@ pub const BINDINGS: &[Binding] = &[
 ];
 
 /// All headings, in the order of the help.
-pub const GROUPS: [Group; 7] =
-    [Group::Move, Group::Jump, Group::Detail, Group::Panes, Group::Find, Group::Take, Group::Program];
+pub const GROUPS: [Group; 8] = [
+    Group::Move,
+    Group::Jump,
+    Group::Detail,
+    Group::Panes,
+    Group::Views,
+    Group::Find,
+    Group::Take,
+    Group::Program,
+];

@@ -3,12 +3,32 @@
 
 use crate::analysis::calls::Calls;
 use crate::analysis::ledger::Ledger;
+use crate::analysis::paths::Paths;
+use crate::analysis::spending::Spending;
+use crate::analysis::timeline::Timeline;
 use crate::analysis::troubles::Troubles;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
 /// Entries that are taken in for one frame.
 const A_FRAME: usize = 20_000;
+
+/// What is in sight needs these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Calls by tool, time and arguments.
+    pub calls: bool,
+    /// Whose time it was.
+    pub time: bool,
+    /// What was spent.
+    pub money: bool,
+    /// What ran from when to when; whoever wants it wants the time, too.
+    pub spans: bool,
+    /// How much lies on each path.
+    pub paths: bool,
+    /// What the lint finds; it is no part of the indexes, but as lazy.
+    pub findings: bool,
+}
 
 /// The indexes.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +39,12 @@ pub struct Evidence {
     pub ledger: Ledger,
     /// Loops, and edits that were turned back.
     pub troubles: Troubles,
+    /// What was spent.
+    pub spending: Spending,
+    /// What ran from when to when.
+    pub timeline: Timeline,
+    /// How much lies on each path.
+    pub paths: Paths,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -35,6 +61,12 @@ impl Evidence {
             self.troubles.change(transcript, *id);
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
+            self.spending.change(transcript, *id);
+            self.timeline.change(transcript, *id);
+            self.paths.change(*id);
+        }
+        if touched.lanes {
+            self.timeline.rename();
         }
         // Their arguments are in memory now, and may not be later.
         self.watch(transcript);
@@ -59,12 +91,15 @@ impl Evidence {
     }
 
     /// Takes in what is new for what is in sight.
-    pub fn follow(&mut self, transcript: &Transcript, (calls, time): (bool, bool)) {
+    pub fn follow(&mut self, transcript: &Transcript, wants: Wants) {
         let was_behind = self.is_behind;
-        let all_calls = !calls || self.calls.follow(transcript, A_FRAME);
-        let all_time = !time || self.ledger.follow(transcript, A_FRAME);
         let all_troubles = self.troubles.follow(transcript, A_FRAME);
-        self.is_behind = !(all_calls && all_time && all_troubles);
+        let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
+        let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
+        let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
+        let all_paths = !wants.paths || self.paths.follow(transcript, A_FRAME);
+        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
+        self.is_behind = !(all_troubles && all_calls && all_time && all_money && all_paths && all_spans);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

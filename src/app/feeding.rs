@@ -261,6 +261,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.cache.clear();
     state.outline.clear();
     state.findings.reset();
+    state.views.clear();
     state.inspector.clear();
     state.strip.clear();
     state.evidence.clear();

@@ -18,7 +18,7 @@ use crate::analysis::calls::Place;
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
-use crate::render::row::{Level, Look};
+use crate::render::row::Look;
 use page::Page;
 use subject::Subject;
 
@@ -143,7 +143,6 @@ impl Inspector {
 /// Collects what is known of the focused item, as far as it is in sight.
 pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
     let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
-    state.evidence.follow(&state.transcript, (is_shown, is_shown || frame.strip.height > 0));
     if !is_shown {
         state.inspector.moved = None;
         return Vec::new();
@@ -215,16 +214,7 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
     let state_now = &*state;
     let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };
     let subject = Subject { state: state_now, focus: made.focus, entry, earlier, turn };
-    let look = Look {
-        width: made.width,
-        level: Level::Full,
-        thinking: true,
-        times: false,
-        theme: &state_now.theme,
-        colours: &state_now.colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { times: false, ..Look::full(made.width, &state_now.theme, &state_now.colours) };
     let mut page = Page::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),

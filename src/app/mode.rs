@@ -2,7 +2,6 @@
 
 use tui_input::Input;
 
-use super::checks::Checks;
 use super::palette::Palette;
 use super::raw::RawView;
 use super::stand::Stand;
@@ -48,8 +47,6 @@ pub enum Mode {
         /// Whether leaving it leads back to the sessions.
         is_over_picker: bool,
     },
-    /// What the lint found is listed.
-    Checks(Checks),
     /// A record is shown raw.
     Raw(RawView),
 }

@@ -15,6 +15,7 @@ use super::panes::{Frame, Pane, divide, drag_divider};
 use super::state::State;
 use super::update::{act, scroll_pop_up};
 use super::viewport::{Mark, Motion, Selection, focus_of, mark_of};
+use super::views;
 use crate::render::glyphs::Glyphs;
 use crate::render::row::{Row, RowKind};
 use crate::render::source::Of;
@@ -73,6 +74,8 @@ pub enum Part {
     Spine(u16),
     /// The inspector.
     Inspector,
+    /// A line of the page of a view.
+    View(usize),
     /// What arrived below.
     Pill,
     /// Anything else.
@@ -91,6 +94,8 @@ pub fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
         Part::Divider(Pane::Outline)
     } else if is_in(frame.inspector_divider) {
         Part::Divider(Pane::Inspector)
+    } else if is_in(frame.view) {
+        Part::View(below(frame.view))
     } else if is_in(frame.outline) {
         Part::Outline(below(frame.outline))
     } else if is_in(frame.transcript) {
@@ -142,6 +147,10 @@ fn turn_wheel(state: &mut State, pointer: Pointer, by: isize) -> Vec<Effect> {
             let action = if by < 0 { Action::LineUp } else { Action::LineDown };
             return inspector::act(state, action, by.unsigned_abs()).unwrap_or_default();
         }
+        Part::View(_) => {
+            let action = if by < 0 { Action::LineUp } else { Action::LineDown };
+            return views::act(state, action, by.unsigned_abs()).unwrap_or_default();
+        }
         _ => state.view.ask(Motion::Lines(by)),
     }
     Vec::new()
@@ -171,6 +180,7 @@ fn press(state: &mut State, frame: &Frame, part: Part, gesture: Gesture) -> Vec<
             palette::go_down(state, u64::from(line), u64::from(last));
         }
         Part::Inspector => state.panes.focus = Pane::Inspector,
+        Part::View(line) => views::press(state, line, gesture == Gesture::Double),
         Part::Pill => return act(state, Action::Bottom, 1),
         Part::Text(line, column) => return press_row(state, frame, (line, column), gesture),
         Part::Other => {}

@@ -18,6 +18,7 @@ use row::{Key, Part, Row};
 
 use super::branches;
 use super::viewport::Focus;
+use crate::analysis::lint::Findings;
 use crate::analysis::troubles::Troubles;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
@@ -57,6 +58,8 @@ pub struct Outline {
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
+    /// State of the findings that the checks were made of.
+    judged: u64,
     tops: [usize; 5],
     cursor: Option<Cursor>,
     troubles_seen: u64,
@@ -80,6 +83,8 @@ pub struct Wanted<'a> {
     pub glyphs: &'a Glyphs,
     /// Loops, and edits that were turned back.
     pub troubles: &'a Troubles,
+    /// What the lint found.
+    pub findings: &'a Findings,
 }
 
 impl Outline {
@@ -156,11 +161,17 @@ impl Outline {
         if std::mem::replace(&mut self.troubles_seen, troubles) != troubles {
             self.look_again();
         }
+        let generation = wanted.findings.generation();
+        if self.judged != generation {
+            self.judged = generation;
+            self.look_again();
+        }
         if let Some(keys) = self.keys.take() {
             return keys;
         }
         let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
-        self.checks = checks::of(wanted.transcript, &notes, wanted.troubles, wanted.glyphs);
+        let troubles = checks::of_troubles(wanted.troubles, wanted.glyphs);
+        self.checks = checks::of(wanted.transcript, &notes, wanted.findings, troubles);
         let keys = Keys::new(wanted.transcript, &notes, self.checks.len());
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);

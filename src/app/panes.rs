@@ -14,6 +14,7 @@ use super::mode::Mode;
 use super::moving::jump;
 use super::state::State;
 use super::update;
+use super::views::{self, View};
 
 /// Columns before the text: the focus mark, two of the lane gutter, one of air.
 pub const LEFT: u16 = 4;
@@ -50,6 +51,8 @@ pub enum Pane {
     /// The text.
     #[default]
     Transcript,
+    /// A page over the text, or below it.
+    View,
     /// All about the focused item.
     Inspector,
 }
@@ -94,6 +97,8 @@ pub struct Frame {
     pub inspector: Rect,
     /// Whether the inspector lies over transcript and spine.
     pub is_pushed: bool,
+    /// The page of a view; it lies over transcript, spine and pill.
+    pub view: Rect,
     /// What arrived below, under the transcript.
     pub pill: Rect,
     /// The time strip.
@@ -118,14 +123,20 @@ impl Frame {
     /// The panes that are in sight, from left to right.
     pub fn panes(&self) -> impl Iterator<Item = Pane> {
         let outline = (self.outline.width > 0).then_some(Pane::Outline);
-        let transcript = (!self.is_pushed).then_some(Pane::Transcript);
+        let middle = if self.view.width > 0 { Pane::View } else { Pane::Transcript };
+        let middle = (!self.is_pushed).then_some(middle);
         let inspector = (self.inspector.width > 0).then_some(Pane::Inspector);
-        [outline, transcript, inspector].into_iter().flatten()
+        [outline, middle, inspector].into_iter().flatten()
     }
 }
 
 /// Divides the screen. Tiny screens give up hints, status and header in this order.
 pub fn divide(state: &State) -> Frame {
+    divide_with(state, state.views.open())
+}
+
+/// Divides the screen as it is with a view.
+pub fn divide_with(state: &State, view: Option<View>) -> Frame {
     let (columns, lines) = state.size;
     let mut rest = Rect { x: 0, y: 0, width: columns, height: lines };
     let is_strip_shown = match state.panes.wants_strip {
@@ -136,12 +147,13 @@ pub fn divide(state: &State) -> Frame {
     let hints = from_bottom(&mut rest, state.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
     let strip = from_bottom(&mut rest, is_strip_shown);
-    let (outline, outline_divider) = split_outline(state, &mut rest);
+    let (outline, outline_divider) = split_outline(state, view.is_some(), &mut rest);
     let (mut inspector, inspector_divider) = split_inspector(state, columns, &mut rest);
+    let view = if view.is_some() { rest } else { Rect { width: 0, ..rest } };
     let pill = from_bottom(&mut rest, !state.view.follows() && state.unseen > 0 && lines >= 6);
     let is_pushed = state.panes.is_pushed && columns < INSPECTOR_FROM;
     if is_pushed {
-        inspector = rest;
+        inspector = Rect { height: rest.height + pill.height, ..rest };
     }
     let spine_width = rest.width.min(1);
     let transcript = Rect { width: rest.width - spine_width, ..rest };
@@ -157,6 +169,7 @@ pub fn divide(state: &State) -> Frame {
         inspector_divider,
         inspector,
         is_pushed,
+        view,
         pill,
         strip,
         status,
@@ -164,10 +177,11 @@ pub fn divide(state: &State) -> Frame {
     }
 }
 
-fn split_outline(state: &State, rest: &mut Rect) -> (Rect, Rect) {
+/// A page needs the room of the outline, unless the reader asked for that.
+fn split_outline(state: &State, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
     let is_shown = match state.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
-        None => rest.width >= OUTLINE_FROM && state.transcript.turns().len() > 1,
+        None => rest.width >= OUTLINE_FROM && state.transcript.turns().len() > 1 && !is_paging,
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
@@ -221,6 +235,8 @@ pub fn focused(state: &State) -> Pane {
         wanted
     } else if frame.is_pushed {
         Pane::Inspector
+    } else if frame.view.width > 0 {
+        Pane::View
     } else {
         Pane::Transcript
     }
@@ -232,6 +248,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         _ if !matches!(state.mode, Mode::Normal) => None,
         Pane::Transcript => None,
         Pane::Outline => within_outline(state, action, times),
+        Pane::View => views::act(state, action, times),
         Pane::Inspector => inspector::act(state, action, times).or_else(|| leave(state, action)),
     };
     own.unwrap_or_else(|| update::act(state, action, times))
@@ -325,13 +342,15 @@ fn move_divider(state: &mut State, by: i32) {
     let frame = divide(state);
     let is_inspector_beside = frame.inspector_divider.width > 0;
     match focused(state) {
-        Pane::Inspector | Pane::Transcript if is_inspector_beside => {
+        Pane::Inspector | Pane::Transcript | Pane::View if is_inspector_beside => {
             widen_inspector(state, frame.inspector.width, -by);
         }
-        Pane::Outline | Pane::Transcript if frame.outline.width > 0 => {
+        Pane::Outline | Pane::Transcript | Pane::View if frame.outline.width > 0 => {
             widen_outline(state, frame.outline.width, by);
         }
-        Pane::Outline | Pane::Transcript | Pane::Inspector => state.say("there is no divider to move"),
+        Pane::Outline | Pane::Transcript | Pane::View | Pane::Inspector => {
+            state.say("there is no divider to move");
+        }
     }
 }
 
@@ -363,6 +382,6 @@ pub fn drag_divider(state: &mut State, pane: Pane, column: u16) {
             let by = i32::from(frame.inspector_divider.x) - i32::from(column);
             widen_inspector(state, frame.inspector.width, by);
         }
-        Pane::Outline | Pane::Inspector | Pane::Transcript => {}
+        Pane::Outline | Pane::Inspector | Pane::View | Pane::Transcript => {}
     }
 }

@@ -37,14 +37,9 @@ pub struct RawView {
 /// Shows records, each under its title.
 pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
     let look = Look {
-        width: state.size.0.saturating_sub(2).max(1),
         level: Level::Raw,
-        thinking: true,
         times: false,
-        theme: &state.theme,
-        colours: &state.colours,
-        sideways: None,
-        pictures: None,
+        ..Look::full(state.size.0.saturating_sub(2).max(1), &state.theme, &state.colours)
     };
     let mut view = RawView { title, ..RawView::default() };
     for (name, tree) in trees {

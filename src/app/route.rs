@@ -10,6 +10,7 @@ use super::mode::Mode;
 use super::panes::{self, Pane};
 use super::picker;
 use super::state::State;
+use crate::model::moment::Moment;
 
 /// What a key press asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +49,6 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Raw(_) => raw(state, press),
-        Mode::Checks(_) => checking(state.size.1, press),
         Mode::Help { .. } => pop_up(state.size.1, press),
         Mode::Normal => normal(state, press),
     }
@@ -59,9 +59,12 @@ fn normal(state: &mut State, press: Press) -> Request {
         return Request::Act(Action::Inspect(tab), 1);
     }
     if let Some(digit) = digit_of_count(state, press) {
+        // One digit may be a key of its own; two are a count.
+        state.typed_digit = state.count.is_none().then_some(state.now);
         state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
     }
+    state.typed_digit = None;
     // What is selected can only be copied as it is: no second key says what of it.
     if state.view.selection.is_some() && state.pressed.is_empty() && press.typed() == Some('y') {
         state.count = None;
@@ -86,6 +89,33 @@ fn normal(state: &mut State, press: Press) -> Request {
             state.count = None;
             Request::Wait
         }
+    }
+}
+
+/// A digit with a meaning of its own is a count only if another key follows within this time, in ms.
+const DIGIT_MS: i64 = 250;
+
+/// In how many ms a digit that was typed will be a key of its own.
+pub fn waits_for(state: &State) -> Option<u64> {
+    let until = Moment(state.typed_digit?.0 + DIGIT_MS);
+    own_meaning(state).map(|_| until.since(state.now).max(1))
+}
+
+/// What a digit means that no other key has followed.
+pub fn settle_digit(state: &mut State) -> Option<Action> {
+    state.typed_digit.filter(|since| state.now.0 >= since.0 + DIGIT_MS)?;
+    let action = own_meaning(state)?;
+    (state.typed_digit, state.count) = (None, None);
+    Some(action)
+}
+
+/// What the digit that was typed means if it is no count.
+pub fn own_meaning(state: &State) -> Option<Action> {
+    let digit = state.count.filter(|_| state.typed_digit.is_some())?;
+    let digit = char::from_digit(u32::try_from(digit).ok()?, 10)?;
+    match state.keymap.look_up(&[Press::plain(Code::Char(digit))]) {
+        Match::Action(action) => Some(action),
+        Match::Prefix | Match::None => None,
     }
 }
 
@@ -182,15 +212,6 @@ fn raw(state: &mut State, press: Press) -> Request {
         (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
         (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
         (true, _) => Request::Wait,
-    }
-}
-
-/// What is chosen can be gone to.
-fn checking(height: u16, press: Press) -> Request {
-    match (press.code, press.ctrl) {
-        (Code::Enter | Code::Right, _) | (Code::Char('l'), false) => Request::Accept,
-        (Code::Left, _) | (Code::Char('!' | 'h'), false) => Request::Act(Action::Cancel, 1),
-        _ => pop_up(height, press),
     }
 }
 

@@ -208,7 +208,6 @@ fn to_sought(state: &mut State) {
         | Mode::Palette(_)
         | Mode::Picker
         | Mode::Help { .. }
-        | Mode::Checks(_)
         | Mode::Raw { .. } => state.view.focus,
     };
     let hit = chosen(search, &state.transcript, seeks, start);

@@ -107,7 +107,7 @@ pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
 pub fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
     let lane = entry.lane.as_ref()?;
     let id = starter_of(transcript, lane)?;
-    let call = transcript.lanes().iter().find(|known| known.name == *lane)?.call.clone()?;
+    let call = transcript.lane(lane)?.call.clone()?;
     Some(Focus { entry: id, block: block_of_call(transcript.get(id)?, &call)? })
 }
 

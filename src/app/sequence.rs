@@ -58,7 +58,7 @@ impl Sequence {
     pub fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
         let Some(entry) = transcript.get(id) else { return true };
         if let Some(lane) = &entry.lane {
-            let is_known = transcript.lanes().iter().any(|known| known.name == *lane && known.call.is_some());
+            let is_known = transcript.lane(lane).is_some_and(|known| known.call.is_some());
             if is_known && !self.attached.contains(lane) {
                 return false;
             }
@@ -173,7 +173,7 @@ fn shows(entry: &Entry, level: Level) -> bool {
 
 /// The entry whose call started a lane.
 pub fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
-    let call = transcript.lanes().iter().find(|known| known.name == *lane)?.call.as_ref()?;
+    let call = transcript.lane(lane)?.call.as_ref()?;
     transcript.entries_with_call(call).first().copied()
 }
 

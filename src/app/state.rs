@@ -21,12 +21,14 @@ use super::news::{News, Seen};
 use super::outline::Outline;
 use super::panes::Panes;
 use super::picker::Picker;
+use super::route;
 use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
 use super::strip::Strip;
 use super::taking::Taking;
 use super::viewport::{Focus, Viewport};
+use super::views::Views;
 use super::watching::Watches;
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::context::ContextUse;
@@ -106,6 +108,9 @@ pub struct State {
     /// Columns and lines of the screen.
     pub size: (u16, u16),
 
+    /// Pages over the transcript.
+    pub views: Views,
+
     /// What keys mean to this reader.
     pub keymap: Keymap,
     /// What keys mean just now.
@@ -118,6 +123,8 @@ pub struct State {
     pub pressed: Vec<Press>,
     /// A count typed before a key.
     pub count: Option<usize>,
+    /// When a digit was typed that may be a count or a key of its own.
+    pub typed_digit: Option<Moment>,
     /// The search.
     pub search: Option<Search>,
     /// All text of the session, kept while a search is typed.
@@ -255,12 +262,14 @@ impl State {
             watches: Watches::default(),
             spine: Spine::default(),
             size: (80, 24),
+            views: Views::default(),
             keymap: Keymap::default(),
             mode: Mode::Normal,
             picker: Picker::default(),
             is_picked: false,
             pressed: Vec::new(),
             count: None,
+            typed_digit: None,
             search: None,
             searchable: None,
             sought: None,
@@ -321,7 +330,7 @@ impl State {
 
     /// In how many ms the next frame would show more, because the cursor rests.
     pub fn rests_for(&self) -> Option<u64> {
-        self.inspector.rests_for(self.now)
+        [self.inspector.rests_for(self.now), route::waits_for(self)].into_iter().flatten().min()
     }
 
     /// Remembers where a jump starts.

@@ -29,7 +29,7 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
             *top = 0;
             wanted.handle(request);
         }
-        Mode::Raw { .. } | Mode::Checks(_) | Mode::Normal => {}
+        Mode::Raw { .. } | Mode::Normal => {}
     }
     Vec::new()
 }
@@ -49,12 +49,7 @@ pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
         Mode::Search { .. } => return searching::recall(state, is_older),
         Mode::Filter { .. } => filtering::recall(state, is_older),
         Mode::Pipe { .. } => piping::recall(state, is_older),
-        Mode::Palette(_)
-        | Mode::Picker
-        | Mode::Help { .. }
-        | Mode::Raw { .. }
-        | Mode::Checks(_)
-        | Mode::Normal => {}
+        Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => {}
     }
     Vec::new()
 }
@@ -81,7 +76,7 @@ pub fn accept(state: &mut State) -> Finished {
             *is_typing = false;
             Vec::new()
         }
-        Mode::Raw { .. } | Mode::Checks(_) | Mode::Normal | Mode::Picker => Vec::new(),
+        Mode::Raw { .. } | Mode::Normal | Mode::Picker => Vec::new(),
     };
     Finished::Effects(effects)
 }
@@ -96,7 +91,6 @@ pub fn complete(state: &mut State) {
         | Mode::Filter { .. }
         | Mode::Pipe { .. }
         | Mode::Help { .. }
-        | Mode::Checks(_)
         | Mode::Raw { .. } => {}
     }
 }
@@ -112,12 +106,9 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
             state.mode = Mode::Picker;
             Vec::new()
         }
-        Mode::Help { .. }
-        | Mode::Raw { .. }
-        | Mode::Checks(_)
-        | Mode::Palette(_)
-        | Mode::Filter { .. }
-        | Mode::Pipe { .. } => Vec::new(),
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
+            Vec::new()
+        }
         Mode::Search { from, .. } => searching::give_up(state, &from),
         Mode::Picker => {
             state.mode = Mode::Picker;

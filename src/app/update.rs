@@ -4,7 +4,6 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::branch_folds;
-use super::checks;
 use super::columns;
 use super::command::Command;
 use super::effect::Effect;
@@ -23,7 +22,7 @@ use super::panes;
 use super::picker;
 use super::piping;
 use super::raw;
-use super::route::{Request, route};
+use super::route::{self, Request, route};
 use super::search::Hit;
 use super::searching;
 use super::selecting;
@@ -31,6 +30,7 @@ use super::state::State;
 use super::taking::{self, focused_origins};
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
+use super::views;
 use super::watching;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -128,7 +128,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             if state.message.as_ref().is_some_and(|message| message.until <= now) {
                 state.message = None;
             }
-            return watching::look(state);
+            let mut effects = watching::look(state);
+            if let Some(action) = route::settle_digit(state) {
+                effects.extend(panes::act(state, action, 1));
+            }
+            return effects;
         }
         Event::Written(at) => state.last_write = Some(at),
         Event::Paged { entries, contents } => {
@@ -160,7 +164,6 @@ pub fn scroll_pop_up(state: &mut State, by: isize) {
         Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
         Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
-        Mode::Checks(_) => return checks::select(state, by),
         Mode::Picker => return picker::select(state, by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
     };
@@ -180,10 +183,6 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
             Vec::new()
         }
         Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
-        Request::Accept if matches!(state.mode, Mode::Checks(_)) => {
-            checks::accept(state);
-            Vec::new()
-        }
         Request::Accept => match typing::accept(state) {
             Finished::Command(command) => run(state, command),
             Finished::Effects(effects) => effects,
@@ -311,7 +310,9 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
         Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => columns::act(state, action, times),
-        Action::Checks => checks::open(state),
+        Action::View(view) => views::open(state, view),
+        // Taken by the views.
+        Action::Shift(_) | Action::Reverse => state.say("this is for the views; 2 to 7 open them"),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => open_help(state),

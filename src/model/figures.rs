@@ -12,6 +12,19 @@ pub fn tokens(n: u64) -> String {
     }
 }
 
+/// All digits, in groups of three: `402`, `12 345`.
+pub fn exact(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Sizes: `512 B`, `1.2 KB`, `45 KB`, `3.1 MB`.
 pub fn bytes(n: u64) -> String {
     let (unit, name) = match n {
@@ -62,9 +75,14 @@ pub fn count(number: u64, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
+/// A share in percent, rounded down; 0 of nothing.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{age, bytes, count, duration, elapsed, tokens};
+    use super::{age, bytes, count, duration, elapsed, exact, percent, tokens};
 
     #[test]
     fn ages_have_one_unit() {
@@ -76,10 +94,12 @@ mod tests {
     fn figures_stay_short() {
         let shown = [0, 999, 1_000, 9_949, 9_950, 118_400, 999_600, 1_240_000].map(tokens);
         assert_eq!(shown, ["0", "999", "1.0k", "9.9k", "10k", "118k", "1.0M", "1.2M"]);
+        assert_eq!([0, 402, 12_345, 1_000_000].map(exact), ["0", "402", "12 345", "1 000 000"]);
         let shown = [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration);
         assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
         assert_eq!([45, 1_250, 45_300, 24_000_000].map(bytes), ["45 B", "1.2 KB", "45 KB", "24 MB"]);
         assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1h02m"]);
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
+        assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));
     }
 }

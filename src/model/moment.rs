@@ -60,6 +60,18 @@ impl Moment {
         self.local("%Y-%m-%d %H:%M")
     }
 
+    /// `01-31` in the reader's time zone.
+    pub fn day(self) -> String {
+        self.local("%m-%d")
+    }
+
+    /// Milliseconds that a clock in the reader's time zone shows since midnight.
+    pub fn since_midnight(self) -> i64 {
+        let Some(at) = self.zoned() else { return 0 };
+        let seconds = (i64::from(at.hour()) * 60 + i64::from(at.minute())) * 60 + i64::from(at.second());
+        seconds * 1_000 + i64::from(at.millisecond())
+    }
+
     /// As one says it at `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the reader's time
     /// zone.
     pub fn as_told(self, now: Self) -> String {

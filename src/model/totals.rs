@@ -124,6 +124,13 @@ impl Unpriced {
 }
 
 impl Spent {
+    /// What one usage record says.
+    pub fn of(usage: &Usage) -> Self {
+        let mut spent = Self::default();
+        spent.change(usage, Sign::Plus);
+        spent
+    }
+
     fn change(&mut self, usage: &Usage, sign: Sign) {
         let sums = [
             (&mut self.input, usage.input),

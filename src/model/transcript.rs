@@ -18,14 +18,14 @@ use super::edit::{Batch, Edit, Mode, Notice};
 use super::entry::{Block, Entry, EntryId, Piece, Role};
 use super::forest::Departure;
 use super::merge::{merge_blocks, merge_head, move_bodies};
-use super::meta::{LaneFacts, Meta};
+use super::meta::Meta;
 use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
-use super::text::Name;
 use super::totals::Totals;
 use super::tree::Branches;
 use super::turn::{Turn, TurnFacts};
-use super::usage::{Scope, Usage};
+use super::usage::{Aside, Scope, Usage};
+use lanes::Lanes;
 use retelling::Retelling;
 
 /// What a batch touched.
@@ -60,8 +60,8 @@ pub struct Transcript {
     order: Vec<EntryId>,
     retelling: Option<Retelling>,
     pairs: PairIndex,
-    lanes: Vec<LaneFacts>,
-    beside: HashMap<Key, (Usage, Option<Name>)>,
+    lanes: Lanes,
+    beside: HashMap<Key, Aside>,
     totals: Totals,
     links: HashMap<Key, Option<Key>>,
     leaf: Option<Key>,
@@ -183,8 +183,7 @@ impl Transcript {
             self.order.push(id);
         }
         if let Some(name) = in_lane {
-            let lane = self.lane_of(&name);
-            lane.entries.push(id);
+            self.lanes.of(&name).entries.push(id);
         }
         touched.added.push(id);
     }
@@ -280,8 +279,8 @@ impl Transcript {
         }
         let gone = Entry { blocks, ..entry.clone() };
         self.pairs.remove_calls(id, &gone);
-        if let Some(lane) = self.lanes.iter_mut().find(|lane| Some(&lane.name) == gone.lane.as_ref()) {
-            lane.entries.retain(|other| *other != id);
+        if let Some(name) = &gone.lane {
+            self.lanes.of(name).entries.retain(|other| *other != id);
         }
     }
 
@@ -340,6 +339,11 @@ impl Transcript {
     /// What was spent.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// Usage that was told beside the entries, in no order.
+    pub fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
+        self.beside.iter()
     }
 
     /// Turns of the main lane; see [`Transcript::settle`].

@@ -48,6 +48,16 @@ impl TurnFacts {
         facts
     }
 
+    /// Adds what happened elsewhere to this; it comes later.
+    pub fn join(&mut self, later: &Self) {
+        self.calls += later.calls;
+        self.errors += later.errors;
+        self.open += later.open;
+        self.started = self.started.or(later.started);
+        self.ended = self.ended.max(later.ended);
+        self.totals.join(&later.totals);
+    }
+
     fn see(&mut self, block: &BlockKind) {
         match block {
             BlockKind::Call(call) => {

@@ -1,5 +1,8 @@
 //! What was spent: tokens and money of one request, and sums of them.
 
+use super::entry::EntryId;
+use super::text::Name;
+
 /// Tokens of one request or of a run. `None` is "not recorded", which is not 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
@@ -37,6 +40,17 @@ pub enum Scope {
     Run,
     /// A whole run, to be used only if no request records usage. Its cost always counts.
     Fallback,
+}
+
+/// Usage that no entry carries: of a whole run, of a tool that asked a model, of messages that are gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aside {
+    /// What was spent.
+    pub usage: Usage,
+    /// On which model.
+    pub model: Option<Name>,
+    /// The last entry that was told before it.
+    pub after: Option<EntryId>,
 }
 
 impl Usage {

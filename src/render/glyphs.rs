@@ -56,8 +56,59 @@ pub struct Glyphs {
     pub minus: &'static str,
     /// Between facts.
     pub dot: &'static str,
-    /// So many times.
+    /// The filled part of a bar.
+    pub full: &'static str,
+    /// The rest of a bar.
+    pub empty: &'static str,
+    /// Sorted, the least first.
+    pub rising: &'static str,
+    /// Sorted, the greatest first.
+    pub falling: &'static str,
+    /// Bars of growing height.
+    pub ramp: [&'static str; 8],
+    /// Between what is multiplied.
     pub times: &'static str,
+    /// Leads to a node of a tree below which others follow.
+    pub twig: &'static str,
+    /// Leads to the last node of a tree.
+    pub last_twig: &'static str,
+    /// Was left behind.
+    pub left: &'static str,
+    /// Waits for somebody.
+    pub waits: &'static str,
+    /// Bars of time.
+    pub time: TimeGlyphs,
+}
+
+/// What bars of time are made of; each sign is one column wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeGlyphs {
+    /// A call on the critical path.
+    pub path: &'static str,
+    /// A call beside it.
+    pub beside: &'static str,
+    /// The model, where nobody waited for it.
+    pub model_beside: &'static str,
+    /// A sub-agent runs, and nothing more is known.
+    pub caller: &'static str,
+    /// A human is waited for.
+    pub human: &'static str,
+    /// Nobody came back for long.
+    pub idle: &'static str,
+    /// A request is made again.
+    pub retry: &'static str,
+    /// The file does not tell.
+    pub unknown: &'static str,
+    /// Goes on.
+    pub goes_on: &'static str,
+    /// Takes less than half of the column.
+    pub short: &'static str,
+    /// The same on the critical path.
+    pub short_path: &'static str,
+    /// Begins where another one ends.
+    pub joint: &'static str,
+    /// Time is left out.
+    pub gap: &'static str,
 }
 
 impl Glyphs {
@@ -89,7 +140,31 @@ impl Glyphs {
         compacted: "↯",
         minus: "−",
         dot: "·",
+        full: "█",
+        empty: "░",
+        rising: "↑",
+        falling: "↓",
+        ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         times: "×",
+        twig: "├",
+        last_twig: "└",
+        left: "○",
+        waits: "◔",
+        time: TimeGlyphs {
+            path: "━",
+            beside: "░",
+            model_beside: "▒",
+            caller: "─",
+            human: "·",
+            idle: "╌",
+            retry: "!",
+            unknown: "?",
+            goes_on: "▶",
+            short: "▏",
+            short_path: "╸",
+            joint: "▕",
+            gap: "┊",
+        },
     };
 
     /// For all others.
@@ -120,6 +195,30 @@ impl Glyphs {
         compacted: "#",
         minus: "-",
         dot: "-",
+        full: "#",
+        empty: ".",
+        rising: "^",
+        falling: "v",
+        ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],
         times: "x",
+        twig: "|",
+        last_twig: "`",
+        left: "o",
+        waits: "%",
+        time: TimeGlyphs {
+            path: "=",
+            beside: "-",
+            model_beside: "%",
+            caller: "_",
+            human: ".",
+            idle: ",",
+            retry: "!",
+            unknown: "?",
+            goes_on: ">",
+            short: "'",
+            short_path: "+",
+            joint: "|",
+            gap: ":",
+        },
     };
 }

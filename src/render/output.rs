@@ -196,7 +196,7 @@ mod tests {
     use super::{Source, hit_of, hits, number_of};
     use crate::render::code::Colours;
     use crate::render::excerpt::Detail;
-    use crate::render::row::{Level, Look};
+    use crate::render::row::Look;
     use crate::render::theme::Theme;
 
     #[test]
@@ -211,16 +211,7 @@ mod tests {
     #[test]
     fn hits_of_one_file_stand_below_its_name() {
         let (theme, colours) = (Theme::dark(), Colours::never());
-        let look = Look {
-            width: 40,
-            level: Level::Full,
-            thinking: true,
-            times: true,
-            theme: &theme,
-            colours: &colours,
-            sideways: None,
-            pictures: None,
-        };
+        let look = Look::full(40, &theme, &colours);
         let text = "src/a.rs:1:fn x\nsrc/a.rs:20:fn y\nsrc/b.rs:3:fn z\nno hit";
         let rows = hits(Source { text, lines: 4 }, Detail::Full.extent(9, 0), 40, &look);
         let shown: Vec<String> = rows.iter().map(|row| row.line.to_string()).collect();

@@ -269,6 +269,10 @@ impl Viewer {
     }
 
     fn event(&mut self, event: Event) -> anyhow::Result<Next> {
+        if matches!(event, Event::Key(_)) {
+            // What a key means may hang on how long the one before it is past.
+            self.update(Event::Tick { now: now() });
+        }
         let effects = update(&mut self.state, event);
         for effect in effects {
             if let Next::End(code) = self.carry_out(effect)? {

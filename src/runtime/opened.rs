@@ -17,6 +17,7 @@ use crate::app::news::Seen;
 use crate::app::panes::{Pane, Panes};
 use crate::app::state::State;
 use crate::app::update::{Event, update};
+use crate::app::views::Views;
 use crate::app::watching::Watches;
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
@@ -85,6 +86,7 @@ pub struct Kept {
     filter: Option<Filter>,
     /// Alarms; none of its own, so those of the settings.
     watches: Option<Watches>,
+    views: Views,
 }
 
 impl Kept {
@@ -95,12 +97,13 @@ impl Kept {
             seen: state.seen.take(),
             filter: state.next_filter.take().or_else(|| state.filter.take()),
             watches: Some(std::mem::take(&mut state.watches).again()),
+            views: std::mem::take(&mut state.views),
         }
     }
 
     /// As the reader left it another time.
     pub fn remembered(memory: Memory) -> Self {
-        Self { marks: memory.marks, seen: memory.seen, filter: None, watches: None }
+        Self { marks: memory.marks, seen: memory.seen, ..Self::default() }
     }
 
     /// Puts it back before anything is told, so that the filter judges entries as they come.
@@ -109,6 +112,8 @@ impl Kept {
         state.seen = self.seen;
         state.filter = self.filter.map(Filter::emptied);
         state.watches = self.watches.unwrap_or_else(|| std::mem::take(&mut state.watches));
+        state.views = self.views;
+        state.views.clear();
     }
 }
 

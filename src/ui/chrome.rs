@@ -12,6 +12,7 @@ use crate::app::arrange::percent;
 use crate::app::mode::Mode;
 use crate::app::panes::{Pane, focused};
 use crate::app::state::State;
+use crate::app::views::View;
 use crate::model::figures;
 
 /// Characters of a filter in the status line.
@@ -65,7 +66,7 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
             Some(("|", input, format!("  {records} ")))
         }
         Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
-        Mode::Normal | Mode::Help { .. } | Mode::Checks(_) | Mode::Raw { .. } => None,
+        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
     }
 }
 
@@ -253,7 +254,6 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
-        Mode::Checks(_) => fixed(&[("j/k", "choose"), ("enter", "go there"), ("q", "close")]),
         Mode::Raw(_) => fixed(&[
             ("j/k", "move"),
             ("space/b", "page"),
@@ -279,6 +279,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
 fn of_pane(state: &State) -> Vec<(String, &'static str)> {
     let actions = match focused(state) {
         Pane::Outline => OUTLINE,
+        Pane::View => &[PAGE, state.views.hints(), AFTER_PAGE].concat(),
         Pane::Transcript | Pane::Inspector if state.search.is_some() => SEARCHING,
         Pane::Transcript | Pane::Inspector => READING,
     };
@@ -319,6 +320,18 @@ const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
     (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
     (&[Action::Panes(Change::Outline)], "hide"),
+    (&[Action::Help], "all keys"),
+];
+
+/// What helps most in the page of a view.
+const PAGE: &[(&[Action], &str)] =
+    &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Expand], "go there")];
+
+/// And what works in all of them.
+const AFTER_PAGE: &[(&[Action], &str)] = &[
+    (&[Action::Panes(Change::Inspector)], "inspect"),
+    (&[Action::View(View::Transcript)], "text"),
+    (&[Action::Quit], "back"),
     (&[Action::Help], "all keys"),
 ];
 

@@ -11,7 +11,6 @@
 //!
 //! Invariant: painters get the state read-only; nothing is laid out or decided here.
 
-mod checks;
 pub mod chrome;
 pub mod header;
 pub mod inspector;
@@ -23,6 +22,7 @@ mod popup;
 pub mod spine;
 pub mod strip;
 pub mod transcript;
+mod views;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -58,6 +58,9 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             paint(state, area, buffer);
         }
     }
+    if !parts.view.is_empty() {
+        views::paint(state, parts.view, buffer);
+    }
     if !parts.inspector.is_empty() {
         Clear.render(parts.inspector, buffer);
         inspector::paint(state, parts.inspector, buffer);
@@ -69,7 +72,6 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
             panel::paint_choices(state, palette, above, buffer);
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
-        Mode::Checks(ref found) => checks::paint(state, found, screen, buffer),
         Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
     }
     if !parts.status.is_empty()

@@ -9,8 +9,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::chrome::hint;
 use crate::app::action::Action;
+use crate::app::bindings::BINDINGS;
 use crate::app::marks;
 use crate::app::palette::{Choice, Palette};
+use crate::app::route::own_meaning;
 use crate::app::state::State;
 
 /// Characters of what a mark stands at.
@@ -55,7 +57,8 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
 /// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
 fn continuations(state: &State) -> Vec<(String, String)> {
     if state.pressed.is_empty() {
-        return Vec::new();
+        let own = own_meaning(state).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
+        return own.map(|bound| (String::new(), bound.doc.to_owned())).into_iter().collect();
     }
     let next = state.keymap.continuations(&state.pressed);
     let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);

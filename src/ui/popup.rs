@@ -30,7 +30,6 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
         | Mode::Filter { .. }
         | Mode::Palette(_)
         | Mode::Pipe { .. }
-        | Mode::Checks(_)
         | Mode::Picker => return,
     };
     for y in area.y..area.bottom() {

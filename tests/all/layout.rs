@@ -147,16 +147,7 @@ fn print(row: &Row, width: usize) -> String {
 
 fn show(width: u16, level: Level, theme: &Theme) -> String {
     let colours = Colours::never();
-    let look = Look {
-        width,
-        level,
-        thinking: true,
-        times: true,
-        theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level, ..Look::full(width, theme, &colours) };
     let mut out = String::new();
     for (index, entry) in session().iter().enumerate() {
         let lanes = [LaneLine {
@@ -249,16 +240,7 @@ fn samples_at_every_width() {
 fn head_row_of_a_running_call_leaves_room_for_its_time() {
     let theme = Theme::dark();
     let colours = Colours::never();
-    let look = Look {
-        width: 60,
-        level: Level::Preview,
-        thinking: true,
-        times: true,
-        theme: &theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level: Level::Preview, ..Look::full(60, &theme, &colours) };
     let long = "x".repeat(200);
     let running =
         entry(Role::Assistant, vec![call("Bash", ToolKind::Run, &long, map(&[]), ToolState::Running)]);
@@ -276,16 +258,7 @@ fn huge_bodies_cost_little() {
     let lines = "some output of a tool\n".repeat(1_000_000);
     for (text, rows_at_most) in [(line.as_str(), 2_100), (lines.as_str(), 2_100)] {
         for level in [Level::Preview, Level::Full, Level::Raw] {
-            let look = Look {
-                width: 100,
-                level,
-                thinking: true,
-                times: true,
-                theme: &theme,
-                colours: &colours,
-                sideways: None,
-                pictures: None,
-            };
+            let look = Look { level, ..Look::full(100, &theme, &colours) };
             let entries = [
                 entry(Role::User, vec![BlockKind::Text(prose(text))]),
                 entry(Role::Assistant, vec![BlockKind::Text(prose(text)), BlockKind::Thinking(prose(text))]),
@@ -403,7 +376,7 @@ proptest! {
         let theme = if marks.2 { Theme::light() } else { Theme::mono().with_ascii(true) };
         let folds: Vec<Fold> = folds.iter().map(|fold| [Fold::ByLevel, Fold::Open, Fold::Closed][usize::from(*fold)]).collect();
         let colours = Colours::never();
-        let look = Look { width, level: Level::of(level), thinking: true, times: marks.3, theme: &theme, colours: &colours , sideways: None, pictures: None};
+        let look = Look { level: Level::of(level), times: marks.3, ..Look::full(width, &theme, &colours) };
         let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..item(&entry) };
         for row in lay_out(&item, &look) {
             check(&row, width);

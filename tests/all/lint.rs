@@ -8,7 +8,6 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tv::analysis::lint::{Findings, Severity, rules, word};
 use tv::analysis::pairing;
-use tv::app::mode::Mode;
 use tv::ingest::Target;
 use tv::render::theme::Theme;
 
@@ -190,12 +189,12 @@ fn the_list_of_checks_leads_to_what_was_found() {
     stage.press("!");
     insta::assert_snapshot!("checks", stage.picture());
     stage.press("G enter");
-    assert!(matches!(stage.state.mode, Mode::Normal));
+    assert_eq!(stage.state.views.open(), None);
     let focus = stage.state.view.focus.unwrap();
     let found = stage.state.findings.iter().next().unwrap();
     assert_eq!((focus.entry, focus.block), (found.entry, found.block));
     stage.press("! !");
-    assert!(matches!(stage.state.mode, Mode::Normal), "the key that opens the list closes it");
+    assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
 }
 
 #[test]
@@ -203,6 +202,6 @@ fn a_session_without_flaws_has_an_empty_list() {
     let mut stage = Stage::open(&folder().join("orphan-call/good.jsonl"), (80, 24), Theme::dark());
     stage.press("!");
     assert!(stage.picture().contains("Nothing found"), "{}", stage.picture());
-    stage.press("j k enter");
-    assert!(matches!(stage.state.mode, Mode::Normal));
+    stage.press("j k enter q");
+    assert_eq!(stage.state.views.open(), None);
 }

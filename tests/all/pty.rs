@@ -300,6 +300,23 @@ fn it_survives_resizes() {
 }
 
 #[test]
+fn the_first_key_after_a_resize_is_heard() {
+    let (mut console, _path, _folder) = start();
+    // At first all bytes are taken for answers; what reads keys is set up with the first one after that.
+    std::thread::sleep(Duration::from_millis(600));
+    console.send("g");
+    console.wait_for("PAUSED");
+    for (rows, cols) in [(30, 90), (20, 70)] {
+        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        console.master.resize(size).expect("the pty resizes");
+        console.screen.screen_mut().set_size(cells(rows), cells(cols));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    console.send("q");
+    assert_eq!(console.wait_for_exit(), 0);
+}
+
+#[test]
 fn a_signal_restores_the_terminal() {
     for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
         let (mut console, _path, _folder) = start();

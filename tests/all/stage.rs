@@ -175,7 +175,12 @@ impl Stage {
 
     /// Lets the cursor rest, so that the inspector follows it.
     pub fn rest(&mut self) -> &mut Self {
-        let now = Moment(self.state.now.0 + 50);
+        self.wait(50)
+    }
+
+    /// Lets so many ms pass.
+    pub fn wait(&mut self, ms: i64) -> &mut Self {
+        let now = Moment(self.state.now.0 + ms);
         self.happen(Event::Tick { now });
         self.arrange();
         self

@@ -243,16 +243,7 @@ pub(crate) fn layout(session: &Session) {
     let mut transcript = Transcript::new();
     transcript.apply(decoded(&lines, false));
     let (theme, colours) = (Theme::dark(), Colours::default());
-    let look = Look {
-        width: 116,
-        level: Level::Preview,
-        thinking: true,
-        times: true,
-        theme: &theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level: Level::Preview, ..Look::full(116, &theme, &colours) };
     let mut rows = 0;
     let mut laid_out = 0;
     let start = Instant::now();

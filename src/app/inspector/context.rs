@@ -3,13 +3,13 @@
 use ratatui::text::Span;
 
 use super::item::classes;
-use super::page::{Page, bar, percent};
+use super::page::{Page, bar};
 use super::subject::Subject;
 use crate::analysis::context::{before, is_request, window_at};
 use crate::app::sequence::place_in_file;
 use crate::app::viewport::Focus;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
-use crate::model::figures;
+use crate::model::figures::{self, percent};
 use crate::model::usage::Usage;
 
 /// Entries in which the request before is looked for.

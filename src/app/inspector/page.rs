@@ -187,14 +187,9 @@ pub fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
     block.repeat(usize::try_from(blocks).unwrap_or(most))
 }
 
-/// A share in percent, rounded down; 0 of nothing.
-pub fn percent(part: u64, whole: u64) -> u64 {
-    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{bar, percent};
+    use super::bar;
 
     #[test]
     fn figures_and_shares() {
@@ -202,6 +197,5 @@ mod tests {
             [(0, 9), (1, 1_000), (5, 10), (9, 9), (3, 0)].map(|(a, b)| bar(a, b, 10, true).len()),
             [0, 1, 5, 10, 0]
         );
-        assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));
     }
 }

@@ -2,11 +2,11 @@
 
 use ratatui::text::Span;
 
-use super::page::{Page, bar, percent};
+use super::page::{Page, bar};
 use super::subject::Subject;
 use crate::analysis::calls::Tool;
 use crate::analysis::ledger::{Class, Sums};
-use crate::model::figures::{self, duration};
+use crate::model::figures::{self, duration, percent};
 use crate::model::moment::Moment;
 use crate::model::tool::{Clocked, ToolCall};
 

@@ -4,9 +4,11 @@ use super::notes::{Notes, block_of, counts_as_error};
 use super::row::Sign;
 use crate::analysis::activity;
 use crate::analysis::calls::Place;
+use crate::analysis::lint::{Finding, Findings};
 use crate::analysis::troubles::{Troubles, Undone, loop_words};
 use crate::app::sequence::place_in_file;
 use crate::app::viewport::Focus;
+use crate::model::edit::Severity;
 use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::figures::count;
 use crate::model::pairing::is_textual;
@@ -38,7 +40,7 @@ pub struct Check {
 }
 
 /// All checks of a session, the worst first.
-pub fn of(transcript: &Transcript, notes: &Notes, troubles: &Troubles, glyphs: &Glyphs) -> Vec<Check> {
+pub fn of(transcript: &Transcript, notes: &Notes, findings: &Findings, troubles: Vec<Check>) -> Vec<Check> {
     let newest = transcript.turns().last().map_or(0, |turn| turn.first);
     let has_ended = activity::has_ended(transcript);
     // Calls of the newest turn may still get their results.
@@ -46,7 +48,7 @@ pub fn of(transcript: &Transcript, notes: &Notes, troubles: &Troubles, glyphs: &
         let is_new = place_in_file(transcript, *id).is_some_and(|place| place >= newest);
         is_new && !has_ended && !transcript.branches().abandoned.contains(id)
     };
-    let (open, orphans): (Vec<EntryId>, Vec<EntryId>) = notes.open.iter().copied().partition(may_come);
+    let open: Vec<EntryId> = notes.open.iter().copied().filter(may_come).collect();
     let is_open = |block: &Block| matches!(&block.kind, BlockKind::Call(call) if call.state.result().is_none() && !is_textual(&call.key));
     let number = |ids: &[EntryId]| {
         let entries = ids.iter().filter_map(|id| transcript.get(*id));
@@ -56,41 +58,26 @@ pub fn of(transcript: &Transcript, notes: &Notes, troubles: &Troubles, glyphs: &
         let entry = *id?;
         Some(Target::Item(Focus { entry, block: block_of(transcript.get(entry)?, holds) }))
     };
-    let is_stray = |block: &Block| matches!(block.kind, BlockKind::Result(_));
     let is_raw = |block: &Block| matches!(block.kind, BlockKind::Raw(_));
     let tally = transcript.tally();
     let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
     let first_unknown = tally.unknown.values().map(|(_, origin)| *origin).min();
     let rows = [
-        (
-            Sign::Bad,
-            number(&orphans),
-            "call without a result",
-            "calls without a result",
-            at(orphans.first(), &is_open),
-        ),
-        (
-            Sign::Bad,
-            notes.strays.len() as u64,
-            "result without its call",
-            "results without their call",
-            at(notes.strays.first(), &is_stray),
-        ),
         (Sign::Bad, tally.faulty, "broken record", "broken records", at(notes.broken.first(), &is_raw)),
         (Sign::Bad, notes.errors, "error", "errors", at(notes.failed.first(), &counts_as_error)),
         (Sign::Warn, unknown, "unknown record", "unknown records", first_unknown.map(Target::Record)),
         (Sign::Warn, number(&open), "open call", "open calls", at(open.first(), &is_open)),
     ];
-    let mut found: Vec<Check> = rows
-        .into_iter()
-        .filter(|(_, number, ..)| *number > 0)
-        .map(|(sign, number, one, many, at)| Check {
+    let mut found = of_rules(findings);
+    let counts =
+        rows.into_iter().filter(|(_, number, ..)| *number > 0).map(|(sign, number, one, many, at)| Check {
             sign,
             words: if number == 1 { format!("1 {one}") } else { format!("{number} {many}") },
             at,
-        })
-        .collect();
-    found.extend(of_troubles(troubles, glyphs));
+        });
+    found.extend(counts);
+    found.extend(troubles);
+    found.sort_by_key(|check| check.sign != Sign::Bad);
     if notes.calls > 0 {
         let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
         let sign = if notes.paired == notes.calls { Sign::Good } else { Sign::None };
@@ -100,7 +87,7 @@ pub fn of(transcript: &Transcript, notes: &Notes, troubles: &Troubles, glyphs: &
 }
 
 /// Loops, the newest first, and edits that were turned back.
-fn of_troubles(troubles: &Troubles, glyphs: &Glyphs) -> Vec<Check> {
+pub fn of_troubles(troubles: &Troubles, glyphs: &Glyphs) -> Vec<Check> {
     let item = |place: Place| Target::Item(Focus { entry: place.entry, block: place.block });
     let loops = troubles.loops();
     let mut found: Vec<Check> = loops
@@ -131,4 +118,24 @@ fn of_troubles(troubles: &Troubles, glyphs: &Glyphs) -> Vec<Check> {
         found.push(Check { sign: Sign::Warn, words, at: Some(item(first.by)) });
     }
     found
+}
+
+/// What the lint found, rule by rule; what it only notes is in its own view.
+fn of_rules(findings: &Findings) -> Vec<Check> {
+    let mut found: Vec<(&Finding, u64)> = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.severity != Severity::Note) {
+        match found.iter_mut().find(|(first, _)| first.rule.id == finding.rule.id) {
+            Some((_, count)) => *count += 1,
+            None => found.push((finding, 1)),
+        }
+    }
+    let check = |(first, count): (&Finding, u64)| {
+        let rule = first.rule.id.replace('-', " ");
+        Check {
+            sign: if first.severity == Severity::Error { Sign::Bad } else { Sign::Warn },
+            words: if count == 1 { rule } else { format!("{count} {rule}") },
+            at: Some(Target::Item(Focus { entry: first.entry, block: first.block })),
+        }
+    };
+    found.into_iter().map(check).collect()
 }

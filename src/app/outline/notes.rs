@@ -66,8 +66,6 @@ pub struct Notes {
     pub failed: BTreeSet<EntryId>,
     /// Entries with calls that have no result.
     pub open: BTreeSet<EntryId>,
-    /// Entries with results that found no call waiting for them.
-    pub strays: BTreeSet<EntryId>,
     /// Entries of records that could not be read.
     pub broken: BTreeSet<EntryId>,
     /// Compactions of the main lane.
@@ -122,7 +120,6 @@ impl Notes {
                     note.files.push((path, call.kind, place));
                 }
             }
-            BlockKind::Result(_) => drop(self.strays.insert(id)),
             BlockKind::Raw(_) if is_error(block) => drop(self.broken.insert(id)),
             _ => {}
         }
@@ -135,7 +132,6 @@ impl Notes {
     fn take_back(&mut self, id: EntryId) {
         self.failed.remove(&id);
         self.open.remove(&id);
-        self.strays.remove(&id);
         self.broken.remove(&id);
         self.compactions.remove(&id);
         let Some(note) = self.by_entry.remove(&id) else { return };
@@ -154,7 +150,7 @@ impl Notes {
     }
 }
 
-/// Broken records are counted by the tally, strays by themselves.
+/// Broken records are counted by the tally, results without their calls by the lint.
 pub fn counts_as_error(block: &Block) -> bool {
     is_error(block) && !matches!(block.kind, BlockKind::Result(_) | BlockKind::Raw(_))
 }

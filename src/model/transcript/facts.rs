@@ -3,9 +3,8 @@
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::edit::MetaEdit;
-use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
-use crate::model::usage::Usage;
+use crate::model::usage::{Aside, Usage};
 
 impl Transcript {
     pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
@@ -23,8 +22,15 @@ impl Transcript {
             return;
         }
         self.totals.add(&usage, model.as_ref());
-        if let Some((old, old_model)) = self.beside.insert(of, (usage, model)) {
-            self.totals.remove(&old, old_model.as_ref());
+        let last = match &self.retelling {
+            Some(told) => told.last(),
+            None => self.order.last().copied(),
+        };
+        // Told again with other figures, it stays where it was told first.
+        let known = self.beside.get(&of).filter(|_| self.retelling.is_none());
+        let after = known.map_or(last, |known| known.after);
+        if let Some(old) = self.beside.insert(of, Aside { usage, model, after }) {
+            self.totals.remove(&old.usage, old.model.as_ref());
         }
         touched.meta = true;
     }
@@ -32,16 +38,7 @@ impl Transcript {
     /// Answers whether a sub-agent is another one now, or belongs elsewhere.
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
-            MetaEdit::Lane { name, label, call } => {
-                let lane = self.lane_of(&name);
-                let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
-                    || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
-                if let Some(label) = label {
-                    lane.label = label;
-                }
-                lane.call = call.or_else(|| lane.call.take());
-                return is_new;
-            }
+            MetaEdit::Lane { name, label, call } => return self.lanes.tell(&name, label, call),
             MetaEdit::LinkedTree => {
                 self.branches_are_stale |= !self.is_linked_tree;
                 self.is_linked_tree = true;
@@ -52,19 +49,5 @@ impl Transcript {
             fact => self.meta.take(fact),
         }
         false
-    }
-
-    pub(super) fn lane_of(&mut self, name: &Name) -> &mut LaneFacts {
-        let place = self.lanes.iter().position(|lane| lane.name == *name).unwrap_or_else(|| {
-            self.lanes.push(LaneFacts {
-                name: name.clone(),
-                label: name.clone(),
-                call: None,
-                entries: Vec::new(),
-            });
-            self.lanes.len() - 1
-        });
-        #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
-        &mut self.lanes[place]
     }
 }

@@ -2,27 +2,87 @@
 //!
 //! Invariant: lanes may name each other in a circle if a file lies; each is told once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Transcript;
+use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
-use crate::model::text::Name;
+use crate::model::text::{Name, Text};
+
+/// All sub-agents. There may be thousands, so they are found by name and by call without a search.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lanes {
+    list: Vec<LaneFacts>,
+    by_name: HashMap<Name, usize>,
+    /// Places in the list, in its order.
+    by_call: HashMap<Key, Vec<usize>>,
+}
+
+impl Lanes {
+    /// The sub-agent with this name.
+    pub(super) fn get(&self, name: &Name) -> Option<&LaneFacts> {
+        self.list.get(*self.by_name.get(name)?)
+    }
+
+    /// The sub-agent with this name, made if it is new.
+    pub(super) fn of(&mut self, name: &Name) -> &mut LaneFacts {
+        let place = *self.by_name.entry(name.clone()).or_insert_with(|| {
+            self.list.push(LaneFacts {
+                name: name.clone(),
+                label: name.clone(),
+                call: None,
+                entries: Vec::new(),
+            });
+            self.list.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
+        &mut self.list[place]
+    }
+
+    /// All of them, to be changed but for their names and calls.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LaneFacts> {
+        self.list.iter_mut()
+    }
+
+    /// Takes in what is told of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
+    pub(super) fn tell(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
+        let lane = self.of(name);
+        let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
+            || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
+        if let Some(label) = label {
+            lane.label = label;
+        }
+        let Some(call) = call else { return is_new };
+        let before = lane.call.replace(call.clone());
+        if before.as_ref() != Some(&call)
+            && let Some(place) = self.by_name.get(name).copied()
+        {
+            if let Some(places) = before.and_then(|before| self.by_call.get_mut(&before)) {
+                places.retain(|known| *known != place);
+            }
+            let places = self.by_call.entry(call).or_default();
+            places.insert(places.partition_point(|known| *known < place), place);
+        }
+        is_new
+    }
+}
 
 impl Transcript {
     /// The sub-agents.
     pub fn lanes(&self) -> &[LaneFacts] {
-        &self.lanes
+        &self.lanes.list
     }
 
     /// The sub-agent whose entries carry this name.
     pub fn lane(&self, name: &Name) -> Option<&LaneFacts> {
-        self.lanes.iter().find(|lane| lane.name == *name)
+        self.lanes.get(name)
     }
 
-    /// The sub-agent that a call started.
-    pub fn lane_of_call(&self, call: &crate::model::body::Key) -> Option<&LaneFacts> {
-        self.lanes.iter().find(|lane| !call.is_empty() && lane.call.as_ref() == Some(call))
+    /// The sub-agent that a call started; the first one, if there are several.
+    pub fn lane_of_call(&self, call: &Key) -> Option<&LaneFacts> {
+        let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty())?;
+        self.lanes.list.get(*places.first()?)
     }
 
     /// The entry with the call that started a sub-agent.
@@ -54,7 +114,7 @@ impl Transcript {
         let mut found = vec![lane];
         let mut next = 0;
         while let Some(above) = found.get(next).copied() {
-            let below = self.lanes.iter().filter(|lane| {
+            let below = self.lanes().iter().filter(|lane| {
                 self.parent_lane(lane).is_some_and(|parent| parent.name == above.name)
                     && found.iter().all(|known| known.name != lane.name)
             });

@@ -31,6 +31,11 @@ impl Retelling {
         self.order.len()
     }
 
+    /// The last entry told so far.
+    pub(super) fn last(&self) -> Option<EntryId> {
+        self.order.last().copied()
+    }
+
     /// An entry that was retired on the way. It may be told once more, and is the same one then: a result
     /// that stands alone joins its call while that is told again, and leaves it when the call goes.
     pub(super) fn retire(&mut self, key: &Key, id: EntryId) {
@@ -85,7 +90,7 @@ impl Transcript {
         }
         self.drop_untold_usage(&told);
         touched.reordered |= !told.order.starts_with(&self.order);
-        for lane in &mut self.lanes {
+        for lane in self.lanes.iter_mut() {
             let members: HashSet<EntryId> = lane.entries.iter().copied().collect();
             lane.entries = told.order.iter().copied().filter(|id| members.contains(id)).collect();
         }
@@ -118,10 +123,10 @@ impl Transcript {
 
     fn drop_untold_usage(&mut self, told: &Retelling) {
         let totals = &mut self.totals;
-        self.beside.retain(|of, (usage, model)| {
+        self.beside.retain(|of, aside| {
             let is_told = told.usages.contains(of);
             if !is_told {
-                totals.remove(usage, model.as_ref());
+                totals.remove(&aside.usage, aside.model.as_ref());
             }
             is_told
         });

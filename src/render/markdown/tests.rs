@@ -7,16 +7,7 @@ use crate::render::theme::Theme;
 
 fn laid_out(text: &str, manner: Manner, width: usize, theme: &Theme) -> Vec<Row> {
     let colours = Colours::now();
-    let look = Look {
-        width: 80,
-        level: Level::Preview,
-        thinking: true,
-        times: true,
-        theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level: Level::Preview, ..Look::full(80, theme, &colours) };
     rows(text, manner, width, 1000, &look)
 }
 

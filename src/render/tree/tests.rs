@@ -12,16 +12,7 @@ const DEEP: &str = r#"{"id": 12, "steps": [{"name": "build", "env": {"CC": "clan
 
 fn laid_out(text: &str, detail: Detail, folds: &NodeFolds, limit: usize) -> Vec<Row> {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    let look = Look {
-        width: 60,
-        level: Level::Preview,
-        thinking: true,
-        times: true,
-        theme: &theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level: Level::Preview, ..Look::full(60, &theme, &colours) };
     let nodes = Nodes::of(Some(folds), 0, 0);
     let tree = parse(text);
     let value = tree.as_ref().map(Value::Tree).or_else(|| Value::of_large(text)).expect("JSON");
@@ -148,16 +139,7 @@ fn nothing_is_hidden_that_would_fit_in_the_row_that_says_so() {
 #[test]
 fn whole_trees_have_no_folds() {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    let look = Look {
-        width: 40,
-        level: Level::Raw,
-        thinking: true,
-        times: true,
-        theme: &theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level: Level::Raw, ..Look::full(40, &theme, &colours) };
     let numbers: Vec<String> = (0..500).map(|number| number.to_string()).collect();
     let tree = parse(&format!(r#"{{"a": {{"b": {{"c": [{}]}}}}}}"#, numbers.join(","))).unwrap();
     let rows = rows(&tree, 40, 2_000, &look);

@@ -5,11 +5,11 @@ use tv::app::action::Way;
 use tv::app::columns::Numbers;
 use tv::app::effect::Effect;
 use tv::app::inspector::Tab;
-use tv::app::mode::Mode;
 use tv::app::mouse::{Gesture, Pointer};
 use tv::app::news::Seen;
 use tv::app::panes::{Pane, divide, focused};
 use tv::app::update::Event;
+use tv::app::views::View;
 use tv::model::edit::{Batch, Edit, Feed};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
@@ -119,20 +119,58 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!((beside(&stage).as_str(), stage.state.columns.numbers), ("", Numbers::None));
     }),
+    ("timeline", |key| {
+        let mut stage = boats();
+        stage.press("g");
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Timeline));
+        assert!(stage.picture().contains("TIMELINE"), "{}", stage.picture());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None, "the key that opens it closes it");
+    }),
     ("checks", |key| {
         let path = fixture("lint/orphan-call/bad.jsonl");
         let mut stage = Stage::open(&path, (100, 24), Theme::dark());
         stage.press("g");
-        let found = stage.state.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
         key.press(&mut stage);
         assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
+        let found = stage.state.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
         stage.press("G enter");
         let focus = stage.state.view.focus.unwrap();
         assert_eq!((focus.entry, focus.block), found, "the list leads there");
         key.press(&mut stage);
-        assert!(matches!(stage.state.mode, Mode::Checks(_)));
+        assert_eq!(stage.state.views.open(), Some(View::Checks));
         key.press(&mut stage);
-        assert!(matches!(stage.state.mode, Mode::Normal), "the key that opens the list closes it");
+        assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
+    }),
+    ("money", |key| {
+        let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), Some(View::Money));
+        assert!(stage.picture().contains("MONEY"), "{}", stage.picture());
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
+    }),
+    ("transcript", |key| {
+        let mut stage = Stage::open(&fixture("lint/orphan-call/bad.jsonl"), (100, 24), Theme::dark());
+        stage.press("!");
+        key.press(&mut stage);
+        stage.wait(300);
+        assert_eq!(stage.state.views.open(), None);
+        assert!(stage.picture().contains("level 3/5"), "{}", stage.picture());
+    }),
+    ("shift-left", |key| {
+        assert!(boats_told(key).contains("for the views"));
+    }),
+    ("shift-right", |key| {
+        assert!(boats_told(key).contains("for the views"));
+    }),
+    ("reverse", |key| {
+        assert!(boats_told(key).contains("for the views"));
     }),
     ("select-rows", |key| {
         let selected = |keys: &str| {
@@ -350,4 +388,11 @@ fn copied(stage: &Stage) -> &str {
         Some(Effect::Copy(text)) => text,
         other => panic!("nothing was copied: {other:?}; {}", stage.status()),
     }
+}
+
+/// What the status line says to a key that is for the views only.
+fn boats_told(key: &Key) -> String {
+    let mut stage = boats();
+    key.press(&mut stage);
+    stage.status()
 }

@@ -24,16 +24,7 @@ fn plan(tasks: &[(&str, &str)]) -> Tree {
 
 fn shown(before: Option<Tree>, after: &Tree, whole: bool) -> Vec<String> {
     let (theme, colours) = (Theme::mono(), Colours::never());
-    let look = Look {
-        width: 60,
-        level: Level::Preview,
-        thinking: true,
-        times: true,
-        theme: &theme,
-        colours: &colours,
-        sideways: None,
-        pictures: None,
-    };
+    let look = Look { level: Level::Preview, ..Look::full(60, &theme, &colours) };
     let before = before.map(|tree| Body {
         stub: Text::default(),
         bytes: 10,

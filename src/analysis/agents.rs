@@ -1,0 +1,123 @@
+//! How sub-agents fare: by the call that started them, and by their own end where that came first.
+
+use super::activity::asks;
+use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::model::transcript::Transcript;
+
+/// How a sub-agent fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// Came to its end.
+    Done,
+    /// Its call failed.
+    Failed,
+    /// Its call was not allowed.
+    Refused,
+    /// It was stopped: the agent says so.
+    Interrupted,
+    /// Still at work.
+    Running,
+    /// Asked a human, who has not answered yet.
+    Waiting,
+    /// It has no end, and nobody waits for one.
+    Open,
+    /// What it did is recorded in a file that is not here.
+    Missing,
+    /// Nobody tells.
+    Unknown,
+}
+
+impl Fate {
+    /// In a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Interrupted => "interrupted",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Open => "no result",
+            Self::Missing => "not here",
+            Self::Unknown => "no end told",
+        }
+    }
+}
+
+/// A sub-agent that writes so much later than its call was answered, in ms, goes on by itself.
+const BEHIND_MS: u64 = 2_000;
+
+/// The fate of a sub-agent, and of a call that should have started one but of which nothing else is known.
+/// `is_awaited`: whether the agent is at work on it.
+pub fn fate(
+    transcript: &Transcript,
+    lane: Option<&LaneFacts>,
+    call: Option<&ToolCall>,
+    is_awaited: bool,
+) -> Fate {
+    match call.map(|call| &call.state) {
+        Some(ToolState::Failed(_)) => return Fate::Failed,
+        Some(ToolState::Refused(_)) => return Fate::Refused,
+        Some(ToolState::Lost) => return Fate::Interrupted,
+        _ => {}
+    }
+    let entries = || lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
+    if !entries().any(has_worked) {
+        let is_coming = is_awaited && call.is_some_and(|call| call.state.is_open());
+        return if is_coming { Fate::Running } else { Fate::Missing };
+    }
+    let goes_on = || {
+        let waits =
+            || entries().rev().take(1).flat_map(calls_of).any(|call| call.state.is_open() && asks(call));
+        match is_awaited {
+            true if waits() => Fate::Waiting,
+            true => Fate::Running,
+            false => Fate::Open,
+        }
+    };
+    let last = entries().rev().find(|entry| has_worked(entry));
+    match call.map(|call| &call.state) {
+        Some(ToolState::Done(result)) => {
+            let is_behind = last
+                .and_then(|last| last.at)
+                .zip(result.at)
+                .is_some_and(|(last, answered)| last.since(answered) > BEHIND_MS);
+            // A call that only starts its sub-agent is answered at once.
+            if is_behind && !last.is_some_and(is_end) { goes_on() } else { Fate::Done }
+        }
+        Some(_) => goes_on(),
+        None if last.is_some_and(is_end) => Fate::Done,
+        None if is_awaited => goes_on(),
+        None => Fate::Unknown,
+    }
+}
+
+/// Whether an entry is more than a note about a sub-agent.
+fn has_worked(entry: &Entry) -> bool {
+    entry.role != Role::Harness || calls_of(entry).next().is_some()
+}
+
+/// Whether nothing is to be expected after an entry.
+fn is_end(entry: &Entry) -> bool {
+    let ended = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Ended(_)));
+    let says = |kind: &BlockKind| matches!(kind, BlockKind::Text(_));
+    entry.stop == Stop::Done
+        || entry.blocks.iter().any(|block| ended(&block.kind))
+        || (entry.role == Role::Assistant
+            && entry.stop == Stop::Untold
+            && !entry.marks.open
+            && entry.blocks.last().is_some_and(|block| says(&block.kind))
+            && calls_of(entry).next().is_none())
+}
+
+/// When a sub-agent last did something.
+pub fn last_sign(transcript: &Transcript, lane: &LaneFacts) -> Option<Moment> {
+    lane.entries.iter().rev().find_map(|id| transcript.get(*id)?.at)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! All calls, for tables of them.
+
+use super::tools::{Tool, Tools};
+use super::{Calls, Place};
+use crate::model::entry::EntryId;
+
+impl Calls {
+    /// All calls in the order of the file.
+    pub fn all(&self) -> impl Iterator<Item = Place> {
+        self.all.iter().filter_map(|rank| self.place_of(*rank))
+    }
+
+    /// The calls of a tool.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    /// All tools.
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// The calls of a tool in the order of the file.
+    pub fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
+        let ranks = self.tools.get(name).map_or(&[][..], |tool| tool.ranks.as_slice());
+        ranks.iter().filter_map(|rank| self.place_of(*rank))
+    }
+
+    /// The tools of some calls only.
+    pub fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
+        let mut tools = Tools::default();
+        for (rank, known) in places.filter_map(|place| self.known(place)) {
+            tools.add(rank, known);
+        }
+        tools
+    }
+
+    /// Calls that start sub-agents, in the order of the file.
+    pub fn delegates(&self) -> impl Iterator<Item = Place> {
+        self.delegates.iter().filter_map(|rank| self.place_of(*rank))
+    }
+
+    /// The place of an entry in the order of the file.
+    pub fn place_in_order(&self, id: EntryId) -> Option<usize> {
+        self.rank_of(id).and_then(|rank| usize::try_from(rank).ok())
+    }
+}

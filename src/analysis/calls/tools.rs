@@ -1,0 +1,123 @@
+//! Calls summed up by tool.
+
+use std::collections::BTreeMap;
+
+use super::durations::Durations;
+use super::{Known, Rank, insert, take_out};
+use crate::model::text::Name;
+use crate::model::tool::ToolState;
+
+/// How a call ended, or not: what needs a look comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// Ended with an error.
+    Failed,
+    /// Was not allowed.
+    Refused,
+    /// Interrupted: there will be no result.
+    Lost,
+    /// Has no result, so far.
+    Open,
+    /// Ended well.
+    Done,
+}
+
+impl Outcome {
+    /// How a call with this state ended.
+    pub fn of(state: &ToolState) -> Self {
+        match state {
+            ToolState::Failed(_) => Self::Failed,
+            ToolState::Refused(_) => Self::Refused,
+            ToolState::Lost => Self::Lost,
+            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Self::Open,
+            ToolState::Done(_) => Self::Done,
+        }
+    }
+}
+
+/// The calls of one tool.
+#[derive(Clone, Debug, Default)]
+pub struct Tool {
+    pub(super) ranks: Vec<Rank>,
+    durations: Durations,
+    outcomes: [usize; 5],
+    bytes: u64,
+}
+
+impl Tool {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// How many failed.
+    pub fn failed(&self) -> usize {
+        self.ended(Outcome::Failed)
+    }
+
+    /// How many ended like this.
+    pub fn ended(&self, outcome: Outcome) -> usize {
+        self.outcomes.get(outcome as usize).copied().unwrap_or(0)
+    }
+
+    /// How long they took.
+    pub fn durations(&self) -> &Durations {
+        &self.durations
+    }
+
+    /// Size of all their results, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// All tools by name.
+#[derive(Clone, Debug, Default)]
+pub struct Tools {
+    by_name: BTreeMap<Name, Tool>,
+}
+
+impl Tools {
+    /// The calls of a tool.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name)
+    }
+
+    /// All tools, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Tool)> {
+        self.by_name.iter().filter(|(_, tool)| tool.count() > 0)
+    }
+
+    /// Time that tools took, in ms: calls that ran side by side count each. Whether a part of it is only
+    /// known to be no more than that.
+    pub fn time(&self) -> (u64, bool) {
+        let spreads = self.iter().filter_map(|(_, tool)| tool.durations.spread());
+        spreads.fold((0, false), |(sum, is_bound), spread| {
+            (sum.saturating_add(spread.sum), is_bound || spread.is_bound)
+        })
+    }
+
+    pub(super) fn add(&mut self, rank: Rank, known: &Known) {
+        let tool = self.by_name.entry(known.name.clone()).or_default();
+        insert(&mut tool.ranks, rank);
+        tool.bytes = tool.bytes.saturating_add(known.bytes);
+        if let Some(count) = tool.outcomes.get_mut(known.outcome as usize) {
+            *count += 1;
+        }
+        if let Some(took) = known.took {
+            tool.durations.add(took);
+        }
+    }
+
+    pub(super) fn remove(&mut self, rank: Rank, known: &Known) {
+        let Some(tool) = self.by_name.get_mut(&known.name) else { return };
+        take_out(&mut tool.ranks, rank);
+        tool.bytes = tool.bytes.saturating_sub(known.bytes);
+        if let Some(count) = tool.outcomes.get_mut(known.outcome as usize) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(took) = known.took {
+            tool.durations.remove(took);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A branch that the session left against the path that it took instead.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::calls::{Place, likeness_of};
+use super::paths::PathFacts;
+use crate::model::branch::Branch;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::transcript::Transcript;
+
+/// What a branch holds that the active path does not; it stays the same until branches are drawn anew.
+#[derive(Clone, Debug, Default)]
+pub struct Sides {
+    /// The last entry that both have; none if they share nothing.
+    pub common: Option<EntryId>,
+    /// Entries only of the branch.
+    own: Vec<EntryId>,
+    /// Entries that were there when it was left.
+    seen: HashSet<EntryId>,
+}
+
+/// The two sides of where they parted.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// What only the branch has.
+    pub branch: PathFacts,
+    /// What only the active path has.
+    pub active: PathFacts,
+    /// So many prompts and calls are the same on both sides before the first one that differs.
+    pub same: usize,
+    /// The first prompt or call that differs, on the branch and on the active path; none where a side ends.
+    pub differs: [Option<Place>; 2],
+}
+
+/// A prompt or a call: what makes it the same as another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    place: Place,
+    likeness: u64,
+}
+
+impl Sides {
+    /// Of the branch with this number.
+    pub fn of(transcript: &Transcript, number: usize) -> Option<Self> {
+        let branches = transcript.branches();
+        let branch = branches.list.get(number.checked_sub(1)?)?;
+        let seen = transcript.seen_on(number)?;
+        let is_left = |id: &EntryId| branches.abandoned.contains(id);
+        Some(Self {
+            common: common(transcript, branch),
+            own: seen.iter().copied().filter(is_left).collect(),
+            seen: seen.into_iter().filter(|id| !is_left(id)).collect(),
+        })
+    }
+
+    /// Compares them, as the session stands now.
+    pub fn compare(&self, transcript: &Transcript) -> Compared {
+        let abandoned = &transcript.branches().abandoned;
+        let since = self.common.and_then(|id| transcript.place_of(id)).map_or(0, |place| place + 1);
+        let after = transcript.order().get(since..).unwrap_or_default();
+        let active: Vec<EntryId> = after
+            .iter()
+            .copied()
+            .filter(|id| !abandoned.contains(id) && !self.seen.contains(id))
+            .filter(|id| transcript.get(*id).is_some_and(|entry| entry.lane.is_none()))
+            .collect();
+        let facts = |ids: &[EntryId]| PathFacts::of(ids.iter().filter_map(|id| transcript.get(*id)));
+        let mut ours = steps(transcript, &self.own);
+        let mut theirs = steps(transcript, &active);
+        let mut same = 0;
+        let differs = loop {
+            match (ours.next(), theirs.next()) {
+                (Some(our), Some(their)) if our.likeness == their.likeness => same += 1,
+                (our, their) => break [our, their].map(|step| step.map(|step| step.place)),
+            }
+        };
+        Compared { branch: facts(&self.own), active: facts(&active), same, differs }
+    }
+}
+
+/// The last entry that a branch shares with the active path: a branch may hang on another one.
+fn common(transcript: &Transcript, branch: &Branch) -> Option<EntryId> {
+    let branches = transcript.branches();
+    let mut point = branch.point?;
+    for _ in 0..=branches.list.len() {
+        match branches.of(point) {
+            Some(above) => point = above.point?,
+            None => return Some(point),
+        }
+    }
+    None
+}
+
+fn steps<'a>(transcript: &'a Transcript, ids: &'a [EntryId]) -> impl Iterator<Item = Step> + 'a {
+    let entries = ids.iter().filter_map(|id| Some((*id, transcript.get(*id)?)));
+    entries.filter(|(_, entry)| !entry.marks.copy).flat_map(|(id, entry)| {
+        let steps = entry.blocks.iter().enumerate().filter_map(move |(block, one)| {
+            let likeness = match &one.kind {
+                BlockKind::Text(body) if entry.marks.prompt && is_first_text(entry, block) => {
+                    let mut hasher = DefaultHasher::new();
+                    (&body.stub, body.bytes, body.lines).hash(&mut hasher);
+                    hasher.finish()
+                }
+                BlockKind::Call(call) => likeness_of(call),
+                _ => return None,
+            };
+            Some(Step { place: Place { entry: id, block }, likeness })
+        });
+        steps.collect::<Vec<_>>()
+    })
+}
+
+fn is_first_text(entry: &Entry, block: usize) -> bool {
+    entry.blocks.iter().position(|one| matches!(one.kind, BlockKind::Text(_))) == Some(block)
+}
+
+#[cfg(test)]
+mod tests;

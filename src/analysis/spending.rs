@@ -1,0 +1,214 @@
+//! What was spent on what: every record of usage once, by the agent's own rules, and its sums by request,
+//! turn, model and lane.
+//!
+//! Invariant: the charges of a session add up to its totals, in every class of tokens and in money,
+//! without a rounding error; so do the rows of each grouping. Where an agent counts whole runs, what it
+//! counts beyond the requests is a charge of its own.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::analysis::prices::{self, Prices, Tier};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+use crate::model::usage::{Scope, Usage};
+
+pub mod account;
+pub mod amount;
+pub mod arithmetic;
+
+use amount::Amount;
+
+/// What a charge is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    /// A request to the model.
+    Request,
+    /// Spent besides the requests, for example inside a tool.
+    Extra,
+    /// What a run counts beyond its requests.
+    Run,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing says that it failed.
+    Fine,
+    /// It ended in an error.
+    Failed,
+    /// It was stopped.
+    Aborted,
+}
+
+/// One record of usage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Charge {
+    /// What it is for.
+    pub what: For,
+    /// The entry that carries it, or after which it was told.
+    pub entry: Option<EntryId>,
+    /// Whether the entry carries it.
+    pub is_own: bool,
+    /// The place of the entry in the order.
+    pub place: usize,
+    /// When.
+    pub at: Option<Moment>,
+    /// On which model; empty if nobody says.
+    pub model: Name,
+    /// In which lane; `None` is the main one.
+    pub lane: Option<Name>,
+    /// What became of it.
+    pub fate: Fate,
+    /// At which price.
+    pub tier: Tier,
+    /// How much.
+    pub amount: Amount,
+}
+
+/// The records of usage that entries carry, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Spending {
+    read: usize,
+    charges: Vec<Charge>,
+    known: HashMap<Name, Option<&'static Prices>>,
+    last: HashMap<Option<Name>, EntryId>,
+    stopped: HashSet<EntryId>,
+    untold: HashSet<EntryId>,
+}
+
+impl Spending {
+    /// Takes in what was appended, but no more than so many entries. Says whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        for id in transcript.order().iter().skip(self.read).take(most) {
+            let place = self.read;
+            self.read += 1;
+            let Some(entry) = transcript.get(*id) else { continue };
+            self.stop_what_was_before(transcript, entry);
+            self.last.insert(entry.lane.clone(), *id);
+            if let Some(charge) = self.see(*id, entry, place) {
+                self.charges.push(charge);
+            }
+        }
+        self.read >= transcript.order().len()
+    }
+
+    /// An entry has changed.
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        let Some(place) = transcript.place_of(id).filter(|place| *place < self.read) else { return };
+        let Some(entry) = transcript.get(id) else { return };
+        let charge = self.see(id, entry, place);
+        let at = self.charges.partition_point(|charge| charge.place < place);
+        let is_known = self.charges.get(at).is_some_and(|charge| charge.entry == Some(id));
+        match (charge, self.charges.get_mut(at).filter(|_| is_known)) {
+            (Some(charge), Some(known)) => *known = charge,
+            (Some(charge), None) => self.charges.insert(at, charge),
+            (None, Some(_)) => drop(self.charges.remove(at)),
+            (None, None) => {}
+        }
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Errors that record no tokens: if they were requests, nobody knows what they cost.
+    pub fn untold(&self) -> usize {
+        self.untold.len()
+    }
+
+    fn see(&mut self, id: EntryId, entry: &Entry, place: usize) -> Option<Charge> {
+        let fate = if self.stopped.contains(&id) { Fate::Aborted } else { fate(entry) };
+        let is_spent = entry.usage.as_ref().is_some_and(|usage| !usage.is_zero());
+        let answers = matches!(entry.role, Role::Assistant | Role::Harness);
+        if fate != Fate::Fine && answers && !is_spent {
+            self.untold.insert(id);
+        } else {
+            self.untold.remove(&id);
+        }
+        let usage = entry.usage.as_deref()?;
+        let what = purpose(usage)?;
+        let model = entry.model.clone().unwrap_or_default();
+        let prices = *self.known.entry(model.clone()).or_insert_with(|| prices::of_model(&model));
+        let lane = entry.lane.clone();
+        let tier = prices.map(|prices| prices.tier_of(usage)).unwrap_or_default();
+        let amount = Amount::of(usage, prices);
+        Some(Charge {
+            what,
+            entry: Some(id),
+            is_own: true,
+            place,
+            at: entry.at,
+            model,
+            lane,
+            fate,
+            tier,
+            amount,
+        })
+    }
+
+    /// Some agents say that an answer was stopped by an entry of its own behind it. An answer that has
+    /// called tools, or tells why it ended, had been complete.
+    fn stop_what_was_before(&mut self, transcript: &Transcript, entry: &Entry) {
+        if entry.usage.is_some() || !is_stop_of_an_answer(entry) {
+            return;
+        }
+        let Some(before) = self.last.get(&entry.lane).copied() else { return };
+        let Some(answer) = transcript.get(before).filter(|answer| {
+            let calls = |block: &crate::model::entry::Block| matches!(block.kind, BlockKind::Call(_));
+            answer.role == Role::Assistant && answer.stop == Stop::Untold && !answer.blocks.iter().any(calls)
+        }) else {
+            return;
+        };
+        if answer.usage.is_some() {
+            self.stopped.insert(before);
+            if let Some(charge) = self.charges.last_mut().filter(|charge| charge.entry == Some(before)) {
+                charge.fate = Fate::Aborted;
+            } else if let Some(charge) = self.charges.iter_mut().rfind(|charge| charge.entry == Some(before))
+            {
+                charge.fate = Fate::Aborted;
+            }
+        }
+    }
+}
+
+/// What usage is for; sums of runs are not charges.
+fn purpose(usage: &Usage) -> Option<For> {
+    match usage.scope {
+        Scope::Request => Some(For::Request),
+        Scope::Extra => Some(For::Extra),
+        Scope::Run | Scope::Fallback => None,
+    }
+}
+
+/// `[Request interrupted by user]`, but not while a tool ran.
+fn is_stop_of_an_answer(entry: &Entry) -> bool {
+    entry.blocks.iter().any(|block| match &block.kind {
+        BlockKind::Break(Break::Interrupted(how)) => !how.contains("tool"),
+        _ => false,
+    })
+}
+
+/// What the entry itself says: an error or a stop, unless the answer went on behind it. An answer that
+/// ended for something else and holds nothing is an attempt like the one before it, which tells the error
+/// for both.
+fn fate(entry: &Entry) -> Fate {
+    let mut fate = Fate::Fine;
+    for block in &entry.blocks {
+        match &block.kind {
+            BlockKind::Break(Break::Error(_)) => fate = Fate::Failed,
+            BlockKind::Break(Break::Interrupted(_)) => fate = Fate::Aborted,
+            BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_) if fate == Fate::Failed => {
+                fate = Fate::Fine;
+            }
+            _ => {}
+        }
+    }
+    let is_attempt = entry.blocks.is_empty() && entry.role == Role::Assistant && entry.stop == Stop::Other;
+    if is_attempt { Fate::Failed } else { fate }
+}
+
+#[cfg(test)]
+mod tests;

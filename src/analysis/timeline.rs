@@ -1,0 +1,552 @@
+//! The session on a time axis: what ran from when to when, in rows whose spans do not overlap, and which
+//! of it decided when a turn ended.
+//!
+//! What time was spent on is the ledger's judgement ([`super::ledger`]); calls run from and to when
+//! [`super::calls::span_of`] says. Nothing is judged here a second time.
+//!
+//! Invariant: spans of a row neither overlap nor run backwards; a span has one row. An entry that comes or
+//! changes costs its own spans and a page of the ledger; a question costs a search in sorted spans.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::calls::{Place, call_at, span_of};
+use super::context::is_request;
+use super::ledger::{Class, Ledger, Stretch};
+use crate::analysis::activity::{IDLE_AFTER_MS, asks};
+use crate::model::body::Key;
+use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
+use crate::model::text::Name;
+use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
+use crate::model::transcript::Transcript;
+
+mod ends;
+mod gaps;
+mod path;
+mod questions;
+mod rows;
+
+pub use gaps::QUIET_MS;
+pub use path::Paths;
+pub use questions::Request;
+pub use rows::Row;
+
+use ends::{End, Ends};
+use gaps::Busy;
+
+/// Of calls without a result in a lane, so many may be waited for at once.
+const AWAITED: usize = 64;
+
+/// Names a span; in the order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpanId {
+    /// When it began.
+    pub from: Moment,
+    /// The entry that ended it, or whose call ran.
+    pub entry: EntryId,
+    /// The block of the call that ran.
+    pub block: Option<u32>,
+}
+
+impl SpanId {
+    /// Before all others that begin then.
+    pub fn first_at(from: Moment) -> Self {
+        Self { from, entry: EntryId(0), block: None }
+    }
+
+    /// The call, if it is one.
+    pub fn call(&self) -> Option<Place> {
+        Some(Place { entry: self.entry, block: usize::try_from(self.block?).ok()? })
+    }
+}
+
+/// How a span ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Well, or nobody can tell.
+    Done,
+    /// A call failed.
+    Failed,
+    /// A call was not allowed.
+    Refused,
+    /// There will be no result: it was interrupted, or the work went on without it.
+    Lost,
+    /// There is no result so far, and nothing came after.
+    Open,
+}
+
+/// A stretch of time that one thing took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its name.
+    pub id: SpanId,
+    /// When it ended; nothing if there is no end in the file.
+    pub to: Option<Moment>,
+    /// What it was spent on.
+    pub class: Class,
+    /// The tool that ran.
+    pub tool: Option<Name>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Whether it began no earlier than that: its message has a time, it has none.
+    pub from_is_bound: bool,
+    /// Whether it ended no later than that: several results were stamped at once.
+    pub to_is_bound: bool,
+    /// The lane whose entry it is.
+    pub lane: usize,
+}
+
+impl Span {
+    /// When it ended; if nobody can tell, `now` for what is waited for, and its beginning for all else.
+    pub fn end(&self, now: Option<Moment>) -> Moment {
+        let open = now.filter(|_| self.ending == Ending::Open).unwrap_or(self.id.from);
+        self.to.unwrap_or(open).max(self.id.from)
+    }
+
+    /// The same, if it is not waited for any more.
+    fn left(mut self, is_left: bool) -> Self {
+        if is_left && self.ending == Ending::Open {
+            self.ending = Ending::Lost;
+        }
+        self
+    }
+
+    /// Whether something was done meanwhile, or a human was asked for it.
+    fn is_work(&self) -> bool {
+        match self.class {
+            Class::Model | Class::Tool | Class::Retry => true,
+            Class::Human | Class::Idle => self.id.block.is_some(),
+            Class::Unknown => self.end(None).since(self.id.from) <= IDLE_AFTER_MS,
+        }
+    }
+
+    /// Whether the agent itself was busy meanwhile.
+    fn is_busy(&self) -> bool {
+        self.is_work() && self.class != Class::Human && self.to.is_some_and(|to| self.id.from <= to)
+    }
+
+    fn end_key(&self) -> Option<End> {
+        let to = self.to.filter(|to| self.is_work() && self.id.from <= *to)?;
+        Some(End::new(self.lane, to, self.id))
+    }
+}
+
+/// What a row shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// The calls that started or continued this sub-agent.
+    Caller,
+    /// The model, requests made again, and time of which nothing is known.
+    Model,
+    /// The human who was waited for, and what asked one.
+    Human,
+    /// Calls of a tool.
+    Tool(Name),
+}
+
+/// The main agent, or a sub-agent.
+#[derive(Clone, Debug, Default)]
+pub struct Lane {
+    /// The name that its entries carry; none for the main agent.
+    pub name: Option<Name>,
+    /// Its rows, in the order in which they were needed.
+    pub rows: Vec<usize>,
+    /// From when to when its spans reach.
+    pub reach: Option<(Moment, Moment)>,
+    /// The lane and the call that started it.
+    pub caller: Option<(usize, SpanId)>,
+    /// Entries with calls that have no result.
+    open: BTreeSet<(u32, EntryId)>,
+    /// After this place of the order nothing was said that did not wait for its calls.
+    settled: u32,
+}
+
+/// What was taken from an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Taken {
+    lane: usize,
+    spans: Vec<(SpanId, usize)>,
+    request: Option<Moment>,
+    prompt: Option<Moment>,
+    untimed: usize,
+}
+
+/// The index.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    read: usize,
+    judged: u64,
+    /// Place in the order, by number of the entry.
+    ranks: Vec<u32>,
+    taken: HashMap<EntryId, Taken>,
+    /// Spans that came from a page of the ledger.
+    pages: HashMap<(usize, usize), Vec<(Span, usize)>>,
+    lanes: Vec<Lane>,
+    numbers: HashMap<Name, usize>,
+    rows: Vec<Row>,
+    row_of: HashMap<(usize, What), Vec<usize>>,
+    by_time: BTreeMap<SpanId, usize>,
+    ends: Ends,
+    starts: HashMap<SpanId, usize>,
+    busy: Busy,
+    busy_is_stale: bool,
+    removed: Vec<(SpanId, Option<Moment>)>,
+    prompts: BTreeSet<(Moment, EntryId)>,
+    requests: BTreeMap<(Moment, EntryId), Request>,
+    untimed: usize,
+    /// Lanes by the call that started them, and how many were known then.
+    callers: HashMap<Key, Name>,
+    known_lanes: Option<usize>,
+    /// Entries with calls that may start a lane, but whose lane is not known.
+    loose: BTreeSet<EntryId>,
+    /// Of each turn, by its beginning, a number that rises with what changes in it.
+    stamps: HashMap<Moment, u64>,
+    clock: u64,
+    unsettled_rows: HashSet<usize>,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self {
+            read: 0,
+            judged: 0,
+            ranks: Vec::new(),
+            taken: HashMap::new(),
+            pages: HashMap::new(),
+            lanes: vec![Lane::default()],
+            numbers: HashMap::new(),
+            rows: Vec::new(),
+            row_of: HashMap::new(),
+            by_time: BTreeMap::new(),
+            ends: Ends::default(),
+            starts: HashMap::new(),
+            busy: Busy::default(),
+            busy_is_stale: false,
+            removed: Vec::new(),
+            prompts: BTreeSet::new(),
+            requests: BTreeMap::new(),
+            untimed: 0,
+            callers: HashMap::new(),
+            known_lanes: None,
+            loose: BTreeSet::new(),
+            stamps: HashMap::new(),
+            clock: 0,
+            unsettled_rows: HashSet::new(),
+        }
+    }
+}
+
+impl Timeline {
+    /// Takes in what was appended since the last time, but no more than so many entries, and what the
+    /// ledger has judged. Says whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, ledger: &Ledger, most: usize) -> bool {
+        self.know_lanes(transcript);
+        for id in transcript.order().iter().skip(self.read).take(most) {
+            let Ok(rank) = u32::try_from(self.read) else { return true };
+            self.read += 1;
+            if self.ranks.len() <= id.index() {
+                self.ranks.resize(id.index() + 1, u32::MAX);
+            }
+            if let Some(place) = self.ranks.get_mut(id.index()) {
+                *place = rank;
+            }
+            if let Some(entry) = transcript.get(*id) {
+                self.take(*id, rank, entry);
+            }
+        }
+        for judged in ledger.judged_since(self.judged) {
+            let lane = self.lane_number(judged.lane);
+            self.take_page(lane, judged.page, judged.stretches());
+        }
+        self.judged = ledger.revision();
+        self.settle();
+        self.read >= transcript.order().len()
+    }
+
+    /// An entry has changed; takes effect with [`Timeline::follow`].
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if let (Some(rank), Some(entry)) = (self.rank_of(id), transcript.get(id)) {
+            self.take(id, rank, entry);
+        }
+    }
+
+    /// A sub-agent has another name or another call.
+    pub fn rename(&mut self) {
+        self.known_lanes = None;
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        *self = Self { clock: self.clock + 1, ..Self::default() };
+    }
+
+    fn rank_of(&self, id: EntryId) -> Option<u32> {
+        self.ranks.get(id.index()).copied().filter(|rank| *rank != u32::MAX)
+    }
+
+    fn lane_number(&mut self, name: Option<&Name>) -> usize {
+        let Some(name) = name else { return 0 };
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        self.lanes.push(Lane { name: Some(name.clone()), ..Lane::default() });
+        self.numbers.insert(name.clone(), self.lanes.len() - 1);
+        self.lanes.len() - 1
+    }
+
+    /// Which calls started which lanes; calls that were read before that was known move to their lane.
+    fn know_lanes(&mut self, transcript: &Transcript) {
+        let lanes = transcript.lanes();
+        if self.known_lanes == Some(lanes.len()) {
+            return;
+        }
+        self.known_lanes = Some(lanes.len());
+        let named = lanes.iter().filter_map(|lane| Some((lane.call.clone()?, lane.name.clone())));
+        self.callers = named.filter(|(call, _)| !call.is_empty()).collect();
+        for id in std::mem::take(&mut self.loose) {
+            self.change(transcript, id);
+        }
+    }
+
+    // === entries ===
+
+    fn take(&mut self, id: EntryId, rank: u32, entry: &Entry) {
+        if let Some(before) = self.taken.remove(&id) {
+            for (span, row) in &before.spans {
+                self.remove(*span, *row);
+            }
+            self.untimed -= before.untimed;
+            before.prompt.map(|at| self.prompts.remove(&(at, id)));
+            before.request.map(|at| self.requests.remove(&(at, id)));
+            if let Some(lane) = self.lanes.get_mut(before.lane) {
+                lane.open.remove(&(rank, id));
+            }
+        }
+        if entry.marks.copy {
+            return;
+        }
+        let lane = self.lane_number(entry.lane.as_ref());
+        let mut taken = Taken { lane, ..Taken::default() };
+        let is_left = self.wait_for(id, rank, entry, lane);
+        for (block, one) in entry.blocks.iter().enumerate() {
+            let (BlockKind::Call(call), Ok(number)) = (&one.kind, u32::try_from(block)) else { continue };
+            let starts = call.lane.as_ref().or_else(|| self.callers.get(&call.key)).cloned();
+            if starts.is_none() && call.kind == ToolKind::Delegate {
+                self.loose.insert(id);
+            }
+            match span_of_call(id, number, entry, call, lane) {
+                Some(span) => taken.spans.push(self.add_call(span.left(is_left), starts.as_ref())),
+                None => taken.untimed += 1,
+            }
+        }
+        self.untimed += taken.untimed;
+        if let (0, Some(at)) = (lane, entry.at) {
+            taken.prompt = entry.marks.prompt.then_some(at);
+            if let Some(at) = taken.prompt {
+                self.touch(at, None);
+                self.prompts.insert((at, id));
+            }
+            if let Some(usage) = entry.usage.as_ref().filter(|_| is_request(entry)) {
+                taken.request = Some(at);
+                self.requests.insert((at, id), Request { at, entry: id, tokens: usage.total() });
+            }
+        }
+        if taken != (Taken { lane, ..Taken::default() }) {
+            self.taken.insert(id, taken);
+        }
+    }
+
+    /// Notes calls of an entry that have no result. Those of earlier entries are not waited for any more
+    /// when the work has gone on without them. Says whether its own are of that kind.
+    fn wait_for(&mut self, id: EntryId, rank: u32, entry: &Entry, lane: usize) -> bool {
+        let Some(lane) = self.lanes.get_mut(lane) else { return true };
+        let is_said = entry.role == Role::Assistant && !entry.blocks.is_empty();
+        if calls_of(entry).any(|call| call.state.is_open()) {
+            lane.open.insert((rank, id));
+        } else if entry.marks.prompt || is_said {
+            lane.settled = lane.settled.max(rank);
+        }
+        let (settled, mut left) = (lane.settled, Vec::new());
+        while let Some((rank, id)) = lane.open.first().copied() {
+            if rank > settled && lane.open.len() <= AWAITED {
+                break;
+            }
+            lane.open.pop_first();
+            left.push(id);
+        }
+        for id in left {
+            let spans = self.taken.get(&id).map(|taken| taken.spans.clone()).unwrap_or_default();
+            for (span, row) in spans {
+                if let Some(row) = self.rows.get_mut(row) {
+                    row.leave(span);
+                }
+                self.touch(span.from, None);
+            }
+        }
+        rank < settled
+    }
+
+    fn add_call(&mut self, span: Span, starts: Option<&Name>) -> (SpanId, usize) {
+        let id = span.id;
+        let starts = starts.map(|name| self.lane_number(Some(name))).filter(|lane| *lane != span.lane);
+        let (lane, what) = match (starts, span.class, &span.tool) {
+            (Some(lane), ..) => (lane, What::Caller),
+            (None, Class::Human, _) | (None, _, None) => (span.lane, What::Human),
+            (None, _, Some(tool)) => (span.lane, What::Tool(tool.clone())),
+        };
+        if let Some(started) = starts {
+            self.starts.insert(id, started);
+            if let Some(lane) = self.lanes.get_mut(started) {
+                lane.caller = Some((span.lane, id));
+            }
+        }
+        (id, self.add(span, lane, what))
+    }
+
+    // === the ledger ===
+
+    fn take_page<'a>(&mut self, lane: usize, page: usize, told: impl Iterator<Item = &'a Stretch>) {
+        let mut known = self.pages.remove(&(lane, page)).unwrap_or_default();
+        // Calls are read from their entries.
+        let spans: Vec<Span> =
+            told.filter(|one| one.block.is_none()).map(|one| span_of_stretch(one, lane)).collect();
+        let same = known.iter().zip(&spans).take_while(|((known, _), span)| known == *span).count();
+        for (span, row) in known.drain(same..) {
+            self.remove(span.id, row);
+        }
+        for span in spans.into_iter().skip(same) {
+            let is_leisure = matches!(span.class, Class::Human | Class::Idle);
+            let what = if is_leisure { What::Human } else { What::Model };
+            let row = self.add(span.clone(), lane, what);
+            known.push((span, row));
+        }
+        self.pages.insert((lane, page), known);
+    }
+
+    // === spans ===
+
+    fn add(&mut self, span: Span, lane: usize, what: What) -> usize {
+        let numbers = self.row_of.entry((lane, what.clone())).or_default();
+        let free = numbers.iter().copied().find(|n| self.rows.get(*n).is_some_and(|row| row.fits(&span)));
+        let number = free.unwrap_or_else(|| {
+            let number = self.rows.len();
+            self.rows.push(Row::new(lane, what, numbers.len()));
+            numbers.push(number);
+            if let Some(lane) = self.lanes.get_mut(lane) {
+                lane.rows.push(number);
+            }
+            number
+        });
+        self.touch(span.id.from, span.to);
+        self.by_time.insert(span.id, number);
+        if let Some(end) = span.end_key() {
+            if span.is_busy() {
+                self.busy.add(end.from(), end.to());
+            }
+            self.ends.insert(end);
+        }
+        let reach = (span.id.from, span.end(None));
+        for lane in [Some(lane), (lane != span.lane).then_some(span.lane)].into_iter().flatten() {
+            if let Some(lane) = self.lanes.get_mut(lane) {
+                let (from, to) = lane.reach.unwrap_or(reach);
+                lane.reach = Some((from.min(reach.0), to.max(reach.1)));
+            }
+        }
+        if let Some(row) = self.rows.get_mut(number) {
+            row.insert(span);
+            self.unsettled_rows.insert(number);
+        }
+        number
+    }
+
+    fn remove(&mut self, id: SpanId, number: usize) {
+        let Some(span) = self.rows.get_mut(number).and_then(|row| row.remove(id)) else { return };
+        self.unsettled_rows.insert(number);
+        self.touch(id.from, span.to);
+        self.by_time.remove(&id);
+        self.starts.remove(&id);
+        if let Some(end) = span.end_key() {
+            self.ends.remove(&end);
+        }
+        if span.is_busy() {
+            self.removed.push((id, span.to));
+        }
+    }
+
+    fn span(&self, id: SpanId) -> Option<&Span> {
+        self.rows.get(*self.by_time.get(&id)?)?.find(id)
+    }
+
+    /// Brings in order what depends on all of it.
+    fn settle(&mut self) {
+        for (id, to) in std::mem::take(&mut self.removed) {
+            let is_back = self.span(id).is_some_and(|span| span.is_busy() && span.to >= to);
+            self.busy_is_stale |= !is_back;
+        }
+        if std::mem::take(&mut self.busy_is_stale) {
+            self.busy = Busy::default();
+            for span in self.rows.iter().flat_map(Row::spans).filter(|span| span.is_busy()) {
+                self.busy.add(span.id.from, span.end(None));
+            }
+        }
+        for number in std::mem::take(&mut self.unsettled_rows) {
+            if let Some(row) = self.rows.get_mut(number) {
+                row.settle();
+            }
+        }
+    }
+}
+
+fn span_of_call(id: EntryId, block: u32, entry: &Entry, call: &ToolCall, lane: usize) -> Option<Span> {
+    let span = span_of(call, entry.at);
+    let (from, to) = match span {
+        Some((from, to)) => (from, Some(to)),
+        None => (call.started.or(entry.at)?, None),
+    };
+    let is_human = asks(call) || matches!(call.state, ToolState::Refused(_));
+    let ending = match &call.state {
+        ToolState::Done(_) => Ending::Done,
+        ToolState::Failed(_) => Ending::Failed,
+        ToolState::Refused(_) => Ending::Refused,
+        ToolState::Lost => Ending::Lost,
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Ending::Open,
+    };
+    let is_measured = call.took(entry.at).is_some_and(|took| took.by == Clocked::Measured);
+    Some(Span {
+        id: SpanId { from, entry: id, block: Some(block) },
+        to,
+        class: if is_human { Class::Human } else { Class::Tool },
+        tool: Some(call.name.clone()),
+        ending,
+        from_is_bound: call.started.is_none() && !is_measured,
+        to_is_bound: to.is_some() && !is_measured && is_stamped_once(entry, usize::try_from(block).ok()?),
+        lane,
+    })
+}
+
+/// Whether the result of a call has its time from a record that holds others too.
+fn is_stamped_once(entry: &Entry, block: usize) -> bool {
+    let stamp = |at: usize| {
+        let result = call_at(entry, at)?.state.result()?;
+        Some((result.body.from, result.at))
+    };
+    let own = stamp(block);
+    own.is_some() && (0..entry.blocks.len()).any(|other| other != block && stamp(other) == own)
+}
+
+fn span_of_stretch(stretch: &Stretch, lane: usize) -> Span {
+    Span {
+        id: SpanId { from: stretch.from, entry: stretch.entry, block: None },
+        to: Some(stretch.to),
+        class: stretch.class,
+        tool: None,
+        ending: Ending::Done,
+        from_is_bound: false,
+        to_is_bound: false,
+        lane,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! Work by lane and by when it ended: what was the last to end before a moment.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::SpanId;
+use crate::model::moment::Moment;
+
+/// The end of a span of work. Of those that end at once the longest is the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct End {
+    lane: usize,
+    to: Moment,
+    from: Reverse<Moment>,
+    id: SpanId,
+}
+
+impl End {
+    /// Of a span that ended then.
+    pub fn new(lane: usize, to: Moment, id: SpanId) -> Self {
+        Self { lane, to, from: Reverse(id.from), id }
+    }
+
+    /// Comes after all ends of a lane that are not later than a moment, and before all others.
+    pub fn after(lane: usize, at: Moment) -> Self {
+        let first = SpanId::first_at(Moment(i64::MIN));
+        Self { lane, to: Moment(at.0.saturating_add(1)), from: Reverse(Moment(i64::MAX)), id: first }
+    }
+
+    /// When the span began.
+    pub fn from(&self) -> Moment {
+        self.from.0
+    }
+
+    /// When it ended.
+    pub fn to(&self) -> Moment {
+        self.to
+    }
+
+    /// The span.
+    pub fn id(&self) -> SpanId {
+        self.id
+    }
+
+    /// The lane.
+    pub fn lane(&self) -> usize {
+        self.lane
+    }
+}
+
+/// All ends.
+#[derive(Clone, Debug, Default)]
+pub struct Ends(BTreeSet<End>);
+
+impl Ends {
+    /// Adds one.
+    pub fn insert(&mut self, end: End) {
+        self.0.insert(end);
+    }
+
+    /// Takes one out.
+    pub fn remove(&mut self, end: &End) {
+        self.0.remove(end);
+    }
+
+    /// The last one of the same lane before this.
+    pub fn before(&self, bound: End) -> Option<End> {
+        self.0.range(..bound).next_back().copied().filter(|end| end.lane == bound.lane)
+    }
+}

@@ -1,0 +1,84 @@
+//! When anything was done at all: long gaps in it are told in short on a time axis.
+//!
+//! Invariant: stretches are sorted and lie farther apart than [`QUIET_MS`].
+
+use crate::model::moment::Moment;
+
+/// Gaps in the work that are shorter, in ms, are no gaps.
+pub const QUIET_MS: u64 = 60_000;
+
+/// Stretches of work of all lanes together; what lies between two of them is a gap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Busy(Vec<(Moment, Moment)>);
+
+impl Busy {
+    /// Something was done from then to then.
+    pub fn add(&mut self, from: Moment, to: Moment) {
+        let first = self.0.partition_point(|(_, end)| from.since(*end) > QUIET_MS);
+        let after = self.0.partition_point(|(start, _)| *start <= to || start.since(to) <= QUIET_MS);
+        if first >= after {
+            self.0.insert(first, (from, to));
+            return;
+        }
+        let joined = self.0.get(first..after).unwrap_or_default();
+        let start = joined.first().map_or(from, |(start, _)| from.min(*start));
+        let end = joined.last().map_or(to, |(_, end)| to.max(*end));
+        if let Some(place) = self.0.get_mut(first) {
+            *place = (start, end);
+        }
+        self.0.drain(first + 1..after);
+    }
+
+    /// Gaps that reach into the time between two moments, whole ones.
+    pub fn gaps(&self, from: Moment, to: Moment) -> impl Iterator<Item = (Moment, Moment)> + '_ {
+        // The gap before a stretch reaches into it if the stretch begins later.
+        let first = self.0.partition_point(|(start, _)| *start <= from).max(1);
+        let pairs = (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
+        pairs.take_while(move |(start, _)| *start < to)
+    }
+
+    /// When the last work ended.
+    pub fn end(&self) -> Option<Moment> {
+        self.0.last().map(|(_, end)| *end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Busy;
+    use crate::model::moment::Moment;
+
+    fn busy(parts: &[(i64, i64)]) -> Busy {
+        let mut busy = Busy::default();
+        parts.iter().for_each(|(from, to)| busy.add(Moment(from * 1_000), Moment(to * 1_000)));
+        busy
+    }
+
+    fn gaps(busy: &Busy, from: i64, to: i64) -> Vec<(i64, i64)> {
+        let gaps = busy.gaps(Moment(from * 1_000), Moment(to * 1_000));
+        gaps.map(|(from, to)| (from.0 / 1_000, to.0 / 1_000)).collect()
+    }
+
+    #[test]
+    fn only_long_gaps_are_gaps_in_whatever_order_work_is_told() {
+        let parts = [(0, 10), (60, 80), (400, 410), (9_000, 9_001), (141, 150), (20, 30)];
+        let whole = busy(&parts);
+        assert_eq!(gaps(&whole, 0, 10_000), [(80, 141), (150, 400), (410, 9_000)]);
+        for turn in 0..parts.len() {
+            let mut turned = parts;
+            turned.rotate_left(turn);
+            assert_eq!(busy(&turned), whole, "turned by {turn}");
+        }
+        let filled = busy(&[(0, 10), (400, 410), (9_000, 9_001), (5, 9_000)]);
+        assert_eq!(gaps(&filled, 0, 10_000), []);
+    }
+
+    #[test]
+    fn gaps_that_reach_into_a_window_are_told_whole() {
+        let busy = busy(&[(0, 10), (400, 410), (900, 901)]);
+        assert_eq!(gaps(&busy, 20, 30), [(10, 400)]);
+        assert_eq!(gaps(&busy, 405, 406), []);
+        assert_eq!(gaps(&busy, 405, 500), [(410, 900)]);
+        assert_eq!(gaps(&busy, 950, 2_000), []);
+    }
+}

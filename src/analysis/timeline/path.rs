@@ -1,0 +1,206 @@
+//! The critical path of a turn: what decided when it ended.
+//!
+//! Back from the end of the turn: what ended last before a moment is what was waited for; from its
+//! beginning on backwards it goes on. Where that is a call that started a sub-agent, the path goes through
+//! the sub-agent too. So of calls that ran side by side only the last to end is on the path.
+//!
+//! Invariant: a path is walked back only as far as somebody looks, and goes on from there.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ends::End;
+use super::{Ending, SpanId, Timeline};
+use crate::model::moment::Moment;
+
+/// Sub-agents of sub-agents so deep.
+const DEPTH: usize = 8;
+/// A lane that was started in the background may have been waited for where its starter did nothing for
+/// longer than this, in ms.
+const SLACK_MS: u64 = 1_000;
+
+/// The critical path of a turn, as far as it was walked.
+#[derive(Clone, Debug, Default)]
+struct Path {
+    on: HashSet<SpanId>,
+    /// Where the walk goes on.
+    next: Option<End>,
+    /// How far back it was walked.
+    walked: Option<Moment>,
+    /// State of the turn that it was walked in.
+    stamp: u64,
+    end: Option<Moment>,
+}
+
+/// Critical paths by the beginnings of their turns.
+#[derive(Clone, Debug, Default)]
+pub struct Paths(HashMap<Moment, Path>);
+
+impl Paths {
+    /// Walks the critical path of the turn that a moment belongs to, back to `until`.
+    pub fn walk(&mut self, timeline: &Timeline, at: Moment, until: Moment) {
+        let (start, end) = timeline.turn_at(at);
+        let stamp = timeline.stamps.get(&start).copied().unwrap_or_default();
+        let is_fresh = |path: &Path| path.stamp == stamp && path.end == Some(end);
+        let mut path = self.0.remove(&start).filter(is_fresh).unwrap_or_else(|| Path {
+            stamp,
+            end: Some(end),
+            ..timeline.start_of_path(start, end)
+        });
+        if path.walked.is_none_or(|walked| walked > until) {
+            path.walked = Some(until);
+            if let Some(next) = path.next.take() {
+                path.next = timeline.back(next, start, until, DEPTH, &mut path.on);
+            }
+        }
+        self.0.insert(start, path);
+    }
+
+    /// Whether a span is on the path of the turn that begins with a moment, as far as it was walked.
+    pub fn holds(&self, turn: Moment, id: SpanId) -> bool {
+        self.0.get(&turn).is_some_and(|path| path.on.contains(&id))
+    }
+
+    /// Whether the path of a turn was walked at all.
+    pub fn knows(&self, turn: Moment) -> bool {
+        self.0.contains_key(&turn)
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Timeline {
+    /// From when to before when the turn lasts that a moment belongs to.
+    pub fn turn_at(&self, at: Moment) -> (Moment, Moment) {
+        let after = super::EntryId(u32::MAX);
+        let start = self.prompts.range(..=(at, after)).next_back().map(|(at, _)| *at);
+        let end = self.prompts.range((at, after)..).find(|(next, _)| *next > at).map(|(at, _)| *at);
+        (start.unwrap_or(Moment(i64::MIN)), end.unwrap_or(Moment(i64::MAX)))
+    }
+
+    /// From when to when a turn was worked on: the sub-agents that it started are part of it, waiting for
+    /// the next prompt is not.
+    pub fn work_at(&self, at: Moment) -> (Moment, Moment) {
+        let (start, end) = self.turn_at(at);
+        let from = if start == Moment(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
+        let last = self.ends.before(End::after(0, end)).filter(|last| last.from() >= start);
+        let started = self.lanes.iter().filter_map(|lane| {
+            let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
+            (starter == 0 && call.from >= start && call.from < end).then_some(to)
+        });
+        let open = self.open_calls(0).filter(|id| id.from >= start && id.from < end).map(|id| id.from);
+        let to = started.chain(open).chain(last.map(|last| last.to())).max();
+        (from, to.unwrap_or(from).max(from))
+    }
+
+    /// Something has changed from then to then: what is known of paths there counts no more.
+    pub(super) fn touch(&mut self, from: Moment, to: Option<Moment>) {
+        let (start, _) = self.turn_at(from);
+        let to = to.unwrap_or(from).max(from);
+        self.clock += 1;
+        let later = self.prompts(Moment(start.0.saturating_add(1)), Moment(to.0.saturating_add(1)));
+        let turns: Vec<Moment> = std::iter::once(start).chain(later).collect();
+        for turn in turns {
+            self.stamps.insert(turn, self.clock);
+        }
+    }
+
+    /// What is still waited for decides when the turn will end: the call that has run for longest.
+    fn start_of_path(&self, start: Moment, end: Moment) -> Path {
+        let mut path = Path::default();
+        let open = if end == Moment(i64::MAX) { self.open_calls(0).min() } else { None };
+        let open = open.filter(|id| id.from >= start);
+        let from = match open {
+            Some(id) => {
+                path.on.insert(id);
+                if let Some(lane) = self.starts.get(&id).copied() {
+                    self.whole(lane, id.from, DEPTH, &mut path.on);
+                }
+                id.from
+            }
+            None => end,
+        };
+        path.next = Some(End::after(0, from));
+        path
+    }
+
+    /// Calls of a lane that are waited for.
+    pub(super) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
+        let open = self.lanes.get(lane).into_iter().flat_map(|lane| &lane.open);
+        let spans = open.filter_map(|(_, id)| self.taken.get(id)).flat_map(|taken| &taken.spans);
+        let ids = spans.map(|(id, _)| *id);
+        ids.filter(|id| self.span(*id).is_some_and(|span| span.ending == Ending::Open))
+    }
+
+    /// The path through a lane that is still at work, or in whose end nobody else has a part.
+    fn whole(&self, lane: usize, floor: Moment, depth: usize, on: &mut HashSet<SpanId>) {
+        let open = self.open_calls(lane).min();
+        let to = match open {
+            Some(id) => {
+                on.insert(id);
+                if let Some(inner) = self.starts.get(&id).copied().filter(|_| depth > 0) {
+                    self.whole(inner, id.from, depth - 1, on);
+                }
+                id.from
+            }
+            None => Moment(i64::MAX - 1),
+        };
+        self.back(End::after(lane, to), floor, Moment(i64::MIN), depth, on);
+    }
+
+    /// Goes back through a lane from an end, at least until a moment, but never before its floor. Says
+    /// where to go on.
+    fn back(
+        &self,
+        mut next: End,
+        floor: Moment,
+        until: Moment,
+        depth: usize,
+        on: &mut HashSet<SpanId>,
+    ) -> Option<End> {
+        let lane = next.lane();
+        while next.to() > until {
+            let last = self.ends.before(next).filter(|end| end.from() >= floor);
+            let idle_from = last.map_or(floor, |end| end.to());
+            if next.to().since(idle_from) > SLACK_MS
+                && let Some(came_back) = self.in_background(lane, (idle_from, next.to()), floor, depth, on)
+            {
+                next = End::after(lane, came_back);
+                continue;
+            }
+            let last = last?;
+            on.insert(last.id());
+            if let Some(inner) = self.starts.get(&last.id()).copied().filter(|_| depth > 0) {
+                self.back(End::after(inner, last.to()), last.from(), Moment(i64::MIN), depth - 1, on);
+            }
+            next = End::after(lane, last.from()).min(last);
+        }
+        Some(next)
+    }
+
+    /// A lane that this one started, that outlasted its call and was the last to end in this time: the
+    /// path goes through it. Says when it began.
+    fn in_background(
+        &self,
+        lane: usize,
+        (after, before): (Moment, Moment),
+        floor: Moment,
+        depth: usize,
+        on: &mut HashSet<SpanId>,
+    ) -> Option<Moment> {
+        let depth = depth.checked_sub(1)?;
+        let lanes = self.lanes.iter().enumerate().filter_map(|(number, one)| {
+            let ((starter, call), (from, to)) = (one.caller?, one.reach?);
+            let is_it = starter == lane && call.from >= floor && to > after && to < before && from < to;
+            is_it.then_some((to, number, call.from))
+        });
+        let (to, number, from) = lanes.max()?;
+        self.back(End::after(number, to), from, Moment(i64::MIN), depth, on);
+        // The call that started it is part of the path, and what came before it.
+        let call = self.lanes.get(number)?.caller?.1;
+        on.insert(call);
+        Some(from.min(after))
+    }
+}

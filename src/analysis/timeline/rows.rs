@@ -1,0 +1,113 @@
+//! Rows of spans that do not overlap, with sums, so that any stretch of a row is judged by two searches.
+
+use std::ops::Range;
+
+use super::{Ending, Span, SpanId, What};
+use crate::model::moment::Moment;
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The lane in which it is shown.
+    pub lane: usize,
+    /// What it shows.
+    pub what: What,
+    /// How many rows of the same stand above it.
+    pub number: usize,
+    spans: Vec<Span>,
+    /// Of each span and all before it: time in ms, and how many did not end well.
+    sums: Vec<(u64, usize)>,
+    /// The sums hold up to here.
+    settled: usize,
+}
+
+impl Row {
+    /// An empty one.
+    pub fn new(lane: usize, what: What, number: usize) -> Self {
+        Self { lane, what, number, spans: Vec::new(), sums: Vec::new(), settled: 0 }
+    }
+
+    /// Whether no span of the row is in the way.
+    pub fn fits(&self, span: &Span) -> bool {
+        let place = self.spans.partition_point(|one| one.id < span.id);
+        let before = place.checked_sub(1).and_then(|before| self.spans.get(before));
+        before.is_none_or(|before| taken_until(before) <= span.id.from)
+            && self.spans.get(place).is_none_or(|next| taken_until(span) <= next.id.from)
+    }
+
+    pub(super) fn insert(&mut self, span: Span) {
+        let place = self.spans.partition_point(|one| one.id < span.id);
+        self.spans.insert(place, span);
+        self.settled = self.settled.min(place);
+    }
+
+    pub(super) fn remove(&mut self, id: SpanId) -> Option<Span> {
+        let place = self.place(id)?;
+        self.settled = self.settled.min(place);
+        Some(self.spans.remove(place))
+    }
+
+    /// A call is not waited for any more.
+    pub(super) fn leave(&mut self, id: SpanId) {
+        let place = self.place(id);
+        if let Some(span) = place.and_then(|place| self.spans.get_mut(place))
+            && span.ending == Ending::Open
+        {
+            span.ending = Ending::Lost;
+        }
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.sums.truncate(self.settled);
+        let (mut ms, mut bad) = self.sums.last().copied().unwrap_or_default();
+        for span in self.spans.iter().skip(self.settled) {
+            ms += span.end(None).since(span.id.from);
+            bad += usize::from(span.ending == Ending::Failed);
+            self.sums.push((ms, bad));
+        }
+        self.settled = self.spans.len();
+    }
+
+    fn place(&self, id: SpanId) -> Option<usize> {
+        self.spans.binary_search_by(|one| one.id.cmp(&id)).ok()
+    }
+
+    /// The span of this name.
+    pub fn find(&self, id: SpanId) -> Option<&Span> {
+        self.spans.get(self.place(id)?)
+    }
+
+    /// Its spans, in order.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// The places of spans that reach into the time from one moment to before the other; what is waited
+    /// for reaches to `now`.
+    pub fn within(&self, from: Moment, to: Moment, now: Option<Moment>) -> Range<usize> {
+        // Ends rise with beginnings, for spans do not overlap; one that is open may only be the last.
+        let first = self.spans.partition_point(|span| {
+            let end = span.end(now);
+            end < from || (end == from && span.id.from < from)
+        });
+        let end = self.spans.partition_point(|span| span.id.from < to);
+        first..end.max(first)
+    }
+
+    /// Time of spans at these places, in ms, and how many of them failed.
+    pub fn sum(&self, places: &Range<usize>) -> (u64, usize) {
+        let up_to = |place: usize| {
+            place.checked_sub(1).and_then(|last| self.sums.get(last)).copied().unwrap_or_default()
+        };
+        let ((from, bad_before), (to, bad)) = (up_to(places.start), up_to(places.end));
+        (to.saturating_sub(from), bad.saturating_sub(bad_before))
+    }
+}
+
+/// Until when nothing else can stand in its row. What is waited for has the row to itself.
+fn taken_until(span: &Span) -> Moment {
+    match span.ending {
+        Ending::Open if span.to.is_none() => Moment(i64::MAX),
+        _ => span.end(None).max(Moment(span.id.from.0.saturating_add(1))),
+    }
+}

@@ -1,0 +1,415 @@
+//! The view of what was spent: the session as a whole, or its sums by model, lane, turn or request.
+//!
+//! Invariant: the rows of a grouping add up to the session's figure; the foot shows how the chosen one came
+//! about.
+
+use std::collections::HashMap;
+
+use ratatui::text::{Line, Span};
+
+use super::list::List;
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::table::{Column, Order, Table};
+use crate::analysis::phrases;
+use crate::analysis::spending::Charge;
+use crate::analysis::spending::account::{Account, Group, Grouping, Row};
+use crate::app::action::{Action, Way};
+use crate::app::outline::row::{start_of_lane, start_of_turn};
+use crate::app::viewport::Focus;
+use crate::model::entry::EntryId;
+use crate::model::figures;
+use crate::render::wrap::{self, Frame};
+
+pub mod chart;
+mod foot;
+mod rows;
+mod summary;
+
+use rows::{dear, figure};
+use summary::{About, Fact};
+
+/// Columns of the sums.
+const COLUMNS: &[Column] = &[
+    Column::words("", 1, 9),
+    Column::words("when", 8, 5),
+    Column::rest("what", 19),
+    Column::figures("req", 4, 3),
+    Column::figures("input", 6, 5),
+    Column::figures("c.read", 7, 7),
+    Column::figures("c.write", 7, 6),
+    Column::figures("output", 7, 8),
+    Column::figures("hit", 4, 6),
+    Column::figures("cost", 9, 9),
+    Column::figures("share", 6, 2),
+    Column::figures("so far", 9, 2),
+];
+/// Columns that rows can be sorted by.
+const SORTS: [usize; 8] = [WHEN, 3, 4, 5, 6, 7, 8, COST];
+const WHEN: usize = 1;
+const COST: usize = 9;
+/// Columns of the chart's legend.
+const LEGEND: usize = 8;
+
+/// The page.
+#[derive(Debug)]
+pub struct Money {
+    /// From 1, the session as a whole, to 5, single requests.
+    level: u8,
+    sorted: (usize, Order),
+    rows: List<Item>,
+    account: Account,
+    sums: Vec<Row>,
+    places: HashMap<Group, usize>,
+    facts: Vec<Fact>,
+    /// Money from which a row stands out, in pico-dollars.
+    dear: i128,
+    made_for: Option<u64>,
+    /// What was made for the chosen row.
+    told: Option<Told>,
+}
+
+/// The chart and the foot, which take a walk over all charges.
+#[derive(Debug)]
+struct Told {
+    item: Option<Item>,
+    size: (usize, usize),
+    chart: Vec<Line<'static>>,
+    foot: Vec<Line<'static>>,
+}
+
+/// A row of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Item {
+    Sum(Group),
+    /// A line of the summary, by its place and label.
+    Fact(usize, String),
+    /// A line that heads others.
+    Heading(usize),
+}
+
+impl Default for Money {
+    fn default() -> Self {
+        Self {
+            level: 4,
+            sorted: (WHEN, Order::Rising),
+            rows: List::default(),
+            account: Account::default(),
+            sums: Vec::new(),
+            places: HashMap::new(),
+            facts: Vec::new(),
+            dear: i128::MAX,
+            made_for: None,
+            told: None,
+        }
+    }
+}
+
+/// What its keys do.
+const HINTS: &[Hint] = &[
+    (&[Action::LevelUp, Action::LevelDown], "group"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::Reverse], "reverse"),
+];
+
+/// The names of the levels.
+const LEVELS: [&str; 5] = ["session", "models", "lanes", "turns", "requests"];
+
+impl Money {
+    fn grouping(&self) -> Grouping {
+        match self.level {
+            2 => Grouping::Models,
+            3 => Grouping::Lanes,
+            5 => Grouping::Requests,
+            _ => Grouping::Turns,
+        }
+    }
+
+    fn refresh(&mut self, scene: &Scene<'_>) {
+        if self.made_for == Some(scene.evidence.generation) {
+            return;
+        }
+        self.made_for = Some(scene.evidence.generation);
+        self.account = Account::of(&scene.evidence.spending, scene.transcript);
+        self.sum_up(scene);
+    }
+
+    /// The rows of the level, in the order wanted.
+    fn sum_up(&mut self, scene: &Scene<'_>) {
+        self.told = None;
+        self.sums = self.account.rows(self.grouping());
+        self.places = self.sums.iter().enumerate().map(|(at, row)| (row.group.clone(), at)).collect();
+        self.dear = dear(&self.sums);
+        if self.level == 1 {
+            self.facts = summary::facts(&self.account, &self.sums, scene);
+            let item = |(at, fact): (usize, &Fact)| {
+                if fact.is_heading { Item::Heading(at) } else { Item::Fact(at, fact.label.clone()) }
+            };
+            let items = self.facts.iter().enumerate().map(item).collect();
+            return self.rows.set(items, false);
+        }
+        let mut order: Vec<&Row> = self.sums.iter().collect();
+        let (column, direction) = self.sorted;
+        if column != WHEN {
+            order.sort_by_key(|row| figure(&row.amount, column));
+        }
+        if direction == Order::Falling {
+            order.reverse();
+        }
+        let items = order.into_iter().map(|row| Item::Sum(row.group.clone())).collect();
+        self.rows.set(items, scene.follows && self.sorted == (WHEN, Order::Rising));
+    }
+
+    fn set_level(&mut self, level: u8, scene: &Scene<'_>) {
+        let level = level.clamp(1, 5);
+        if level == self.level {
+            return;
+        }
+        self.level = level;
+        self.rows = if level == 1 { List::with_headings(is_no_heading) } else { List::default() };
+        self.sum_up(scene);
+        if let Some(focus) = scene.focus {
+            self.look_at(scene, focus);
+        }
+    }
+
+    fn sort_by(&mut self, way: Way, scene: &Scene<'_>) {
+        let table = Table::fit(COLUMNS, scene.columns());
+        let shown: Vec<usize> =
+            SORTS.into_iter().filter(|column| table.width_of(*column).is_some()).collect();
+        let at = shown.iter().position(|column| *column == self.sorted.0).unwrap_or(0);
+        let next = match way {
+            Way::Next => (at + 1) % shown.len().max(1),
+            Way::Previous => (at + shown.len().saturating_sub(1)) % shown.len().max(1),
+        };
+        let column = shown.get(next).copied().unwrap_or(WHEN);
+        self.sorted = (column, if column == WHEN { Order::Rising } else { Order::Falling });
+        self.sum_up(scene);
+    }
+
+    fn row_of(&self, group: &Group) -> Option<&Row> {
+        self.sums.get(*self.places.get(group)?)
+    }
+
+    /// The charges of the chosen row.
+    fn charges(&self) -> Vec<&Charge> {
+        match self.rows.chosen() {
+            Some(Item::Sum(group)) => self.account.charges_of(Some(group), self.grouping()),
+            Some(Item::Fact(at, _)) => {
+                let about = self.facts.get(*at).map(|fact| fact.about).unwrap_or_default();
+                summary::charges(&self.account, about)
+            }
+            Some(Item::Heading(_)) | None => Vec::new(),
+        }
+    }
+
+    /// Chart and foot of the chosen row.
+    fn tell(&mut self, scene: &Scene<'_>, lines: usize) {
+        let (item, size) = (self.rows.chosen().cloned(), (scene.columns(), lines));
+        if self.told.as_ref().is_some_and(|told| told.item == item && told.size == size) {
+            return;
+        }
+        let mut foot = self.note(scene);
+        foot.extend(foot::lines(&self.charges(), scene.columns(), scene.theme));
+        let chart = self.chart(scene, lines);
+        self.told = Some(Told { item, size, chart, foot });
+    }
+
+    /// What a line of the summary says, if it has no room in its row.
+    fn note(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+        let Some(Item::Fact(at, _)) = self.rows.chosen() else { return Vec::new() };
+        let note = self.facts.get(*at).map(|fact| fact.note.clone()).unwrap_or_default();
+        let room = Table::fit(summary::COLUMNS, scene.columns()).width_of(summary::NOTE).unwrap_or(0);
+        if wrap::width(&note) <= room {
+            return Vec::new();
+        }
+        wrap::wrap(&[Span::styled(note, scene.theme.text)], &Frame::hanging(scene.columns(), 2))
+    }
+
+    fn chart(&self, scene: &Scene<'_>, lines: usize) -> Vec<Line<'static>> {
+        let terms = self.account.charges.iter().enumerate().map(|(number, charge)| {
+            let is_chosen = match self.rows.chosen() {
+                Some(Item::Sum(group)) => {
+                    self.account.group_of(number, self.grouping()).as_ref() == Some(group)
+                }
+                Some(Item::Fact(..) | Item::Heading(_)) | None => false,
+            };
+            (charge.amount.money.picos(), is_chosen)
+        });
+        let terms: Vec<(i128, bool)> = terms.collect();
+        let bars = chart::bars(&terms, scene.columns().saturating_sub(LEGEND));
+        let theme = scene.theme;
+        let drawn = chart::lines(&bars, lines, theme.glyphs(), (theme.focus, theme.accent));
+        let line = |(at, line): (usize, Line<'static>)| {
+            let words = if at + 1 == lines { "spent" } else { "" };
+            let mut spans = vec![Span::styled(format!("{words:<LEGEND$}"), theme.dim)];
+            spans.extend(line.spans);
+            Line::from(spans)
+        };
+        drawn.into_iter().enumerate().map(line).collect()
+    }
+
+    fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+        let cost = self.account.cost.as_ref();
+        let dot = scene.theme.glyphs().dot;
+        let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
+        parts.push(figures::count(self.account.total.requests, "request"));
+        parts.extend(self.account.total.hit_percent().map(|percent| format!("{percent}% cached")));
+        if self.account.is_empty() {
+            parts.clear();
+        }
+        vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
+    }
+
+    fn tabs(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+        let mut spans = Vec::new();
+        for (number, name) in (1..).zip(LEVELS) {
+            let style = if number == self.level { scene.theme.focus } else { scene.theme.dim };
+            spans.push(Span::styled(if number > 1 { "  " } else { "" }, scene.theme.dim));
+            spans.push(Span::styled(name, style));
+        }
+        spans
+    }
+}
+
+fn is_no_heading(item: &Item) -> bool {
+    !matches!(item, Item::Heading(_))
+}
+
+impl Page for Money {
+    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+        self.refresh(scene);
+        let title = self.title(scene);
+        if self.account.is_empty() && self.account.untold == 0 {
+            let word = if scene.is_whole && !scene.evidence.is_behind() {
+                "Nothing is recorded of what was spent: neither tokens nor money."
+            } else {
+                "The session is still being read."
+            };
+            let line = Line::styled(word, scene.theme.dim);
+            let rows = vec![SheetRow { line, ..SheetRow::default() }];
+            return Sheet { title, rows, ..Sheet::default() };
+        }
+        let (charted, told) = room(scene.height);
+        let charted = if self.account.total.money.usd().is_some() { charted } else { 0 };
+        let is_summary = self.level == 1;
+        let (height, foot) = scene.divide(charted + 1, told);
+        self.rows.fit(height);
+        self.tell(scene, charted);
+        let columns = if is_summary { summary::COLUMNS } else { COLUMNS };
+        let table = Table::fit(columns, scene.columns());
+        let mut heads = self.told.as_ref().map(|told| told.chart.clone()).unwrap_or_default();
+        heads.push(table.heads((!is_summary).then_some(self.sorted), scene.theme));
+        let rows = self.rows.window().map(|(number, item, is_chosen)| {
+            let cells = match item {
+                Item::Sum(group) => self.row_of(group).map(|row| self.cells(row, scene, is_chosen)),
+                Item::Fact(at, _) | Item::Heading(at) => {
+                    self.facts.get(*at).map(|fact| fact.cells(scene, is_chosen))
+                }
+            };
+            let line = table.row(cells.unwrap_or_default(), scene.theme);
+            SheetRow { line, is_chosen, number }
+        });
+        let rows = rows.collect();
+        let mut foot_lines = self.told.as_ref().map(|told| told.foot.clone()).unwrap_or_default();
+        cut(&mut foot_lines, foot, scene);
+        // Always as high, so that the rows stand still.
+        foot_lines.resize(foot, Line::default());
+        Sheet { title, right: self.tabs(scene), heads, rows, foot: foot_lines }
+    }
+
+    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+        let steps = u8::try_from(times).unwrap_or(u8::MAX);
+        match action {
+            Action::LevelUp => self.set_level(self.level.saturating_add(steps), scene),
+            Action::LevelDown => self.set_level(self.level.saturating_sub(steps), scene),
+            Action::Level(level) => self.set_level(level, scene),
+            Action::Shift(way) if self.level > 1 => self.sort_by(way, scene),
+            Action::Reverse if self.level > 1 => {
+                self.sorted.1 = self.sorted.1.reversed();
+                self.sum_up(scene);
+            }
+            Action::Shift(_) | Action::Reverse => {
+                return Answer::Say("the summary has its own order".to_owned());
+            }
+            action if self.rows.act(action, times) => {}
+            _ => return Answer::Pass,
+        }
+        Answer::Done
+    }
+
+    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+        if self.level == 1 {
+            return;
+        }
+        let transcript = scene.transcript;
+        let Some(place) = transcript.place_of(focus.entry) else { return };
+        let lane = transcript.get(focus.entry).and_then(|entry| entry.lane.clone());
+        let turn = transcript.turn_at(place).and_then(|turn| transcript.turns().get(turn));
+        let own = match self.grouping() {
+            Grouping::Turns if lane.is_none() => turn.map(|turn| Group::Turn(turn.prompt)),
+            Grouping::Lanes => Some(Group::Lane(lane)),
+            _ => None,
+        };
+        let before = self.account.charges.partition_point(|charge| charge.place <= place).checked_sub(1);
+        let nearest = || self.account.group_of(before?, self.grouping());
+        if let Some(group) = own.filter(|group| self.places.contains_key(group)).or_else(nearest) {
+            self.rows.choose_key(&Item::Sum(group));
+        }
+    }
+
+    fn choose(&mut self, number: usize) {
+        self.rows.choose(number);
+    }
+
+    fn forget(&mut self) {
+        *self = Self { level: self.level, sorted: self.sorted, ..Self::default() };
+        if self.level == 1 {
+            self.rows = List::with_headings(is_no_heading);
+        }
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        if self.level == 1 { HINTS.get(..1).unwrap_or_default() } else { HINTS }
+    }
+
+    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+        let transcript = scene.transcript;
+        let of_turn = |prompt: EntryId| {
+            let turn = transcript.place_of(prompt).and_then(|place| transcript.turn_at(place))?;
+            start_of_turn(transcript, turn)
+        };
+        match self.rows.chosen()? {
+            Item::Sum(Group::Turn(prompt)) => of_turn(*prompt),
+            Item::Sum(Group::Lane(Some(name))) => start_of_lane(transcript, transcript.lane(name)?),
+            Item::Sum(group) => Some(Focus { entry: self.row_of(group)?.first?, block: 0 }),
+            Item::Heading(_) => None,
+            Item::Fact(at, _) => {
+                let fact = self.facts.get(*at)?;
+                match fact.about {
+                    About::Turn(prompt) => of_turn(prompt),
+                    _ => Some(Focus { entry: fact.target?, block: 0 }),
+                }
+            }
+        }
+    }
+}
+
+/// Lines for the chart and for the foot.
+fn room(height: usize) -> (usize, usize) {
+    match height {
+        0..16 => (0, 0),
+        16..28 => (1, 3),
+        28..46 => (2, 5),
+        _ => (3, 7),
+    }
+}
+
+/// Leaves so many lines, and says if there were more.
+fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &Scene<'_>) {
+    if lines.len() > most && most > 0 {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            last.spans.push(Span::styled(format!(" {}", scene.theme.glyphs().ellipsis), scene.theme.dim));
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The session as a whole: tokens by class, what the cache saved, what was wasted, what is not known.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::foot::named;
+use super::rows::{amount_words, percent_of, prompt_words, turn_number};
+use crate::analysis::cost::CostSource;
+use crate::analysis::phrases;
+use crate::analysis::spending::account::{Account, Group, Grouping, Row};
+use crate::analysis::spending::amount::{Amount, Tokens, usd};
+use crate::analysis::spending::arithmetic::{Arithmetic, Bill, Product};
+use crate::analysis::spending::{Charge, Fate};
+use crate::app::views::page::Scene;
+use crate::app::views::table::Column;
+use crate::model::entry::EntryId;
+use crate::model::figures::{count, exact};
+
+/// Columns of the summary.
+pub const COLUMNS: &[Column] = &[
+    Column::words("", 16, 9),
+    Column::figures("tokens", 13, 8),
+    Column::figures("cost", 10, 9),
+    Column::figures("share", 5, 3),
+    Column::rest("", 10),
+];
+
+/// The column of what else there is to say.
+pub const NOTE: usize = 4;
+
+/// Which charges a line of the summary is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// All of them.
+    #[default]
+    All,
+    /// Those on a branch that was left.
+    Branch(usize),
+    /// Those on all of them.
+    Branches,
+    /// Requests with this fate.
+    Fate(Fate),
+    /// Those that were put into the turn of this prompt.
+    Turn(EntryId),
+}
+
+/// A line of the summary.
+#[derive(Clone, Debug, Default)]
+pub struct Fact {
+    /// What it tells.
+    pub label: String,
+    /// Tokens, or how many.
+    pub tokens: String,
+    /// Money.
+    pub cost: String,
+    /// The share of all that was spent.
+    pub share: String,
+    /// What else there is to say.
+    pub note: String,
+    /// Whether it heads the lines that follow.
+    pub is_heading: bool,
+    /// Whether it is about money that was spent for nothing, or that nobody knows of.
+    pub is_warning: bool,
+    /// What it is about.
+    pub about: About,
+    /// Where it leads.
+    pub target: Option<EntryId>,
+}
+
+impl Fact {
+    fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), ..Self::default() }
+    }
+
+    fn heading(label: &str) -> Self {
+        Self { is_heading: true, ..Self::new(label) }
+    }
+
+    /// Its cells.
+    pub fn cells(&self, scene: &Scene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
+        let theme = scene.theme;
+        let label = match (is_chosen, self.is_heading, self.is_warning) {
+            (true, ..) => theme.focus,
+            (_, true, _) => theme.heading,
+            (_, _, true) => theme.warn,
+            _ => theme.text,
+        };
+        let cell = |words: &String, style: Style| Span::styled(words.clone(), style);
+        vec![
+            cell(&self.label, label),
+            cell(&self.tokens, theme.text),
+            cell(&self.cost, theme.text),
+            cell(&self.share, theme.dim),
+            cell(&self.note, theme.dim),
+        ]
+    }
+}
+
+/// Turns that are named in the summary.
+const DEAREST: usize = 5;
+
+/// The charges that a line is about.
+pub fn charges(account: &Account, about: About) -> Vec<&Charge> {
+    let all = account.charges.iter().enumerate();
+    let wanted = all.filter(|(number, charge)| match about {
+        About::All => true,
+        About::Branch(branch) => account.branch_of(*number) == Some(branch),
+        About::Branches => account.branch_of(*number).is_some(),
+        About::Fate(fate) => charge.fate == fate,
+        About::Turn(prompt) => account.group_of(*number, Grouping::Turns) == Some(Group::Turn(prompt)),
+    });
+    wanted.map(|(_, charge)| charge).collect()
+}
+
+/// All lines.
+pub fn facts(account: &Account, turns: &[Row], scene: &Scene<'_>) -> Vec<Fact> {
+    let mut facts = vec![cost(account), requests(account)];
+    facts.extend(classes(account));
+    facts.extend(cache(account));
+    facts.extend(for_nothing(account, scene));
+    facts.extend(dearest(turns, account, scene));
+    facts
+}
+
+fn cost(account: &Account) -> Fact {
+    let Some(cost) = &account.cost else { return Fact::new("cost") };
+    let money = &account.total.money;
+    let mut note = match cost.source {
+        CostSource::Recorded => "recorded by the agent".to_owned(),
+        CostSource::Estimated => "estimated: tokens times list prices".to_owned(),
+        CostSource::Mixed => {
+            let (recorded, estimated) =
+                (phrases::usd(usd(money.recorded)), phrases::usd(usd(money.estimated)));
+            format!("{recorded} recorded by the agent, ~{estimated} estimated")
+        }
+        CostSource::Unpriced if account.is_empty() => "nothing is recorded of what was spent".to_owned(),
+        CostSource::Unpriced => "no price is known".to_owned(),
+    };
+    if !cost.unpriced_models.is_empty() {
+        let names: Vec<String> = cost.unpriced_models.iter().map(|name| named(name)).collect();
+        note.push_str(&format!("; without a price: {}", names.join(", ")));
+    }
+    if money.compared > 0 {
+        let off = money.expected as f64 / money.compared as f64 - 1.0;
+        let expected = phrases::usd(usd(money.expected));
+        let words = match off {
+            off if off.abs() <= 0.01 => "; list prices come to the same".to_owned(),
+            off if off > 0.0 => format!("; list prices: ~{expected}, {:.0}% more", off * 100.0),
+            off => format!("; list prices: ~{expected}, {:.0}% less", -off * 100.0),
+        };
+        note.push_str(&words);
+    }
+    let words = phrases::cost(cost).unwrap_or_else(|| "$?".to_owned());
+    Fact { cost: words, note, ..Fact::new("cost") }
+}
+
+fn requests(account: &Account) -> Fact {
+    let requests = account.total.requests;
+    let mean = account.cost.as_ref().and_then(|cost| cost.usd).filter(|_| requests > 0);
+    let note = mean.map(|usd| format!("{} each on average", phrases::usd(usd / requests as f64)));
+    Fact { tokens: exact(requests), note: note.unwrap_or_default(), ..Fact::new("requests") }
+}
+
+/// Tokens by class, with what they cost by list prices.
+fn classes(account: &Account) -> Vec<Fact> {
+    let total = &account.total;
+    let made = Arithmetic::of(&charges(account, About::All));
+    let priced = |class: &str| -> i128 {
+        let products = made.estimated.iter().chain(&made.expected).flat_map(|bill| &bill.products);
+        products.filter(|product| product.class == class).map(Product::picos).sum()
+    };
+    let all = made.estimated.iter().chain(&made.expected).map(Bill::picos).sum::<i128>();
+    let short = Tokens {
+        total: total.cache_write.total.saturating_sub(total.cache_write_1h.total),
+        told: total.cache_write.told,
+    };
+    let lines = [
+        ("input", total.input, "input"),
+        ("output", total.output, "output"),
+        ("  reasoning", total.reasoning, ""),
+        ("cache read", total.cache_read, "cache read"),
+        ("cache write", short, "cache write"),
+        ("cache write 1 h", total.cache_write_1h, "cache write 1 h"),
+    ];
+    let mut facts = Vec::new();
+    for (label, tokens, class) in lines {
+        let Some(n) = tokens.known() else { continue };
+        let is_part = class.is_empty() || label.ends_with('h');
+        if is_part && n == 0 {
+            continue;
+        }
+        let picos = priced(class);
+        let cost = if picos > 0 { format!("~{}", phrases::usd(usd(picos))) } else { String::new() };
+        let note = if class.is_empty() { "part of the output" } else { "" };
+        facts.push(Fact {
+            tokens: exact(u64::try_from(n).unwrap_or(0)),
+            cost,
+            share: percent_of(picos, all),
+            note: note.to_owned(),
+            ..Fact::new(label)
+        });
+    }
+    if total.searches > 0 {
+        let cost = format!("~{}", phrases::usd(usd(priced("search"))));
+        let share = percent_of(priced("search"), all);
+        facts.push(Fact { tokens: exact(total.searches), cost, share, ..Fact::new("web searches") });
+    }
+    if let Some(first) = facts.first_mut().filter(|_| all > 0) {
+        "by class: tokens times list prices".clone_into(&mut first.note);
+    }
+    facts
+}
+
+fn cache(account: &Account) -> Vec<Fact> {
+    let total = &account.total;
+    let mut facts = Vec::new();
+    if let Some(percent) = total.hit_percent() {
+        let note = "of all prompts came from the cache".to_owned();
+        facts.push(Fact { tokens: format!("{percent}%"), note, ..Fact::new("cache hits") });
+    }
+    if total.cached_priced > 0 {
+        let part = if total.cached_priced < total.cached {
+            format!("{} of {} requests; ", total.cached_priced, total.cached)
+        } else {
+            String::new()
+        };
+        let (label, what) = if total.saved < 0 {
+            ("cache cost", "writing it cost more than reading it saved")
+        } else {
+            ("cache saved", "against the same prompts without a cache")
+        };
+        facts.push(Fact {
+            cost: format!("~{}", phrases::usd(usd(total.saved.abs()))),
+            note: format!("{part}by list prices, {what}"),
+            ..Fact::new(label)
+        });
+    }
+    facts
+}
+
+/// What was spent for nothing, and what nobody knows.
+fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
+    let all = account.total.money.picos();
+    let of = |label: &str, amount: &Amount| Fact {
+        tokens: tokens_of(amount),
+        cost: amount_words(amount),
+        share: percent_of(amount.money.picos(), all),
+        is_warning: true,
+        ..Fact::new(label)
+    };
+    let mut facts = Vec::new();
+    let branches = &scene.transcript.branches().list;
+    if account.left.len() > 1 {
+        let note = format!("{} branches", account.left.len());
+        facts.push(Fact { note, about: About::Branches, ..of("left branches", &account.left_in_all()) });
+    }
+    for left in &account.left {
+        let branch = branches.iter().find(|branch| branch.number == left.branch);
+        let at = branch.and_then(|branch| scene.transcript.left_at(branch));
+        let at = at.map(|at| format!(" at {}", at.minute())).unwrap_or_default();
+        let note = branch.map(|branch| format!("{}{at}", phrases::why(branch.why))).unwrap_or_default();
+        let target = branch.and_then(|branch| scene.transcript.branches().head(branch));
+        let label = if account.left.len() > 1 {
+            format!("  branch {}", left.branch)
+        } else {
+            "left branch".to_owned()
+        };
+        facts.push(Fact { note, target, about: About::Branch(left.branch), ..of(&label, &left.amount) });
+    }
+    let ended = [
+        (&account.failed, Fate::Failed, "failed", "ended in an error"),
+        (&account.aborted, Fate::Aborted, "stopped", "stopped before the answer was complete"),
+    ];
+    for (amount, fate, label, words) in ended {
+        if amount.requests > 0 {
+            let note = format!("{} {words}", count(amount.requests, "request"));
+            let target = charges(account, About::Fate(fate)).first().and_then(|charge| charge.entry);
+            facts.push(Fact { note, target, about: About::Fate(fate), ..of(label, amount) });
+        }
+    }
+    if account.untold > 0 {
+        let errors = count(account.untold as u64, "error");
+        let note =
+            format!("{errors} or stops without tokens: what they cost, if anything, the file does not say");
+        facts.push(Fact { cost: "$?".to_owned(), note, is_warning: true, ..Fact::new("not known") });
+    }
+    if !facts.is_empty() {
+        facts.insert(0, Fact::heading("WASTE"));
+    }
+    facts
+}
+
+fn tokens_of(amount: &Amount) -> String {
+    let all = amount.prompt().saturating_add(amount.output.total);
+    exact(u64::try_from(all).unwrap_or(0))
+}
+
+/// The most expensive turns.
+fn dearest(turns: &[Row], account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
+    let mut costly: Vec<&Row> = turns.iter().filter(|row| row.amount.money.picos() > 0).collect();
+    costly.retain(|row| matches!(row.group, Group::Turn(_)));
+    if costly.len() < 2 {
+        return Vec::new();
+    }
+    costly.sort_by_key(|row| std::cmp::Reverse(row.amount.money.picos()));
+    let fact = |row: &&Row| {
+        let Group::Turn(prompt) = row.group else { return Fact::default() };
+        Fact {
+            tokens: tokens_of(&row.amount),
+            cost: amount_words(&row.amount),
+            share: percent_of(row.amount.money.picos(), account.total.money.picos()),
+            note: prompt_words(prompt, scene.transcript),
+            about: About::Turn(prompt),
+            target: Some(prompt),
+            ..Fact::new(&format!("turn {}", turn_number(prompt, scene.transcript)))
+        }
+    };
+    let mut facts = vec![Fact::heading("MOST EXPENSIVE")];
+    facts.extend(costly.iter().take(DEAREST).map(fact));
+    facts
+}

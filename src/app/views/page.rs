@@ -1,0 +1,123 @@
+//! What a view is: a page with a cursor, which writes out what its window shows.
+
+use ratatui::text::{Line, Span};
+
+use crate::analysis::lint::Findings;
+use crate::app::action::Action;
+use crate::app::evidence::Evidence;
+use crate::app::filter::Filter;
+use crate::app::viewport::Focus;
+use crate::model::moment::Moment;
+use crate::model::transcript::Transcript;
+use crate::render::theme::Theme;
+
+/// What a page may look at.
+pub struct Scene<'a> {
+    /// The session.
+    pub transcript: &'a Transcript,
+    /// Indexes of it, as far as the page wants them.
+    pub evidence: &'a Evidence,
+    /// What the lint found.
+    pub findings: &'a Findings,
+    /// Colours and glyphs.
+    pub theme: &'a Theme,
+    /// Columns of the page.
+    pub width: usize,
+    /// Lines of the page, its title included.
+    pub height: usize,
+    /// It is now.
+    pub now: Moment,
+    /// Whether open calls are still waited for.
+    pub is_at_work: bool,
+    /// Whether all of the session was read.
+    pub is_whole: bool,
+    /// Where the reader is in the transcript.
+    pub focus: Option<Focus>,
+    /// Whether the reader follows the end.
+    pub follows: bool,
+    /// The filter in force.
+    pub filter: Option<&'a Filter>,
+}
+
+/// A view of the session.
+pub trait Page {
+    /// Brings the page up to date, and writes out what the window shows.
+    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet;
+    /// Carries out an action.
+    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer;
+    /// The reader is at this item: chooses the row that holds it, or the nearest one before it.
+    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus);
+    /// Chooses a row by its [`SheetRow::number`].
+    fn choose(&mut self, number: usize);
+    /// Another transcript has taken the place of this one: forgets its rows, but not how the reader wants them.
+    fn forget(&mut self);
+    /// What else its keys do, for the line of hints.
+    fn hints(&self) -> &'static [Hint] {
+        &[]
+    }
+    /// Whether the last row is what came last, so that who goes to it follows the session.
+    fn ends_with_session(&self) -> bool {
+        true
+    }
+    /// The item that the chosen row names.
+    fn target(&self, scene: &Scene<'_>) -> Option<Focus>;
+}
+
+/// Keys that do one thing, and what.
+pub type Hint = (&'static [Action], &'static str);
+
+/// What a page did with an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing: it is for the transcript. [`Action::Expand`] goes to what the chosen row names.
+    Pass,
+    /// It was carried out; the reader goes to what the chosen row names now.
+    Done,
+    /// It cannot be done, for this reason.
+    Say(String),
+}
+
+/// What the screen shows of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sheet {
+    /// The name of the page, and what is true of all of it.
+    pub title: Vec<Span<'static>>,
+    /// At the right end of the title, where there is room.
+    pub right: Vec<Span<'static>>,
+    /// Lines that do not scroll: heads of columns, charts.
+    pub heads: Vec<Line<'static>>,
+    /// The rows of the window.
+    pub rows: Vec<SheetRow>,
+    /// What is told of the chosen row, under a rule.
+    pub foot: Vec<Line<'static>>,
+}
+
+/// A row in sight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SheetRow {
+    /// The text, from the third column of the page on.
+    pub line: Line<'static>,
+    /// Whether the cursor is on it.
+    pub is_chosen: bool,
+    /// Which row of the page it is.
+    pub number: usize,
+}
+
+impl Scene<'_> {
+    /// Columns of rows: all but the mark of the chosen one, and a column of air at each side.
+    pub fn columns(&self) -> usize {
+        self.width.saturating_sub(3).max(1)
+    }
+
+    /// Lines that are left for rows beside the title, so many heads, and a foot of so many lines with its
+    /// rule; and the lines of the foot, none where rows would have too little room.
+    pub fn divide(&self, heads: usize, foot: usize) -> (usize, usize) {
+        let inner = self.height.saturating_sub(1 + heads);
+        let foot = if foot > 0 && inner > foot + LEAST_ROWS { foot } else { 0 };
+        let taken = if foot > 0 { foot + 1 } else { 0 };
+        (inner.saturating_sub(taken).max(1), foot)
+    }
+}
+
+/// A foot leaves the rows at least so many lines.
+const LEAST_ROWS: usize = 4;

@@ -1,0 +1,381 @@
+//! The view of time: what ran from when to when, in rows on one axis.
+//!
+//! The cursor is a span, and steps go from one span to the next in time, whatever rows they stand in.
+//!
+//! Invariant: rows are found for the window of time and written for the window of the screen; a frame costs
+//! some searches in each row of the session's lanes and no look at what lies outside.
+
+use ratatui::text::{Line, Span};
+
+use super::list::List;
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use crate::analysis::activity::{Activity, judge};
+use crate::analysis::ledger::Class;
+use crate::analysis::timeline::{Paths, SpanId, Timeline, What};
+use crate::app::action::{Action, Way};
+use crate::app::viewport::Focus;
+use crate::model::moment::Moment;
+use crate::render::wrap;
+use axis::Axis;
+use bars::{Painter, focus_of, is_within};
+use window::{Scope, View};
+
+mod axis;
+mod bars;
+mod told;
+mod window;
+
+/// Lines of what is told of the chosen span.
+const FOOT: usize = 2;
+/// Lower pages do without the context's size, and only higher ones explain the signs.
+const LOW: usize = 16;
+const HIGH: usize = 24;
+/// More turns than this for a column are too narrow for their critical paths.
+const TURNS: usize = 4;
+
+/// What keys do here.
+const HINTS: &[Hint] = &[
+    (&[Action::LevelUp, Action::LevelDown], "zoom"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "pan"),
+    (&[Action::Level(1), Action::Level(2)], "session, turn"),
+];
+
+/// A row of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    /// What goes on in the main lane and has no row yet.
+    Grows(Class),
+    /// A row of the main lane.
+    Row(usize),
+    /// A sub-agent, all its rows in one.
+    Lane(usize),
+}
+
+/// The timeline.
+#[derive(Debug, Default)]
+pub struct Lanes {
+    rows: List<Key>,
+    /// A span for each row in sight, the nearest one to the cursor.
+    near: Vec<(usize, SpanId)>,
+    chosen: Option<SpanId>,
+    scope: Scope,
+    axis: Axis,
+    paths: Paths,
+    /// Whether the windows of time and of rows must show the cursor, for it has moved.
+    is_sought: bool,
+}
+
+/// What the main agent has been doing since the last sign: what, and since when.
+type Growing = Option<(Class, Moment)>;
+
+impl Page for Lanes {
+    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+        let timeline = &scene.evidence.timeline;
+        if self.chosen.is_none_or(|id| timeline.get(id).is_none()) {
+            let own = scene.focus.and_then(|focus| find(scene, focus));
+            self.choose_span(own.or(timeline.last()));
+        }
+        let Some(view) = view(scene, self.chosen) else { return empty(scene) };
+        let is_sought = std::mem::take(&mut self.is_sought);
+        if is_sought {
+            self.scope = view.reveal(self.scope);
+        }
+        let range = view.range(self.scope);
+        let label = (scene.columns() / 6).clamp(8, 20);
+        let columns = scene.columns().saturating_sub(label + 1).max(1);
+        let gaps: Vec<(Moment, Moment)> = timeline.gaps(range.0, range.1).collect();
+        self.axis = Axis::new(range, &gaps, columns);
+        self.walk(timeline, range);
+        let growing = growing(scene).filter(|(_, from)| *from < range.1 && scene.now > range.0);
+        let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least).count();
+        let (height, foot) = scene.divide(1, FOOT + extra);
+        let own = self.chosen.and_then(|id| key_of(timeline, id));
+        self.rows.set(keys(timeline, range, view.now, growing), false);
+        if let Some(own) = own.filter(|_| is_sought) {
+            self.rows.choose_key(&own);
+        }
+        self.rows.fit(height);
+        let painter =
+            Painter { scene, axis: &self.axis, paths: &self.paths, chosen: self.chosen, now: view.now };
+        let (mut rows, mut near, mut is_first) = (Vec::new(), Vec::new(), true);
+        for (number, key, _) in self.rows.window() {
+            let (line, nearest) = write(&painter, *key, label, std::mem::take(&mut is_first), growing);
+            near.extend(nearest.map(|id| (number, id)));
+            rows.push(SheetRow { line, is_chosen: own == Some(*key), number });
+        }
+        self.near = near;
+        let telling = told::Telling { painter: &painter, view: &view, scope: self.scope, range, label };
+        let foot = match foot {
+            0 => Vec::new(),
+            lines => telling.foot(lines, self.rows.beyond()),
+        };
+        Sheet { title: telling.title(growing), right: Vec::new(), heads: vec![telling.axis()], rows, foot }
+    }
+
+    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+        let timeline = &scene.evidence.timeline;
+        let Some(view) = view(scene, self.chosen) else { return Answer::Pass };
+        let times = times.max(1);
+        let scope = match action {
+            Action::Next => return self.step(scene, times, true),
+            Action::Previous => return self.step(scene, times, false),
+            Action::Top => return self.go(timeline.first()),
+            Action::Bottom => return self.go(timeline.last()),
+            Action::LineDown | Action::LineUp => {
+                self.rows.act(action, times);
+                return Answer::Done;
+            }
+            Action::LevelUp => view.zoom(self.scope, true, times),
+            Action::LevelDown => view.zoom(self.scope, false, times),
+            Action::Level(1) => Some(Scope::Session),
+            Action::Level(2) => Some(Scope::Turn),
+            Action::Level(3) => view.around(8),
+            Action::Level(4) => view.around(3),
+            Action::Level(_) => view.around(1),
+            Action::Shift(way) => view.pan(self.scope, times, way == Way::Next),
+            Action::HalfDown | Action::HalfUp => view.pan(self.scope, times * 2, action == Action::HalfDown),
+            Action::PageDown | Action::PageUp => view.pan(self.scope, times * 4, action == Action::PageDown),
+            // Nothing folds here, and nothing behind shall.
+            Action::Collapse => return Answer::Done,
+            _ => return Answer::Pass,
+        };
+        match scope {
+            Some(scope) => {
+                self.scope = scope;
+                Answer::Done
+            }
+            None => Answer::Say(no_farther(action).to_owned()),
+        }
+    }
+
+    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+        // Several spans may stand for one item.
+        let timeline = &scene.evidence.timeline;
+        let own = self.chosen.filter(|id| timeline.get(*id).is_some());
+        if own.is_none_or(|id| focus_of(scene.transcript, id) != focus)
+            && let Some(id) = find(scene, focus)
+        {
+            self.choose_span(Some(id));
+        }
+    }
+
+    fn choose(&mut self, number: usize) {
+        let near = self.near.iter().find(|(row, _)| *row == number).map(|(_, id)| *id);
+        self.choose_span(near.or(self.chosen));
+    }
+
+    fn forget(&mut self) {
+        let scope = match self.scope {
+            Scope::Part { .. } => Scope::Auto,
+            scope => scope,
+        };
+        *self = Self { scope, ..Self::default() };
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
+    }
+
+    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+        self.chosen.map(|id| focus_of(scene.transcript, id))
+    }
+}
+
+impl Lanes {
+    fn choose_span(&mut self, id: Option<SpanId>) {
+        self.chosen = id;
+        self.is_sought = true;
+    }
+
+    fn go(&mut self, id: Option<SpanId>) -> Answer {
+        self.choose_span(id);
+        Answer::Done
+    }
+
+    /// To another span in time; those that the filter hides are passed over.
+    fn step(&mut self, scene: &Scene<'_>, times: usize, forward: bool) -> Answer {
+        let Some(id) = self.chosen else { return Answer::Done };
+        let timeline = &scene.evidence.timeline;
+        let is_shown =
+            |id: &SpanId| scene.filter.is_none_or(|filter| filter.shows(focus_of(scene.transcript, *id)));
+        let found = if forward {
+            timeline.after(id).filter(is_shown).take(times).last()
+        } else {
+            timeline.before(id).filter(is_shown).take(times).last()
+        };
+        match found {
+            Some(found) => self.go(Some(found)),
+            None if forward => Answer::Say("nothing began later".to_owned()),
+            None => Answer::Say("nothing began earlier".to_owned()),
+        }
+    }
+
+    /// Walks the critical paths that can be seen: those of turns that have some columns, and the cursor's.
+    fn walk(&mut self, timeline: &Timeline, (from, to): (Moment, Moment)) {
+        if let Some(id) = self.chosen {
+            self.paths.walk(timeline, id.from, id.from);
+        }
+        let most = self.axis.columns() * TURNS;
+        let turns: Vec<Moment> =
+            std::iter::once(from).chain(timeline.prompts(from, to)).take(most + 1).collect();
+        if turns.len() <= most {
+            for turn in turns {
+                self.paths.walk(timeline, turn, from);
+            }
+        }
+    }
+}
+
+/// The part of the session that is looked at; nothing if it has no times.
+fn view<'a>(scene: &Scene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
+    let timeline = &scene.evidence.timeline;
+    let (from, to) = timeline.reach()?;
+    let now = scene.is_at_work.then_some(scene.now);
+    Some(View { timeline, reach: (from, now.map_or(to, |now| now.max(to))), chosen, now })
+}
+
+fn find(scene: &Scene<'_>, focus: Focus) -> Option<SpanId> {
+    scene.evidence.timeline.span_of(scene.transcript, focus.entry, focus.block)
+}
+
+fn empty(scene: &Scene<'_>) -> Sheet {
+    let words = if scene.is_whole && !scene.evidence.is_behind() {
+        "Nothing in this session tells when it was."
+    } else {
+        "The session is still being read."
+    };
+    let line = Line::styled(words, scene.theme.dim);
+    let rows = vec![SheetRow { line, ..SheetRow::default() }];
+    Sheet { title: vec![Span::raw("TIMELINE")], rows, ..Sheet::default() }
+}
+
+fn no_farther(action: Action) -> &'static str {
+    match action {
+        Action::LevelUp => "there is no closer look",
+        Action::LevelDown => "this is all of the session",
+        Action::Shift(Way::Next) | Action::HalfDown | Action::PageDown => "the session ends here",
+        _ => "the session begins here",
+    }
+}
+
+/// What the main agent has been doing since the last sign, if no call says it.
+fn growing(scene: &Scene<'_>) -> Growing {
+    if !scene.is_at_work || scene.evidence.timeline.open(0).next().is_some() {
+        return None;
+    }
+    match judge(scene.transcript, Some(scene.now), scene.now) {
+        Activity::Model { since } => Some((Class::Model, since?)),
+        Activity::Waiting { since, .. } => Some((Class::Human, since?)),
+        _ => None,
+    }
+}
+
+/// The row in which a span is shown.
+fn key_of(timeline: &Timeline, id: SpanId) -> Option<Key> {
+    let (_, number) = timeline.get(id)?;
+    let lane = timeline.row(number)?.lane;
+    Some(if lane == 0 { Key::Row(number) } else { Key::Lane(lane) })
+}
+
+/// Rows with something in a window: the model, the human, tools in the order in which they were first
+/// used, sub-agents.
+fn keys(
+    timeline: &Timeline,
+    (from, to): (Moment, Moment),
+    now: Option<Moment>,
+    growing: Growing,
+) -> Vec<Key> {
+    let end = Moment(to.0.saturating_add(1));
+    let mut main: Vec<(u8, usize, usize, usize)> = Vec::new();
+    for number in timeline.lanes().first().into_iter().flat_map(|lane| &lane.rows) {
+        let Some(row) = timeline.row(*number).filter(|row| !row.within(from, end, now).is_empty()) else {
+            continue;
+        };
+        let (kind, first) = match &row.what {
+            What::Model => (0, 0),
+            What::Human => (1, 0),
+            What::Caller | What::Tool(_) => (2, timeline.first_row(0, &row.what).unwrap_or(*number)),
+        };
+        main.push((kind, first, row.number, *number));
+    }
+    main.sort_unstable();
+    let grows = growing.filter(|(class, _)| {
+        let kind = u8::from(*class != Class::Model);
+        !main.iter().any(|(row, _, number, _)| *row == kind && *number == 0)
+    });
+    let grows = grows.map(|(class, _)| Key::Grows(class));
+    let main = main.into_iter().map(|(.., number)| Key::Row(number));
+    let lanes = timeline.lanes().iter().enumerate().skip(1);
+    let lanes =
+        lanes.filter(|(_, lane)| is_within(lane, (from, end)) || now.is_some() && is_open(timeline, lane));
+    grows.into_iter().chain(main).chain(lanes.map(|(number, _)| Key::Lane(number))).collect()
+}
+
+/// Whether the call that started a lane, or one of its own, is waited for.
+fn is_open(timeline: &Timeline, lane: &crate::analysis::timeline::Lane) -> bool {
+    let is_open = |id: SpanId| timeline.get(id).is_some_and(|(span, _)| bars::is_awaited(timeline, span));
+    lane.caller.is_some_and(|(_, id)| is_open(id))
+}
+
+/// A row, and its span that is nearest to the cursor.
+fn write(
+    painter: &Painter<'_>,
+    key: Key,
+    label: usize,
+    is_first: bool,
+    growing: Growing,
+) -> (Line<'static>, Option<SpanId>) {
+    let (scene, theme) = (painter.scene, painter.scene.theme);
+    let timeline = &scene.evidence.timeline;
+    let mut cells = painter.cells();
+    let (title, style, what) = match key {
+        Key::Grows(Class::Model) => ("model".to_owned(), theme.assistant, Some(What::Model)),
+        Key::Grows(_) => ("you".to_owned(), theme.user, Some(What::Human)),
+        Key::Row(number) => {
+            let Some(row) = timeline.row(number) else { return (Line::default(), None) };
+            painter.put(row, &mut cells);
+            let (title, style) = match &row.what {
+                What::Model => ("model".to_owned(), theme.assistant),
+                What::Human => ("you".to_owned(), theme.user),
+                What::Caller => (String::new(), theme.dim),
+                What::Tool(name) => (name.to_string(), theme.tool),
+            };
+            let is_named = row.number == 0 || is_first;
+            let what = (row.number == 0).then(|| row.what.clone());
+            (if is_named { title } else { String::new() }, style, what)
+        }
+        Key::Lane(number) => {
+            let lane = timeline.lanes().get(number);
+            for number in lane.into_iter().flat_map(|lane| &lane.rows) {
+                if let Some(row) = timeline.row(*number) {
+                    painter.put(row, &mut cells);
+                }
+            }
+            let name = lane.and_then(|lane| lane.name.as_ref());
+            let facts = name.and_then(|name| scene.transcript.lane(name));
+            let title = facts.map(|facts| &facts.label).or(name).map(ToString::to_string);
+            let title = format!("{} {}", theme.glyphs().bullet_inner, title.unwrap_or_default());
+            (title, theme.accent, None)
+        }
+    };
+    if let Some((class, from)) = growing {
+        let own = if class == Class::Model { What::Model } else { What::Human };
+        if what == Some(own) {
+            painter.put_growing(class, from, scene.now, &mut cells);
+        }
+    }
+    let mut spans = told::fitted(&title, label, style, theme);
+    spans.push(Span::raw(" "));
+    spans.extend(painter.write(&cells, |id| match key {
+        Key::Lane(_) => told::class_words(painter, id),
+        Key::Row(_) => told::headline(scene.transcript, id),
+        Key::Grows(_) => None,
+    }));
+    let here = painter.chosen.map_or(0, |id| painter.axis.column(id.from));
+    let columns = painter.axis.columns();
+    let nearest = (0..columns).find_map(|by| {
+        let left = here.checked_sub(by).and_then(|column| cells.at(column));
+        left.or_else(|| cells.at(here + by)).filter(|id| timeline.get(*id).is_some())
+    });
+    (Line::from(wrap::fit(&spans, scene.columns(), theme.glyphs().cut)), nearest)
+}

@@ -1,0 +1,336 @@
+//! Spans as cells of a row. Where several have one column, the failed one is shown first, then the one on
+//! the critical path, then the longest.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::axis::Axis;
+use crate::analysis::ledger::Class;
+use crate::analysis::timeline::{Ending, Lane, Paths, Row, Span as Stretch, SpanId, Timeline, What};
+use crate::app::viewport::Focus;
+use crate::app::views::page::Scene;
+use crate::model::moment::Moment;
+use crate::model::transcript::Transcript;
+use crate::render::wrap;
+
+/// More spans for each column of the window are summed up by column.
+const EACH: usize = 3;
+/// Bars that are shorter say nothing.
+const LABELLED: usize = 10;
+
+/// How a bar ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    #[default]
+    None,
+    /// There is no result.
+    Lost,
+    Running,
+    Failed,
+}
+
+/// A column of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    id: SpanId,
+    class: Class,
+    is_on_path: bool,
+    is_short: bool,
+    is_caller: bool,
+    is_passed: bool,
+    mark: Mark,
+    ms: u64,
+}
+
+impl Cell {
+    fn rank(&self) -> (bool, bool, bool, Mark, bool, u64) {
+        (!self.is_caller, !self.is_passed, self.mark == Mark::Failed, self.mark, self.is_on_path, self.ms)
+    }
+}
+
+/// What bars are painted from.
+pub struct Painter<'a> {
+    /// The session.
+    pub scene: &'a Scene<'a>,
+    /// The columns.
+    pub axis: &'a Axis,
+    /// What decided the ends of turns.
+    pub paths: &'a Paths,
+    /// The cursor.
+    pub chosen: Option<SpanId>,
+    /// It is now, if something is waited for.
+    pub now: Option<Moment>,
+}
+
+/// The cells of a row.
+pub struct Cells(Vec<Option<Cell>>);
+
+impl Painter<'_> {
+    fn timeline(&self) -> &Timeline {
+        &self.scene.evidence.timeline
+    }
+
+    /// Until when a span is shown.
+    pub fn end(&self, span: &Stretch) -> Moment {
+        span.end(self.now.filter(|_| is_awaited(self.timeline(), span)))
+    }
+
+    /// Whether a span is on the critical path of its turn, as far as that was walked.
+    pub fn is_on_path(&self, id: SpanId) -> bool {
+        self.paths.holds(self.timeline().turn_at(id.from).0, id)
+    }
+
+    /// The same for painting: where no path is known, the main agent's answers are the best guess.
+    fn seems_on_path(&self, span: &Stretch) -> bool {
+        let turn = self.timeline().turn_at(span.id.from).0;
+        let is_known = self.paths.knows(turn);
+        if is_known { self.paths.holds(turn, span.id) } else { span.lane == 0 && span.class == Class::Model }
+    }
+
+    /// An empty row.
+    pub fn cells(&self) -> Cells {
+        Cells(vec![None; self.axis.columns()])
+    }
+
+    /// Puts a row's spans into cells.
+    pub fn put(&self, row: &Row, cells: &mut Cells) {
+        let columns = self.axis.columns();
+        let (from, to) = (self.axis.span(0).0, self.axis.span(columns.saturating_sub(1)).1);
+        let inside = row.within(from, Moment(to.0.saturating_add(1)), self.now);
+        if inside.len() <= columns * EACH {
+            for span in row.spans().get(inside).unwrap_or_default() {
+                self.put_span(span, row, cells);
+            }
+        } else {
+            (0..columns).for_each(|column| self.put_sum(column, row, cells));
+        }
+    }
+
+    fn cell(&self, span: &Stretch, row: &Row) -> Cell {
+        let focus = focus_of(self.scene.transcript, span.id);
+        Cell {
+            id: span.id,
+            class: span.class,
+            is_on_path: self.seems_on_path(span),
+            is_short: false,
+            is_caller: row.what == What::Caller,
+            is_passed: self.scene.filter.is_some_and(|filter| !filter.shows(focus)),
+            mark: Mark::None,
+            ms: self.end(span).since(span.id.from),
+        }
+    }
+
+    fn put_span(&self, span: &Stretch, row: &Row, cells: &mut Cells) {
+        let end = self.end(span);
+        let first = self.axis.column(span.id.from);
+        let last = self.axis.last_column(end).max(first);
+        let cell = self.cell(span, row);
+        let (start, stop) = self.axis.span(first);
+        let is_short = first == last && end.since(span.id.from) * 2 < stop.since(start);
+        for column in first..=last {
+            let mark = if column == last { self.mark(span) } else { Mark::None };
+            cells.put(column, Cell { mark, is_short, ..cell });
+        }
+    }
+
+    /// Of many spans in a column one stands for all.
+    fn put_sum(&self, column: usize, row: &Row, cells: &mut Cells) {
+        let (from, to) = self.axis.span(column);
+        let inside = row.within(from, to, self.now);
+        let (ms, failed) = row.sum(&inside);
+        let Some(span) = row.spans().get(inside.start + inside.len() / 2).filter(|_| !inside.is_empty())
+        else {
+            return;
+        };
+        let mark = if failed > 0 { Mark::Failed } else { Mark::None };
+        let is_short = ms * 2 < to.since(from) && inside.len() > 1;
+        cells.put(column, Cell { mark, is_short, ms, ..self.cell(span, row) });
+    }
+
+    fn mark(&self, span: &Stretch) -> Mark {
+        match span.ending {
+            Ending::Failed => Mark::Failed,
+            Ending::Open if self.now.is_some() && is_awaited(self.timeline(), span) => Mark::Running,
+            Ending::Open | Ending::Lost => Mark::Lost,
+            Ending::Done | Ending::Refused => Mark::None,
+        }
+    }
+
+    /// What the agent does since the last sign, which no entry has told so far.
+    pub fn put_growing(&self, class: Class, from: Moment, to: Moment, cells: &mut Cells) {
+        let (first, last) = (self.axis.column(from), self.axis.last_column(to));
+        for column in first..=last {
+            let mark = if column == last { Mark::Running } else { Mark::None };
+            let cell = Cell {
+                id: SpanId::first_at(from),
+                class,
+                is_on_path: true,
+                is_short: false,
+                is_caller: false,
+                is_passed: false,
+                mark,
+                ms: to.since(from),
+            };
+            cells.put(column, cell);
+        }
+    }
+
+    /// The cells as text; bars that are long enough say what they are.
+    pub fn write(&self, cells: &Cells, label: impl Fn(SpanId) -> Option<String>) -> Vec<Span<'static>> {
+        let mut out: Vec<Span<'static>> = Vec::new();
+        let mut column = 0;
+        while column < cells.0.len() {
+            let Some(cell) = cells.0.get(column).copied().flatten() else {
+                self.push_blank(column, &mut out);
+                column += 1;
+                continue;
+            };
+            let run = cells.0.iter().skip(column);
+            let length = run.take_while(|one| one.is_some_and(|one| one.id == cell.id)).count().max(1);
+            let follows = column.checked_sub(1).and_then(|before| cells.0.get(before)).copied().flatten();
+            let is_joint = cell.id.call().is_some()
+                && follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
+            let style = self.style(&cell);
+            let last = cells.0.get(column + length - 1).copied().flatten().unwrap_or(cell);
+            let mark = self.mark_glyph(last.mark);
+            let room = length - usize::from(mark.is_some());
+            let words = if length >= LABELLED { label(cell.id) } else { None };
+            let words = words.map(|words| {
+                wrap::fit(&[Span::raw(words)], room.saturating_sub(3), self.scene.theme.glyphs().cut)
+            });
+            let mut left = room;
+            let mut fill = |text: &str, times: usize, out: &mut Vec<Span<'static>>| {
+                let times = times.min(left);
+                left -= times;
+                if times > 0 {
+                    out.push(Span::styled(text.repeat(times), style));
+                }
+            };
+            if is_joint && room > 1 {
+                fill(self.scene.theme.glyphs().time.joint, 1, &mut out);
+            } else {
+                fill(self.glyph(&cell), 1, &mut out);
+            }
+            if let Some(words) = words.filter(|words| wrap::width_of(words) > 0) {
+                let width = wrap::width_of(&words);
+                let styled = words.into_iter().map(|one| Span::styled(one.content, self.label_style(&cell)));
+                let blank = Span::styled(" ", style);
+                out.push(blank.clone());
+                out.extend(styled);
+                out.push(blank);
+                left = left.saturating_sub(width + 2);
+                if left > 0 {
+                    out.push(Span::styled(self.glyph(&cell).repeat(left), style));
+                }
+            } else {
+                fill(self.glyph(&cell), room, &mut out);
+            }
+            if let Some((mark, style)) = mark {
+                out.push(Span::styled(mark, self.chosen_style(&last, style)));
+            }
+            column += length;
+        }
+        out
+    }
+
+    fn push_blank(&self, column: usize, out: &mut Vec<Span<'static>>) {
+        let is_gap = self.axis.gaps().iter().any(|(first, ..)| *first == column);
+        if is_gap {
+            out.push(Span::styled(self.scene.theme.glyphs().time.gap, self.scene.theme.dim));
+        } else {
+            out.push(Span::raw(" "));
+        }
+    }
+
+    fn mark_glyph(&self, mark: Mark) -> Option<(&'static str, Style)> {
+        let (glyphs, theme) = (self.scene.theme.glyphs(), self.scene.theme);
+        match mark {
+            Mark::None => None,
+            Mark::Lost => Some((glyphs.lost, theme.warn)),
+            Mark::Running => Some((glyphs.time.goes_on, theme.warn)),
+            Mark::Failed => Some((glyphs.failed, theme.bad)),
+        }
+    }
+
+    fn glyph(&self, cell: &Cell) -> &'static str {
+        let glyphs = self.scene.theme.glyphs();
+        let time = glyphs.time;
+        match cell.class {
+            _ if cell.is_caller && cell.is_on_path => time.path,
+            _ if cell.is_caller => time.caller,
+            Class::Human => time.human,
+            Class::Idle => time.idle,
+            Class::Retry => time.retry,
+            Class::Unknown => time.unknown,
+            Class::Tool if cell.is_short && cell.is_on_path => time.short_path,
+            Class::Model | Class::Tool if cell.is_short => time.short,
+            Class::Model if cell.is_on_path => glyphs.full,
+            Class::Model => time.model_beside,
+            Class::Tool if cell.is_on_path => time.path,
+            Class::Tool => time.beside,
+        }
+    }
+
+    fn style(&self, cell: &Cell) -> Style {
+        self.chosen_style(cell, class_style(self.scene, cell.class, cell.is_on_path, cell.is_passed))
+    }
+
+    fn label_style(&self, cell: &Cell) -> Style {
+        let style = if cell.is_passed { self.scene.theme.dim } else { self.scene.theme.text };
+        self.chosen_style(cell, style)
+    }
+
+    fn chosen_style(&self, cell: &Cell, style: Style) -> Style {
+        if self.chosen == Some(cell.id) { style.patch(self.scene.theme.selected()) } else { style }
+    }
+}
+
+impl Cells {
+    fn put(&mut self, column: usize, cell: Cell) {
+        if let Some(place) = self.0.get_mut(column)
+            && place.is_none_or(|there| there.rank() < cell.rank())
+        {
+            *place = Some(cell);
+        }
+    }
+
+    /// What stands in a column.
+    pub fn at(&self, column: usize) -> Option<SpanId> {
+        self.0.get(column).copied().flatten().map(|cell| cell.id)
+    }
+}
+
+/// The style of bars.
+pub fn class_style(scene: &Scene<'_>, class: Class, is_on_path: bool, is_passed: bool) -> Style {
+    let theme = scene.theme;
+    match class {
+        _ if is_passed => theme.dim,
+        Class::Model => theme.assistant,
+        Class::Tool if is_on_path => theme.tool.add_modifier(Modifier::BOLD),
+        Class::Tool => theme.tool,
+        Class::Retry => theme.warn,
+        Class::Human | Class::Idle | Class::Unknown => theme.dim,
+    }
+}
+
+/// Whether a result is still waited for, if the session goes on at all.
+pub fn is_awaited(timeline: &Timeline, span: &Stretch) -> bool {
+    span.ending == Ending::Open && timeline.turn_at(span.id.from).1 == Moment(i64::MAX)
+}
+
+/// The item of a span: its call, else what its entry says.
+pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
+    let block = id.call().map(|place| place.block).or_else(|| {
+        let entry = transcript.get(id.entry)?;
+        let is_call = |block: &crate::model::entry::Block| {
+            matches!(block.kind, crate::model::entry::BlockKind::Call(_))
+        };
+        entry.blocks.iter().position(|block| !is_call(block))
+    });
+    Focus { entry: id.entry, block: block.unwrap_or_default() }
+}
+
+/// Whether a lane reaches into a time.
+pub fn is_within(lane: &Lane, (from, to): (Moment, Moment)) -> bool {
+    lane.reach.is_some_and(|(start, end)| start < to && end >= from)
+}

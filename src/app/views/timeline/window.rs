@@ -1,0 +1,176 @@
+//! Which part of the time is shown: the turn of the cursor, the whole session, or what was zoomed to.
+//!
+//! Invariant: the window never leaves the session, and is never shorter than [`LEAST_MS`].
+
+use crate::analysis::timeline::{SpanId, Timeline};
+use crate::model::moment::Moment;
+
+/// Sessions in which no longer was worked, in ms, are shown whole.
+const SHORT_MS: u64 = 5 * 60_000;
+/// The shortest window, in ms.
+const LEAST_MS: u64 = 50;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// A short session, or the turn of the cursor.
+    #[default]
+    Auto,
+    /// All of the session.
+    Session,
+    /// The turn of the cursor.
+    Turn,
+    /// From then to then.
+    Part {
+        from: Moment,
+        to: Moment,
+        /// Whether it goes along with the end of the session.
+        is_at_end: bool,
+    },
+}
+
+/// A window on a session.
+pub struct View<'a> {
+    /// The session.
+    pub timeline: &'a Timeline,
+    /// From when to when it reaches; up to now, if it goes on.
+    pub reach: (Moment, Moment),
+    /// The cursor.
+    pub chosen: Option<SpanId>,
+    /// It is now, if the session goes on.
+    pub now: Option<Moment>,
+}
+
+impl View<'_> {
+    /// What is worked between two moments, in ms: gaps count as nothing.
+    fn work(&self, from: Moment, to: Moment) -> u64 {
+        let gaps = self.timeline.gaps(from, to);
+        let gaps: u64 = gaps.map(|(start, end)| end.min(to).since(start.max(from))).sum();
+        to.since(from).saturating_sub(gaps)
+    }
+
+    /// The moment after so much more work.
+    fn later(&self, from: Moment, ms: u64) -> Moment {
+        let end = self.reach.1;
+        let (mut at, mut left) = (from, ms);
+        for (start, over) in self.timeline.gaps(from, end) {
+            let before = start.since(at);
+            if before >= left {
+                break;
+            }
+            left -= before;
+            at = over.max(at);
+        }
+        Moment(at.0.saturating_add(i64::try_from(left).unwrap_or(i64::MAX))).min(end)
+    }
+
+    /// The moment before so much work.
+    fn earlier(&self, from: Moment, ms: u64) -> Moment {
+        let (mut at, mut left) = (from, ms);
+        let gaps: Vec<(Moment, Moment)> = self.timeline.gaps(self.reach.0, from).collect();
+        for (start, over) in gaps.into_iter().rev() {
+            let after = at.since(over);
+            if after >= left {
+                break;
+            }
+            left -= after;
+            at = start.min(at);
+        }
+        Moment(at.0.saturating_sub(i64::try_from(left).unwrap_or(i64::MAX))).max(self.reach.0)
+    }
+
+    /// From when to when a scope shows.
+    pub fn range(&self, scope: Scope) -> (Moment, Moment) {
+        match scope {
+            Scope::Auto if self.work(self.reach.0, self.reach.1) <= SHORT_MS => self.reach,
+            Scope::Session => self.reach,
+            Scope::Auto | Scope::Turn => self.turn(),
+            Scope::Part { from, to, is_at_end } => {
+                let late = if is_at_end { self.reach.1.since(to) } else { 0 };
+                (self.later(from, late), Moment(to.0.saturating_add_unsigned(late)).min(self.reach.1))
+            }
+        }
+    }
+
+    /// Whether a scope shows the turn of the cursor.
+    pub fn is_turn(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Auto => self.range(scope) != self.reach,
+            Scope::Turn => true,
+            Scope::Session | Scope::Part { .. } => false,
+        }
+    }
+
+    fn turn(&self) -> (Moment, Moment) {
+        let Some(chosen) = self.chosen else { return self.reach };
+        let (from, to) = self.timeline.work_at(chosen.from);
+        let is_last = self.timeline.turn_at(chosen.from).1 == Moment(i64::MAX);
+        let now = self.now.filter(|_| is_last);
+        // Waiting for the next prompt is shown with the turn before it, when the cursor is there.
+        let own = self.timeline.get(chosen).map(|(span, _)| span.end(now));
+        (from.min(chosen.from), own.into_iter().chain(now).fold(to, Moment::max))
+    }
+
+    /// A window of another length around the cursor: by so many halves closer, or farther away.
+    pub fn zoom(&self, scope: Scope, closer: bool, times: usize) -> Option<Scope> {
+        let (from, to) = self.range(scope);
+        let length = self.work(from, to).max(LEAST_MS);
+        let times = u32::try_from(times).unwrap_or(u32::MAX).min(40);
+        let factor = 2_u64.saturating_pow(times);
+        let wanted = if closer { length / factor } else { length.saturating_mul(factor) }.max(LEAST_MS);
+        if closer && length <= LEAST_MS || !closer && (from, to) == self.reach {
+            return None;
+        }
+        let centre = self.chosen.map_or(from, |id| id.from).clamp(from, to);
+        // What the cursor had before it, in proportion, it keeps before it.
+        let before = u128::from(self.work(from, centre)) * u128::from(wanted) / u128::from(length);
+        let start = self.earlier(centre, u64::try_from(before).unwrap_or(wanted));
+        Some(self.part(start, self.later(start, wanted)))
+    }
+
+    /// The cursor's span with so much around it: a multiple of its length.
+    pub fn around(&self, times: u64) -> Option<Scope> {
+        let id = self.chosen?;
+        let end = self.timeline.get(id)?.0.end(self.now);
+        let length = end.since(id.from).max(LEAST_MS / 2);
+        let beside = length.saturating_mul(times.saturating_sub(1)) / 2;
+        Some(self.part(self.earlier(id.from, beside), self.later(end, beside.max(1))))
+    }
+
+    /// The window moved by a share of its length, in quarters.
+    pub fn pan(&self, scope: Scope, quarters: usize, later: bool) -> Option<Scope> {
+        let (from, to) = self.range(scope);
+        let length = self.work(from, to).max(LEAST_MS);
+        let by = (length / 4).max(1).saturating_mul(quarters as u64);
+        let part = if later {
+            let to = self.later(to, by);
+            (self.earlier(to, length), to)
+        } else {
+            let from = self.earlier(from, by);
+            (from, self.later(from, length))
+        };
+        (part != (from, to)).then(|| self.part(part.0, part.1))
+    }
+
+    /// The window moved so that it shows the cursor.
+    pub fn reveal(&self, scope: Scope) -> Scope {
+        let (from, to) = self.range(scope);
+        let Some(id) = self.chosen else { return scope };
+        let end = self.timeline.get(id).map_or(id.from, |(span, _)| span.end(self.now));
+        let is_seen = (id.from >= from && id.from < to) || (id.from < from && end > from);
+        if is_seen || !matches!(scope, Scope::Part { .. }) {
+            return scope;
+        }
+        let length = self.work(from, to).max(LEAST_MS);
+        let start = self.earlier(id.from, length / 4);
+        self.part(start, self.later(start, length))
+    }
+
+    fn part(&self, from: Moment, to: Moment) -> Scope {
+        if from <= self.reach.0 && to >= self.reach.1 {
+            return Scope::Session;
+        }
+        let to = to.max(Moment(from.0.saturating_add(1)));
+        Scope::Part { from, to, is_at_end: to >= self.reach.1 }
+    }
+}

@@ -1,0 +1,169 @@
+//! A call as the table has it: how it fares, how long it took, what was found in it.
+
+use ratatui::style::Style;
+
+use crate::analysis::calls::{Outcome, Place, call_at};
+use crate::analysis::lint::{Finding, Severity};
+use crate::app::mention::below;
+use crate::app::sequence::turn_of;
+use crate::app::views::page::Scene;
+use crate::model::entry::Entry;
+use crate::model::figures::duration;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
+use crate::model::usage::{Scope, Usage};
+use crate::render::theme::Theme;
+
+/// The rule that finds results which the agent made up.
+const SYNTHETIC: &str = "synthetic-result";
+
+/// A call with what stands around it.
+#[derive(Clone, Copy)]
+pub struct Told<'a> {
+    /// Where it is.
+    pub place: Place,
+    /// Its entry.
+    pub entry: &'a Entry,
+    /// The call.
+    pub call: &'a ToolCall,
+}
+
+/// How a call fares: what needs a look comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// Ended with an error.
+    Failed,
+    /// Was not allowed.
+    Refused,
+    /// Interrupted: there will be no result.
+    Interrupted,
+    /// Without a result, and nobody waits for one.
+    NoResult,
+    /// Its result is none: the agent made it up.
+    Synthetic,
+    /// The agent is at work on it.
+    Running,
+    /// Ended well.
+    Done,
+}
+
+impl<'a> Told<'a> {
+    /// The call at a place.
+    pub fn at(scene: &Scene<'a>, place: Place) -> Option<Self> {
+        let entry = scene.transcript.get(place.entry)?;
+        Some(Self { place, entry, call: call_at(entry, place.block)? })
+    }
+
+    /// When it was made.
+    pub fn made_at(&self) -> Option<Moment> {
+        self.call.started.or(self.entry.at)
+    }
+
+    /// How long it took.
+    pub fn took(&self) -> Option<Took> {
+        self.call.took(self.entry.at)
+    }
+
+    /// Size of its result, or of what it has put out so far, in bytes.
+    pub fn bytes(&self) -> Option<u64> {
+        let body = self.call.state.result().map(|result| &result.body).or(self.call.state.live());
+        body.map(|body| u64::from(body.bytes))
+    }
+
+    /// What the request that asked for it spent, if that is recorded. Calls of one answer share it.
+    pub fn usage(&self) -> Option<&'a Usage> {
+        self.entry.usage.as_deref().filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
+    }
+
+    /// What it asks for on one line; files as seen from the working directory.
+    pub fn argument(&self, scene: &Scene<'_>) -> &'a str {
+        let line = self.call.headline.trim().lines().next().unwrap_or_default();
+        let is_path = matches!(self.call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
+        if is_path { below(line, scene.transcript.meta().cwd.as_deref()) } else { line }
+    }
+
+    /// What the lint found in it.
+    pub fn findings(&self, scene: &Scene<'a>) -> impl Iterator<Item = &'a Finding> {
+        let block = self.place.block;
+        scene.findings.of_entry(self.place.entry).iter().filter(move |finding| finding.block == block)
+    }
+
+    /// The worst of it, and how much there is.
+    pub fn marks(&self, scene: &Scene<'a>) -> Option<(Severity, usize)> {
+        let worst = self.findings(scene).map(|finding| finding.severity).max()?;
+        Some((worst, self.findings(scene).count()))
+    }
+
+    /// How it fares.
+    pub fn status(&self, scene: &Scene<'a>) -> Status {
+        match Outcome::of(&self.call.state) {
+            Outcome::Refused => Status::Refused,
+            Outcome::Lost => Status::Interrupted,
+            Outcome::Open if is_awaited(scene, self.place) => Status::Running,
+            Outcome::Open => Status::NoResult,
+            Outcome::Failed | Outcome::Done
+                if self.findings(scene).any(|finding| finding.rule.id == SYNTHETIC) =>
+            {
+                Status::Synthetic
+            }
+            Outcome::Failed => Status::Failed,
+            Outcome::Done => Status::Done,
+        }
+    }
+
+    /// The sub-agent that made it, by its label.
+    pub fn lane(&self, scene: &Scene<'a>) -> Option<&'a Text> {
+        let name = self.entry.lane.as_ref()?;
+        Some(scene.transcript.lane(name).map_or(name, |lane| &lane.label))
+    }
+}
+
+impl Status {
+    /// In a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Interrupted => "stopped",
+            Self::NoResult => "no result",
+            Self::Synthetic => "synthetic",
+            Self::Running => "running",
+            Self::Done => "done",
+        }
+    }
+
+    /// Its sign with its colour.
+    pub fn sign(self, theme: &Theme) -> (&'static str, Style) {
+        let glyphs = theme.glyphs();
+        match self {
+            Self::Failed => (glyphs.failed, theme.bad),
+            Self::Refused => (glyphs.refused, theme.warn),
+            Self::Interrupted | Self::NoResult => (glyphs.lost, theme.warn),
+            Self::Synthetic => ("!", theme.warn),
+            Self::Running => (glyphs.running, theme.warn),
+            Self::Done => (glyphs.done, theme.good),
+        }
+    }
+}
+
+/// Whether the agent is at work on what stands here: it belongs to the last turn.
+pub fn is_awaited(scene: &Scene<'_>, place: Place) -> bool {
+    let last = scene.transcript.turns().len().checked_sub(1);
+    scene.is_at_work && turn_of(scene.transcript, place.entry) == last
+}
+
+/// `41.2s`, and `≤41.2s` for a bound.
+pub fn took_words(took: Took, theme: &Theme) -> String {
+    at_most(took.ms, took.by == Clocked::Bound, theme)
+}
+
+/// `41.2s`, and `≤41.2s` for a bound.
+pub fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
+    let sign = match (is_bound, theme.ascii) {
+        (false, _) => "",
+        (true, false) => "≤",
+        (true, true) => "<=",
+    };
+    format!("{sign}{}", duration(ms))
+}

@@ -1,0 +1,167 @@
+//! The table of calls: its columns, its cells, and by what it is sorted.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::call::{Status, Told, took_words};
+use super::order::Sort;
+use crate::analysis::calls::Place;
+use crate::app::views::checks::sign;
+use crate::app::views::page::Scene;
+use crate::app::views::table::{Column, Order, Table};
+use crate::model::figures;
+use crate::model::moment::Moment;
+use crate::model::text::{Name, without_sgr};
+use crate::render::wrap;
+
+const NUMBER: usize = 0;
+const TIME: usize = 1;
+const TOOL: usize = 2;
+const ARGUMENT: usize = 3;
+const STATUS: usize = 4;
+const TOOK: usize = 5;
+const SIZE: usize = 6;
+const TOKENS: usize = 7;
+const FOUND: usize = 8;
+const LANE: usize = 9;
+
+/// Columns that are sorted with the greatest on top.
+pub const FALLING: [usize; 4] = [TOOK, SIZE, TOKENS, FOUND];
+
+const fn columns(number: usize, tool: usize, status: usize, lane: usize) -> [Column; 10] {
+    [
+        Column::figures("#", number, 8),
+        Column::words("time", 8, 5),
+        Column::words("tool", tool, 9),
+        Column::rest("argument", 24),
+        Column::words(if status > SIGN { "status" } else { "" }, status, 10),
+        Column::figures("took", 8, 7),
+        Column::figures("size", 7, 4),
+        Column::figures("tokens", 6, 3),
+        Column::figures("found", 5, 6),
+        Column::words("lane", lane, 2),
+    ]
+}
+
+/// A status without words.
+const SIGN: usize = 1;
+const NARROW: &[Column] = &columns(5, 9, SIGN, 10);
+const MIDDLE: &[Column] = &columns(6, 12, 11, 12);
+const WIDE: &[Column] = &columns(6, 22, 11, 22);
+/// Rows with so many columns of the screen have room for words, and for long names.
+const MIDDLE_FROM: usize = 95;
+const WIDE_FROM: usize = 150;
+
+/// The columns for a screen; without sub-agents all is of one lane.
+pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+    let all = match scene.columns() {
+        WIDE_FROM.. => WIDE,
+        MIDDLE_FROM.. => MIDDLE,
+        _ => NARROW,
+    };
+    let shown = if scene.transcript.lanes().is_empty() { LANE } else { LANE + 1 };
+    all.get(..shown).unwrap_or(all)
+}
+
+/// What a column holds.
+pub fn title(column: usize) -> &'static str {
+    MIDDLE.get(column).map_or("", |column| column.title)
+}
+
+/// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
+pub fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
+    let calls = &scene.evidence.calls;
+    let passes = |place: &Place| {
+        let focus = crate::app::viewport::Focus { entry: place.entry, block: place.block };
+        scene.filter.is_none_or(|filter| filter.shows(focus))
+    };
+    match tool {
+        Some(name) => calls.of_tool(name).filter(passes).collect(),
+        None => calls.all().filter(passes).collect(),
+    }
+}
+
+/// Sorts calls that stand in the order of the file.
+pub fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
+    let told = |place: &Place| Told::at(scene, *place);
+    let figure = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    match sort.column {
+        NUMBER if sort.order == Order::Rising => places,
+        NUMBER => places.into_iter().rev().collect(),
+        TOOL => sort.sort(places, |place| told(place).map(|told| told.call.name.as_str())),
+        ARGUMENT => sort.sort(places, |place| told(place).map(|told| told.argument(scene))),
+        LANE => sort.sort(places, |place| told(place)?.lane(scene)),
+        STATUS => sort.sort(places, |place| told(place).map(|told| told.status(scene))),
+        FOUND => sort.sort(places, |place| told(place)?.marks(scene)),
+        column => sort.sort(places, |place| {
+            let told = told(place)?;
+            match column {
+                TIME => told.made_at().map(|at| at.0),
+                TOOK => told.took().map(|took| figure(took.ms)),
+                SIZE => told.bytes().map(figure),
+                TOKENS => told.usage().map(|usage| figure(usage.total())),
+                _ => None,
+            }
+        }),
+    }
+}
+
+/// The cells of a call.
+pub fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
+    let theme = scene.theme;
+    let Some(told) = Told::at(scene, place) else { return Vec::new() };
+    let number = scene.evidence.calls.number(place).map(|number| number.to_string());
+    let is_left = scene.transcript.branches().abandoned.contains(&place.entry);
+    let (plain, tool) = if is_left { (theme.dim, theme.dim) } else { (theme.text, theme.tool) };
+    let argument = if is_chosen { theme.focus } else { plain };
+    let has_words = table.width_of(STATUS).is_some_and(|width| width > SIGN);
+    let (status, style) = status(&told, scene, has_words);
+    let found = told.marks(scene).map(|(severity, count)| {
+        let (sign, style) = sign(severity, theme);
+        Span::styled(if count > 1 { format!("{count}{sign}") } else { sign.to_owned() }, style)
+    });
+    vec![
+        Span::styled(number.unwrap_or_default(), theme.dim),
+        Span::styled(told.made_at().map(Moment::clock).unwrap_or_default(), theme.dim),
+        Span::styled(wrap::head(&told.call.name, 100).to_owned(), tool),
+        Span::styled(without_sgr(wrap::head(told.argument(scene), 1_000)).into_owned(), argument),
+        Span::styled(status, style),
+        Span::styled(took(&told, scene), plain),
+        Span::styled(told.bytes().map(figures::bytes).unwrap_or_default(), plain),
+        Span::styled(told.usage().map(|usage| figures::tokens(usage.total())).unwrap_or_default(), theme.dim),
+        found.unwrap_or_default(),
+        Span::styled(
+            told.lane(scene).map_or_else(|| "main".to_owned(), |label| wrap::head(label, 200).to_owned()),
+            theme.dim,
+        ),
+    ]
+}
+
+/// The sign of a call, and what it means where that is more than that all went well.
+fn status(told: &Told<'_>, scene: &Scene<'_>, has_words: bool) -> (String, Style) {
+    let status = told.status(scene);
+    let (sign, style) = status.sign(scene.theme);
+    if !has_words {
+        return (sign.to_owned(), style);
+    }
+    let facts =
+        told.call.state.result().map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
+    let exit = facts
+        .filter(|facts| facts.starts_with("exit "))
+        .map(|facts| facts.split(['·', ',']).next().unwrap_or_default().trim().to_owned());
+    let words = match status {
+        Status::Done => String::new(),
+        Status::Failed => exit.unwrap_or_else(|| status.word().to_owned()),
+        _ => status.word().to_owned(),
+    };
+    (format!("{sign} {words}"), style)
+}
+
+/// How long a call took, or has been running.
+pub fn took(told: &Told<'_>, scene: &Scene<'_>) -> String {
+    match (told.took(), told.made_at()) {
+        (Some(took), _) => took_words(took, scene.theme),
+        (None, Some(at)) if told.status(scene) == Status::Running => figures::elapsed(scene.now.since(at)),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,262 @@
+//! What is told of the chosen call, and of the chosen tool.
+
+use ratatui::text::{Line, Span};
+
+use super::call::{Told, at_most};
+use super::calls::took;
+use crate::analysis::calls::{Outcome, Place, Tool};
+use crate::analysis::phrases;
+use crate::app::sequence::turn_of;
+use crate::app::views::checks::sign;
+use crate::app::views::page::Scene;
+use crate::model::figures::{self, count, percent};
+use crate::model::text::{Name, without_sgr};
+use crate::model::tool::Clocked;
+use crate::render::tool::command_of;
+use crate::render::wrap::{self, Frame, Piece};
+
+/// Earlier calls that are named.
+const NAMED: usize = 4;
+/// Earlier calls that are looked at.
+const LOOKED_AT: usize = 200;
+/// Of fewer durations no quantiles are told.
+const FEW: u32 = 4;
+/// Of an argument no more bytes are looked at.
+const ARGUMENT: usize = 8_000;
+
+/// Facts with dots between them, cut to the page.
+pub fn line(scene: &Scene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
+    let dot = Span::styled(format!(" {} ", scene.theme.glyphs().dot), scene.theme.dim);
+    let mut spans = Vec::new();
+    for part in parts.into_iter().filter(|part| wrap::width_of(part) > 0) {
+        if !spans.is_empty() {
+            spans.push(dot.clone());
+        }
+        spans.extend(part);
+    }
+    wrap::fit(&spans, scene.columns(), scene.theme.glyphs().cut).into()
+}
+
+/// All about a call in so many lines.
+pub fn of_call(scene: &Scene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
+    let Some(told) = Told::at(scene, place) else { return Vec::new() };
+    let mut out = vec![line(scene, standing(scene, &told))];
+    let arguments = if lines > 4 { 2 } else { 1 };
+    out.extend(argument(scene, &told, arguments));
+    out.push(line(scene, ended(scene, &told)));
+    let found = findings(scene, &told);
+    let before = before(scene, &told);
+    if out.len() + 1 >= lines {
+        out.push(line(scene, vec![found, before]));
+    } else {
+        out.push(line(scene, vec![before]));
+        out.push(line(scene, vec![found]));
+    }
+    out.resize_with(lines, Line::default);
+    out
+}
+
+/// Which call it is, and where it stands.
+fn standing(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
+    let theme = scene.theme;
+    let call = told.call;
+    let number = scene.evidence.calls.number(told.place).unwrap_or(0);
+    let turn = turn_of(scene.transcript, told.place.entry);
+    let left = scene.transcript.branches().of(told.place.entry);
+    let dim = |words: String| vec![Span::styled(words, theme.dim)];
+    let record = call.input.from.line;
+    vec![
+        vec![
+            Span::styled(format!("#{number} "), theme.accent),
+            Span::styled(wrap::head(&call.name, 200).to_owned(), theme.tool),
+        ],
+        turn.map(|turn| dim(format!("turn {}", turn + 1))).unwrap_or_default(),
+        told.lane(scene).map(|label| dim(format!("sub-agent {label}"))).unwrap_or_default(),
+        left.map(|branch| dim(format!("on branch {}, which was left", branch.number))).unwrap_or_default(),
+        if record > 0 { dim(format!("line {record}")) } else { Vec::new() },
+        dim(call.key.to_string()),
+    ]
+}
+
+/// All that it asks for, as far as it has room.
+fn argument(scene: &Scene<'_>, told: &Told<'_>, limit: usize) -> Vec<Line<'static>> {
+    let whole = command_of(told.call).unwrap_or(&told.call.headline);
+    let whole = without_sgr(wrap::head(whole, ARGUMENT)).into_owned();
+    let words: Vec<&str> = whole.split_whitespace().collect();
+    let words = Span::styled(words.join(" "), scene.theme.text);
+    let cut = scene.theme.glyphs().cut;
+    let mut lines = wrap::wrap(&[words], &Frame { limit, cut, ..Frame::of(scene.columns()) });
+    lines.resize_with(limit, Line::default);
+    lines
+}
+
+/// How it ended, how long that took against others, and what came of it.
+fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
+    let theme = scene.theme;
+    let status = told.status(scene);
+    let (sign, style) = status.sign(theme);
+    let mut verdict = vec![Span::styled(format!("{sign} {}", status.word()), style)];
+    let result = told.call.state.result();
+    let facts = result.map(|result| without_sgr(wrap::head(&result.facts, 200)).into_owned());
+    let facts = facts.as_deref().and_then(|facts| facts.lines().next()).unwrap_or_default();
+    let is_news = !facts.trim().is_empty() && facts.trim() != status.word();
+    if is_news {
+        let facts = if theme.ascii { facts.replace('·', theme.glyphs().dot) } else { facts.to_owned() };
+        verdict.push(Span::styled(format!(" {}", facts.trim()), theme.text));
+    }
+    let (rank, spread) = rank(scene, told).unzip();
+    let time = [Some(took(told, scene)), rank].into_iter().flatten();
+    let time: Vec<String> = time.filter(|words| !words.is_empty()).collect();
+    let size = told.call.state.result().map(|result| &result.body).or(told.call.state.live());
+    let size = size.map(|body| {
+        let bytes = figures::bytes(u64::from(body.bytes));
+        let lines = count(u64::from(body.lines), "line");
+        if is_news && facts.contains("line") { bytes } else { format!("{bytes}, {lines}") }
+    });
+    let spent = told.usage().map(|usage| {
+        let others = scene
+            .transcript
+            .get(told.place.entry)
+            .map_or(0, |entry| crate::model::pairing::calls_of(entry).count().saturating_sub(1));
+        let shared = if others > 0 {
+            format!(", shared with {}", count(others as u64, "call"))
+        } else {
+            String::new()
+        };
+        format!("request {}{shared}", phrases::spent(usage, told.entry.model.as_ref(), theme.ascii))
+    });
+    let text =
+        |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.text)]).unwrap_or_default();
+    let dim =
+        |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.dim)]).unwrap_or_default();
+    vec![verdict, text(Some(time.join(", "))), text(size), dim(spread), dim(spent)]
+}
+
+/// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
+fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<(String, String)> {
+    let durations = scene.evidence.calls.tool(&told.call.name)?.durations();
+    let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
+    let took = told.took().filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
+    let no_longer = spread.count.saturating_sub(durations.longer_than(took.ms));
+    let [p50, p95, max] =
+        [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
+    let rank = percent(u64::from(no_longer), u64::from(spread.count));
+    let name = wrap::head(&told.call.name, 40);
+    let rank = format!("p{rank} of {} {name} calls", spread.count);
+    Some((rank, format!("p50 {p50}  p95 {p95}  max {max}")))
+}
+
+/// Earlier calls that asked for the same, with what came of them.
+fn before(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
+    let theme = scene.theme;
+    let calls = &scene.evidence.calls;
+    let earlier = calls.earlier_known(scene.transcript, told.place, LOOKED_AT);
+    if earlier.calls.is_empty() {
+        let words = match earlier.unread.len() {
+            0 => "no earlier call asked for the same".to_owned(),
+            _ => "earlier calls look the same; the inspector (i) compares their arguments".to_owned(),
+        };
+        return vec![Span::styled(words, theme.dim)];
+    }
+    let at_least = if earlier.is_cut || !earlier.unread.is_empty() { "at least " } else { "" };
+    let times = count(earlier.calls.len() as u64, "time");
+    let mut spans = vec![Span::styled(format!("same call before, {at_least}{times}:"), theme.warn)];
+    for other in earlier.calls.iter().take(NAMED).filter_map(|place| Told::at(scene, *place)) {
+        let (sign, style) = other.status(scene).sign(theme);
+        let number = calls.number(other.place).unwrap_or(0);
+        spans.push(Span::styled(format!("  #{number} "), theme.accent));
+        spans.push(Span::styled(sign, style));
+        spans.push(Span::styled(format!(" {}", took(&other, scene)), theme.text));
+    }
+    spans
+}
+
+/// What the lint found.
+fn findings(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
+    let mut found: Vec<_> = told.findings(scene).collect();
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let mut spans = Vec::new();
+    for finding in found {
+        let (sign, style) = sign(finding.severity, scene.theme);
+        let gap = if spans.is_empty() { "" } else { "  " };
+        spans.push(Span::styled(format!("{gap}{sign} "), style));
+        spans.push(Span::styled(format!("{}: ", finding.rule.id), scene.theme.accent));
+        spans.push(Span::styled(finding.message.clone(), scene.theme.text));
+    }
+    spans
+}
+
+/// Calls of a tool that stand for the others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examples {
+    slowest: Option<Place>,
+    failed: Option<Place>,
+    biggest: Option<Place>,
+}
+
+impl Examples {
+    /// Of these calls of one tool, in the order of the file.
+    pub fn of(scene: &Scene<'_>, places: &[Place]) -> Self {
+        let told = || places.iter().filter_map(|place| Told::at(scene, *place));
+        let timed = told().filter_map(|told| Some((told.took()?.ms, told.place)));
+        let sized = told().filter_map(|told| Some((told.bytes()?, told.place)));
+        let failed = told().filter(|told| Outcome::of(&told.call.state) == Outcome::Failed).last();
+        Self {
+            slowest: timed.max_by_key(|(ms, _)| *ms).map(|(_, place)| place),
+            failed: failed.map(|told| told.place),
+            biggest: sized.max_by_key(|(bytes, _)| *bytes).map(|(_, place)| place),
+        }
+    }
+}
+
+/// A tool in four lines: what became of its calls, and those that stand out.
+pub fn of_tool(scene: &Scene<'_>, (name, tool): (&Name, &Tool), examples: &Examples) -> Vec<Line<'static>> {
+    let theme = scene.theme;
+    let ends = [
+        (Outcome::Done, "done"),
+        (Outcome::Failed, "failed"),
+        (Outcome::Refused, "refused"),
+        (Outcome::Lost, "stopped"),
+        (Outcome::Open, "without a result"),
+    ];
+    let ends = ends.iter().filter(|(end, _)| tool.ended(*end) > 0);
+    let ends: Vec<String> = ends.map(|(end, word)| format!("{} {word}", tool.ended(*end))).collect();
+    let timed = tool.durations().spread().map_or(0, |spread| spread.count);
+    let untimed = tool.count().saturating_sub(usize::try_from(timed).unwrap_or(usize::MAX));
+    let text = |words: String| vec![Span::styled(words, theme.text)];
+    let untimed = if untimed > 0 { text(format!("{untimed} without an exact time")) } else { Vec::new() };
+    let head = vec![
+        vec![
+            Span::styled(wrap::head(name, 200).to_owned(), theme.tool),
+            Span::styled(format!(" {}", count(tool.count() as u64, "call")), theme.text),
+        ],
+        text(ends.join(", ")),
+        untimed,
+    ];
+    let example = |word: &str, place: Option<Place>| {
+        let told = place.and_then(|place| Told::at(scene, place));
+        told.map_or_else(Line::default, |told| line(scene, vec![named(scene, word, &told)]))
+    };
+    vec![
+        line(scene, head),
+        example("slowest", examples.slowest),
+        example("last failure", examples.failed),
+        example("biggest result", examples.biggest),
+    ]
+}
+
+/// `slowest  #203 41.2s 51 KB cargo test`
+fn named(scene: &Scene<'_>, word: &str, told: &Told<'_>) -> Vec<Piece> {
+    let theme = scene.theme;
+    let number = scene.evidence.calls.number(told.place).unwrap_or(0);
+    let (sign, style) = told.status(scene).sign(theme);
+    let size = told.bytes().map(figures::bytes).unwrap_or_default();
+    let argument = without_sgr(wrap::head(told.argument(scene), 1_000)).into_owned();
+    vec![
+        Span::styled(format!("{word:<15}"), theme.dim),
+        Span::styled(format!("#{number:<6}"), theme.accent),
+        Span::styled(format!("{sign} "), style),
+        Span::styled(format!("{:>8} {size:>8}  ", took(told, scene)), theme.text),
+        Span::styled(argument, theme.text),
+    ]
+}

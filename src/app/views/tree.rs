@@ -1,0 +1,332 @@
+//! The view of branches and sub-agents: who came of whom, how large each is, what it cost, and what became
+//! of it.
+//!
+//! Invariant: the tree is drawn anew only when the session changed; figures are made for rows in sight, and
+//! the two sides of a branch for the chosen one.
+
+mod foot;
+mod nodes;
+mod rows;
+
+use std::collections::{HashMap, HashSet};
+
+use ratatui::text::{Line, Span};
+
+use super::list::List;
+use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::table::Table;
+use super::tools::call::Told;
+use crate::analysis::calls::Place;
+use crate::analysis::compare::Sides;
+use crate::analysis::paths::PathFacts;
+use crate::app::action::Action;
+use crate::app::branches::head_of;
+use crate::app::outline::row::{start_of_lane, start_of_turn};
+use crate::app::viewport::Focus;
+use crate::model::figures::count;
+use crate::model::transcript::Transcript;
+use foot::Whole;
+use nodes::{Node, Nodes, holder};
+
+/// The view.
+#[derive(Debug, Default)]
+pub struct Tree {
+    nodes: Nodes,
+    rows: List<Node>,
+    folded: HashSet<Node>,
+    /// What the tree was drawn for.
+    generation: Option<u64>,
+    /// Figures made since then.
+    facts: HashMap<Node, PathFacts>,
+    /// The two sides of a branch, as branches were drawn so often.
+    sides: Option<(usize, u32, Sides)>,
+}
+
+impl Tree {
+    fn refresh(&mut self, scene: &Scene<'_>) {
+        let generation = scene.evidence.generation;
+        if self.generation == Some(generation) {
+            return;
+        }
+        self.generation = Some(generation);
+        self.facts.clear();
+        self.nodes = Nodes::of(scene.transcript, &scene.evidence.calls);
+        self.rows.set(self.nodes.in_sight(&self.folded), scene.follows);
+    }
+
+    fn fold(&mut self, node: &Node, is_folded: bool) {
+        if is_folded {
+            self.folded.insert(node.clone());
+        } else {
+            self.folded.remove(node);
+        }
+        self.show();
+    }
+
+    /// Shows what is not folded; a cursor on what is out of sight now goes to what holds it.
+    fn show(&mut self) {
+        let mut chosen = self.rows.chosen().cloned();
+        self.rows.set(self.nodes.in_sight(&self.folded), false);
+        while let Some(node) = chosen {
+            if self.choose_node(&node) {
+                return;
+            }
+            let above = self.nodes.twig(&node).and_then(|twig| self.nodes.above(twig));
+            chosen = above.map(|twig| twig.node.clone());
+        }
+    }
+
+    fn choose_node(&mut self, node: &Node) -> bool {
+        let number = self.rows.keys().iter().position(|known| known == node);
+        number.inspect(|number| self.rows.choose(*number)).is_some()
+    }
+
+    /// Shows nodes above this depth only.
+    fn show_depth(&mut self, depth: usize) {
+        let deep = self.nodes.holding().filter(|twig| twig.depth >= depth);
+        self.folded = deep.map(|twig| twig.node.clone()).collect();
+        self.show();
+    }
+
+    /// The depth below which all is folded.
+    fn depth(&self) -> usize {
+        let folded = self.folded.iter().filter_map(|node| self.nodes.twig(node)).map(|twig| twig.depth);
+        folded.min().unwrap_or_else(|| self.deepest() + 1)
+    }
+
+    fn deepest(&self) -> usize {
+        self.nodes.holding().map(|twig| twig.depth).max().unwrap_or(0)
+    }
+
+    /// How much lies in a node; of a turn with its sub-agents, of all others without.
+    fn facts(&mut self, scene: &Scene<'_>, node: &Node) -> PathFacts {
+        if let Some(facts) = self.facts.get(node) {
+            return facts.clone();
+        }
+        let facts = facts_of(scene, node);
+        self.facts.insert(node.clone(), facts.clone());
+        facts
+    }
+
+    /// What lies in a node and in all that hangs on it.
+    fn whole(&mut self, scene: &Scene<'_>, node: &Node) -> Whole {
+        let own = self.facts(scene, node);
+        let below: Vec<Node> = self.nodes.below(node).iter().map(|twig| twig.node.clone()).collect();
+        let mut whole = Whole { branches: 0, agents: 0, facts: own };
+        for node in below {
+            match &node {
+                Node::Branch(number) => {
+                    let branch = rows::branch_of(scene, *number);
+                    if branch.is_none_or(|branch| branch.is_active) {
+                        continue;
+                    }
+                    whole.branches += 1;
+                }
+                Node::Lane(_) | Node::Call(_) => whole.agents += 1,
+                Node::Turn(_) | Node::Active => continue,
+            }
+            let facts = self.facts(scene, &node);
+            whole.facts.join(&facts);
+        }
+        whole
+    }
+
+    fn foot(&mut self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+        let Some(node) = self.rows.chosen().cloned() else { return Vec::new() };
+        match &node {
+            Node::Branch(number) => {
+                let drawn = scene.transcript.branches_changed();
+                let known = self.sides.take().filter(|(of, at, _)| (*of, *at) == (*number, drawn));
+                let sides = known.or_else(|| Some((*number, drawn, Sides::of(scene.transcript, *number)?)));
+                let lines = sides.as_ref().map(|(_, _, sides)| foot::of_branch(scene, *number, sides));
+                self.sides = sides;
+                lines.unwrap_or_default()
+            }
+            Node::Lane(name) => {
+                let whole = self.whole(scene, &node);
+                foot::of_lane(scene, name, &whole)
+            }
+            Node::Active | Node::Turn(_) | Node::Call(_) => {
+                let own = self.facts(scene, &node);
+                let whole = self.whole(scene, &node);
+                foot::of_whole(scene, &node, &own, &whole)
+            }
+        }
+    }
+
+    fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+        let theme = scene.theme;
+        let transcript = scene.transcript;
+        let left = transcript.branches().list.iter().filter(|branch| !branch.is_active).count();
+        let branches = match left {
+            0 => "no branch was left".to_owned(),
+            1 => "1 branch left".to_owned(),
+            n => format!("{n} branches left"),
+        };
+        let below = self.nodes.below(&Node::Active).iter();
+        let agents = match below.filter(|twig| matches!(twig.node, Node::Lane(_) | Node::Call(_))).count() {
+            0 => "no sub-agents".to_owned(),
+            n => count(n as u64, "sub-agent"),
+        };
+        let dot = theme.glyphs().dot;
+        let words =
+            format!("  {} {dot} {branches} {dot} {agents}", count(transcript.turns().len() as u64, "turn"),);
+        vec![Span::raw("TREE"), Span::styled(words, theme.dim)]
+    }
+}
+
+fn facts_of(scene: &Scene<'_>, node: &Node) -> PathFacts {
+    let transcript = scene.transcript;
+    match node {
+        Node::Active => scene.evidence.paths.active(),
+        Node::Lane(name) => scene.evidence.paths.lane(name),
+        Node::Branch(number) => {
+            let Some(branch) = rows::branch_of(scene, *number) else { return PathFacts::default() };
+            let abandoned = &transcript.branches().abandoned;
+            let own = branch.entries.iter().filter(|id| branch.is_active || abandoned.contains(id));
+            PathFacts::of(own.filter_map(|id| transcript.get(*id)))
+        }
+        Node::Turn(prompt) => {
+            let Some(turn) = transcript.turns().iter().position(|turn| turn.prompt == *prompt) else {
+                return PathFacts::default();
+            };
+            let first = transcript.turns().get(turn).map_or(0, |turn| turn.first);
+            let end = transcript.turns().get(turn + 1).map_or(transcript.order().len(), |next| next.first);
+            let ids = transcript.order().get(first..end).unwrap_or_default();
+            PathFacts::of(ids.iter().filter_map(|id| transcript.get(*id)))
+        }
+        Node::Call(_) => PathFacts::default(),
+    }
+}
+
+/// Where a node begins.
+fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
+    match node {
+        Node::Active => {
+            let first = || transcript.order().first().map(|entry| Focus { entry: *entry, block: 0 });
+            start_of_turn(transcript, 0).or_else(first)
+        }
+        Node::Turn(prompt) => {
+            start_of_turn(transcript, transcript.turns().iter().position(|turn| turn.prompt == *prompt)?)
+        }
+        Node::Branch(number) => {
+            let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
+            let first = || Some(Focus { entry: *branch.entries.first()?, block: 0 });
+            head_of(transcript, *number).or_else(first)
+        }
+        Node::Lane(name) => start_of_lane(transcript, transcript.lane(name)?),
+        Node::Call(place) => Some(Focus { entry: place.entry, block: place.block }),
+    }
+}
+
+impl Page for Tree {
+    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+        self.refresh(scene);
+        let (height, foot) = scene.divide(1, foot::LINES);
+        self.rows.fit(height);
+        let table = Table::fit(rows::columns_of(scene), scene.columns());
+        let shown: Vec<(usize, Node, bool)> =
+            self.rows.window().map(|(number, node, is_chosen)| (number, node.clone(), is_chosen)).collect();
+        let mut out = Vec::new();
+        for (number, node, is_chosen) in shown {
+            let facts = self.facts(scene, &node);
+            let Some(twig) = self.nodes.twig(&node) else { continue };
+            let front = rows::front(&self.nodes, twig, self.folded.contains(&node), scene.theme);
+            let line = rows::line(scene, &table, (&front, &node), &facts, is_chosen);
+            out.push(SheetRow { line, is_chosen, number });
+        }
+        let is_behind = scene.evidence.is_behind();
+        if out.len() == 1
+            && !is_behind
+            && scene.is_whole
+            && height > 2
+            && !self.nodes.has_below(&Node::Active)
+        {
+            let words = "The session went one way: it left no branch, and started no sub-agent.";
+            let line = Line::styled(words, scene.theme.dim);
+            out.extend([SheetRow::default(), SheetRow { line, ..SheetRow::default() }]);
+        }
+        let right = if is_behind { vec![Span::styled("adding up", scene.theme.warn)] } else { Vec::new() };
+        Sheet {
+            title: self.title(scene),
+            right,
+            heads: vec![table.heads(None, scene.theme)],
+            rows: out,
+            foot: if foot > 0 { self.foot(scene) } else { Vec::new() },
+        }
+    }
+
+    fn act(&mut self, _: &Scene<'_>, action: Action, times: usize) -> Answer {
+        if self.rows.act(action, times) {
+            return Answer::Done;
+        }
+        let Some(node) = self.rows.chosen().cloned() else { return Answer::Pass };
+        let is_folded = self.folded.contains(&node);
+        let holds = self.nodes.has_below(&node);
+        match action {
+            Action::Expand if is_folded && holds => self.fold(&node, false),
+            Action::Collapse if holds && !is_folded => self.fold(&node, true),
+            Action::Collapse => {
+                let above = self.nodes.twig(&node).and_then(|twig| self.nodes.above(twig));
+                let Some(above) = above.map(|twig| twig.node.clone()) else {
+                    return Answer::Say("nothing holds this".to_owned());
+                };
+                self.choose_node(&above);
+            }
+            Action::ToggleFold | Action::FoldBranch if holds => self.fold(&node, !is_folded),
+            Action::ToggleFold | Action::FoldBranch => {
+                return Answer::Say("nothing hangs on this".to_owned());
+            }
+            Action::OpenAll => self.show_depth(usize::MAX),
+            Action::CloseAll => self.show_depth(1),
+            Action::LevelUp => self.show_depth((self.depth() + times).min(self.deepest() + 1)),
+            Action::LevelDown => self.show_depth(self.depth().saturating_sub(times).max(1)),
+            Action::Level(depth) => self.show_depth(usize::from(depth).max(1)),
+            _ => return Answer::Pass,
+        }
+        Answer::Done
+    }
+
+    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+        let place = Place { entry: focus.entry, block: focus.block };
+        let called = Told::at(scene, place).and_then(|told| {
+            let lane = scene.transcript.lane_of_call(&told.call.key);
+            lane.map_or(Some(Node::Call(place)), |lane| Some(Node::Lane(lane.name.clone())))
+        });
+        let called = called.filter(|node| self.nodes.twig(node).is_some());
+        let mut node =
+            Some(called.unwrap_or_else(|| holder(scene.transcript, &scene.evidence.calls, focus.entry)));
+        while let Some(at) = node {
+            if self.choose_node(&at) {
+                return;
+            }
+            let above = self.nodes.twig(&at).and_then(|twig| self.nodes.above(twig));
+            node = above.map(|twig| twig.node.clone());
+        }
+        // A turn that holds nothing has no row: the nearest one before it.
+        let calls = &scene.evidence.calls;
+        let own = calls.place_in_order(focus.entry);
+        let before = self.rows.keys().iter().rposition(|node| match node {
+            Node::Turn(prompt) => calls.place_in_order(*prompt) <= own,
+            Node::Active => true,
+            Node::Branch(_) | Node::Lane(_) | Node::Call(_) => false,
+        });
+        self.rows.choose(before.unwrap_or(0));
+    }
+
+    fn choose(&mut self, number: usize) {
+        self.rows.choose(number);
+    }
+
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn ends_with_session(&self) -> bool {
+        false
+    }
+
+    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+        start(scene.transcript, self.rows.chosen()?)
+    }
+}

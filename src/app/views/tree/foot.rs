@@ -1,0 +1,268 @@
+//! What is told of the chosen node: a branch against the active path, a sub-agent with what it started.
+
+use ratatui::text::{Line, Span};
+
+use super::nodes::Node;
+use super::rows::{branch_of, call_of, of_lane as started_by, told};
+use crate::analysis::agents::Fate;
+use crate::analysis::calls::Place;
+use crate::analysis::compare::{Compared, Sides};
+use crate::analysis::paths::PathFacts;
+use crate::analysis::{cost, phrases};
+use crate::app::outline::row::title_of;
+use crate::app::sequence::turn_of;
+use crate::app::views::page::Scene;
+use crate::app::views::tools::foot::line;
+use crate::model::branch::Branch;
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::figures::{count, duration};
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::text::{Name, without_sgr};
+use crate::render::wrap::{self, Piece};
+
+/// Bytes of a text that are looked at.
+const TEXT: usize = 1_000;
+/// Columns of what stands before the facts of a side.
+const SIDE: usize = 11;
+
+/// Lines of the foot.
+pub const LINES: usize = 4;
+
+/// What a node holds with all that hangs on it.
+pub struct Whole {
+    /// Branches.
+    pub branches: usize,
+    /// Sub-agents.
+    pub agents: usize,
+    /// The node itself and they together.
+    pub facts: PathFacts,
+}
+
+/// `12 entries, 1 turn, 4 calls, $0.31, 2m05s`
+fn figures(facts: &PathFacts) -> String {
+    let work = &facts.work;
+    let entries =
+        if facts.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", facts.entries) };
+    let parts = [
+        Some(entries),
+        (facts.turns > 0).then(|| count(facts.turns as u64, "turn")),
+        Some(count(u64::from(work.calls), "call")),
+        (work.errors > 0).then(|| format!("{} failed", work.errors)),
+        phrases::cost(&cost::of(&work.totals)),
+        work.duration_ms().filter(|ms| *ms > 0).map(duration),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A branch against the active path.
+pub fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
+    let theme = scene.theme;
+    let Some(branch) = branch_of(scene, number) else { return Vec::new() };
+    let text = |words: String| vec![Span::styled(words, theme.text)];
+    let dim = |words: String| vec![Span::styled(words, theme.dim)];
+    let why = if branch.is_active {
+        "the session came back to it: all of it is on the active path".to_owned()
+    } else {
+        phrases::why(branch.why).to_owned()
+    };
+    let left = scene.transcript.left_at(branch).map(|at| format!("left at {}", at.clock()));
+    let head = vec![
+        text(format!("branch {number}")),
+        text(why),
+        dim(left.unwrap_or_default()),
+        branch.parent.map(|parent| dim(format!("within branch {parent}"))).unwrap_or_default(),
+    ];
+    if branch.is_active {
+        return vec![line(scene, head), line(scene, vec![text(figures(&own(scene, branch)))])];
+    }
+    let compared = sides.compare(scene.transcript);
+    let common = match sides.common.and_then(|id| Some((id, scene.transcript.get(id)?))) {
+        Some((id, entry)) => {
+            let turn = turn_of(scene.transcript, id).map(|turn| format!(" in turn {}", turn + 1));
+            let at = entry.at.map(|at| format!(" {}", at.clock())).unwrap_or_default();
+            let words = format!("parted after {}{at}{}: ", entry.role.word(), turn.unwrap_or_default());
+            vec![Span::styled(words, theme.dim), Span::styled(said(scene, id), theme.text)]
+        }
+        None => dim("nothing is common to both".to_owned()),
+    };
+    let same = match compared.same {
+        0 => Vec::new(),
+        n => dim(format!(
+            "the first {} the same",
+            if n == 1 { "step is".to_owned() } else { format!("{n} steps are") }
+        )),
+    };
+    vec![
+        line(scene, head),
+        line(scene, vec![common, same]),
+        side(scene, &format!("branch {number}"), &compared.branch, first(&compared, 0)),
+        side(scene, "active", &compared.active, first(&compared, 1)),
+    ]
+}
+
+fn own(scene: &Scene<'_>, branch: &Branch) -> PathFacts {
+    PathFacts::of(branch.entries.iter().filter_map(|id| scene.transcript.get(*id)))
+}
+
+fn first(compared: &Compared, side: usize) -> Option<Place> {
+    compared.differs.get(side).copied().flatten()
+}
+
+/// One of the two sides: how much lies on it, and what it did otherwise.
+fn side(scene: &Scene<'_>, name: &str, facts: &PathFacts, differs: Option<Place>) -> Line<'static> {
+    let theme = scene.theme;
+    let mut spans = vec![
+        Span::styled(format!("{name:<SIDE$}"), theme.dim),
+        Span::styled(figures(facts), theme.text),
+        Span::styled(format!(" {} ", theme.glyphs().dot), theme.dim),
+    ];
+    match differs {
+        Some(place) => {
+            spans.push(Span::styled("then ", theme.dim));
+            spans.extend(step(scene, place));
+        }
+        None => spans.push(Span::styled("nothing further", theme.dim)),
+    }
+    wrap::fit(&spans, scene.columns(), theme.glyphs().cut).into()
+}
+
+/// A prompt or a call in a few words.
+fn step(scene: &Scene<'_>, place: Place) -> Vec<Piece> {
+    let theme = scene.theme;
+    if let Some(call) = call_of(scene, place) {
+        let headline = without_sgr(wrap::head(&call.headline, TEXT)).into_owned();
+        return vec![
+            Span::styled(format!("{} ", wrap::head(&call.name, 60)), theme.tool),
+            Span::styled(headline, theme.text),
+        ];
+    }
+    vec![Span::styled("you ", theme.user), Span::styled(said(scene, place.entry), theme.text)]
+}
+
+/// What an entry says, or calls.
+fn said(scene: &Scene<'_>, id: EntryId) -> String {
+    let Some(entry) = scene.transcript.get(id) else { return String::new() };
+    let says = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
+        BlockKind::Call(call) => Some(format!("{} {}", call.name, call.headline)),
+        BlockKind::Break(what) => Some(what.words().to_string()),
+        _ => None,
+    });
+    let says = says.unwrap_or_else(|| title_of(entry).to_string());
+    without_sgr(wrap::head(&says, TEXT)).replace('\n', " ")
+}
+
+/// A sub-agent: who started it, for what, what it spent with those that it started, and what it did last.
+pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
+    let Some(lane) = scene.transcript.lane(name) else { return Vec::new() };
+    let theme = scene.theme;
+    let dim = |words: String| vec![Span::styled(words, theme.dim)];
+    let (call, fate) = started_by(scene, lane);
+    let (sign, style, word) = told(fate, call.map(|(_, call)| call), theme);
+    let models = model_of(scene, lane);
+    let started = match call {
+        Some((place, call)) => {
+            let number = scene.evidence.calls.number(place).unwrap_or(0);
+            let turn = turn_of(scene.transcript, place.entry).map(|turn| format!(" in turn {}", turn + 1));
+            let facts = call.state.result().map(|result| result.facts.to_string()).unwrap_or_default();
+            let facts = facts.lines().next().map(|facts| format!(" {facts}")).unwrap_or_default();
+            format!("started by #{number} {}{}{facts}", call.name, turn.unwrap_or_default())
+        }
+        None => "no call in the session started it".to_owned(),
+    };
+    let asked = call.map_or_else(String::new, |(_, call)| call.headline.to_string());
+    let asked = if asked.is_empty() { lane.label.to_string() } else { asked };
+    let own = scene.evidence.paths.lane(name);
+    let with = if whole.agents > 0 {
+        dim(format!("with {}: {}", count(whole.agents as u64, "sub-agent of its own"), figures(&whole.facts)))
+    } else {
+        Vec::new()
+    };
+    let last = lane.entries.iter().rev().copied().map(|id| said(scene, id)).find(|words| !words.is_empty());
+    let why = match fate {
+        Fate::Missing => "; what it did is recorded elsewhere",
+        Fate::Open => "; nobody waits for it any more",
+        _ => "",
+    };
+    let head = vec![
+        vec![Span::styled(format!("{sign} {word}{why}"), style)],
+        dim(started),
+        dim(models.map(|name| name.to_string()).unwrap_or_default()),
+    ];
+    let mut lines = vec![line(scene, head), line(scene, vec![labelled(scene, "asked", &asked)])];
+    if fate != Fate::Missing || own.work.calls > 0 {
+        lines.push(line(scene, vec![labelled(scene, "own work", &figures(&own)), with]));
+        lines.push(line(scene, vec![labelled(scene, "last", &last.unwrap_or_default())]));
+    }
+    lines
+}
+
+fn labelled(scene: &Scene<'_>, label: &str, words: &str) -> Vec<Piece> {
+    let words = without_sgr(wrap::head(words, TEXT)).replace('\n', " ");
+    vec![Span::styled(format!("{label:<SIDE$}"), scene.theme.dim), Span::styled(words, scene.theme.text)]
+}
+
+/// The model that answered first in a sub-agent.
+fn model_of<'a>(scene: &Scene<'a>, lane: &LaneFacts) -> Option<&'a Name> {
+    lane.entries.iter().find_map(|id| scene.transcript.get(*id)?.model.as_ref())
+}
+
+/// The active path with all that hangs on it, or a turn.
+pub fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) -> Vec<Line<'static>> {
+    let theme = scene.theme;
+    let text = |words: String| vec![Span::styled(words, theme.text)];
+    let left = scene.transcript.branches().list.iter().filter(|branch| !branch.is_active).count();
+    let mut parts = Vec::new();
+    if whole.branches > 0 {
+        parts.push(format!("{} left", branches(whole.branches)));
+    }
+    if whole.agents > 0 {
+        parts.push(count(whole.agents as u64, "sub-agent"));
+    }
+    let below = match parts.is_empty() {
+        true => "nothing hangs on it".to_owned(),
+        false => parts.join(", "),
+    };
+    match node {
+        Node::Active => vec![
+            line(scene, vec![labelled(scene, "active", &figures(own))]),
+            line(scene, vec![labelled(scene, "beside it", &below)]),
+            line(scene, vec![labelled(scene, "all of it", &figures(&whole.facts))]),
+            line(
+                scene,
+                vec![if left > 0 {
+                    vec![Span::styled("choose a branch to compare it with the active path", theme.dim)]
+                } else {
+                    Vec::new()
+                }],
+            ),
+        ],
+        Node::Turn(prompt) => {
+            let at = scene.transcript.get(*prompt).and_then(|entry| entry.at).map(Moment::clock);
+            vec![
+                line(scene, vec![labelled(scene, "asked", &said(scene, *prompt))]),
+                line(scene, vec![labelled(scene, "all of it", &figures(own)), text(at.unwrap_or_default())]),
+                line(scene, vec![labelled(scene, "in it", &below)]),
+            ]
+        }
+        Node::Call(place) => {
+            let call = call_of(scene, *place);
+            let headline = call.map(|call| call.headline.to_string()).unwrap_or_default();
+            let number = scene.evidence.calls.number(*place).unwrap_or(0);
+            let verdict = call.map(|call| call.state.word()).unwrap_or_default();
+            vec![
+                line(
+                    scene,
+                    vec![text(format!("#{number} {verdict}: a sub-agent whose own transcript is not here"))],
+                ),
+                line(scene, vec![labelled(scene, "asked", &headline)]),
+            ]
+        }
+        Node::Branch(_) | Node::Lane(_) => Vec::new(),
+    }
+}
+
+fn branches(number: usize) -> String {
+    if number == 1 { "1 branch".to_owned() } else { format!("{number} branches") }
+}

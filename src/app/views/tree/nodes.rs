@@ -1,0 +1,250 @@
+//! The tree of a session: branches under the turns that they left, sub-agents under the calls that started
+//! them.
+//!
+//! Invariant: each branch and each sub-agent stands in the tree once, even if a file says that two of them
+//! started each other. What it costs depends on how many there are.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::analysis::calls::{Calls, Place, call_at};
+use crate::model::body::Key;
+use crate::model::entry::EntryId;
+use crate::model::meta::LaneFacts;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+/// A node, whatever stands above it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// The path that the session took.
+    Active,
+    /// The turn with this prompt; only turns that hold something have nodes.
+    Turn(EntryId),
+    /// The branch of this number, from 1.
+    Branch(usize),
+    /// The sub-agent with this name.
+    Lane(Name),
+    /// A call that starts a sub-agent of which nothing is known.
+    Call(Place),
+}
+
+/// A node in its place.
+#[derive(Clone, Debug)]
+pub struct Twig {
+    /// Which.
+    pub node: Node,
+    /// The twig that it hangs on.
+    pub parent: Option<usize>,
+    /// How deep it hangs.
+    pub depth: usize,
+    /// Whether no other one hangs below it on the same twig.
+    pub is_last: bool,
+    /// The first twig behind it that does not hang on it.
+    pub end: usize,
+}
+
+/// The tree, each twig before those that hang on it.
+#[derive(Clone, Debug, Default)]
+pub struct Nodes {
+    twigs: Vec<Twig>,
+    places: HashMap<Node, usize>,
+}
+
+/// What is to hang on a node, with its place in the session.
+struct Hung {
+    node: Node,
+    on: Node,
+    place: (usize, usize),
+}
+
+/// What hangs on a node.
+type Below = HashMap<Node, Vec<((usize, usize), Node)>>;
+
+impl Nodes {
+    /// The tree of a session.
+    pub fn of(transcript: &Transcript, calls: &Calls) -> Self {
+        let mut hung = branches(transcript, calls);
+        hung.extend(agents(transcript, calls));
+        hung.extend(turns(transcript, calls, &hung));
+        cut_circles(&mut hung);
+        let mut below = Below::new();
+        for Hung { node, on, place } in hung {
+            below.entry(on).or_default().push((place, node));
+        }
+        for nodes in below.values_mut() {
+            nodes.sort_by_key(|(place, _)| *place);
+        }
+        Self::grown(below)
+    }
+
+    fn grown(mut below: Below) -> Self {
+        let mut nodes = Self::default();
+        let mut open = vec![Twig { node: Node::Active, parent: None, depth: 0, is_last: true, end: 0 }];
+        while let Some(twig) = open.pop() {
+            if nodes.places.contains_key(&twig.node) {
+                continue;
+            }
+            let place = nodes.twigs.len();
+            let children = below.remove(&twig.node).unwrap_or_default();
+            let (last, depth) = (children.len(), twig.depth + 1);
+            for (number, (_, node)) in children.into_iter().enumerate().rev() {
+                open.push(Twig { node, parent: Some(place), depth, is_last: number + 1 == last, end: 0 });
+            }
+            nodes.places.insert(twig.node.clone(), place);
+            nodes.twigs.push(Twig { end: place + 1, ..twig });
+        }
+        for place in (1..nodes.twigs.len()).rev() {
+            let Some((end, parent)) = nodes.twigs.get(place).map(|twig| (twig.end, twig.parent)) else {
+                continue;
+            };
+            if let Some(parent) = parent.and_then(|parent| nodes.twigs.get_mut(parent)) {
+                parent.end = parent.end.max(end);
+            }
+        }
+        nodes
+    }
+
+    /// The twig of a node.
+    pub fn twig(&self, node: &Node) -> Option<&Twig> {
+        self.twigs.get(*self.places.get(node)?)
+    }
+
+    /// The twig that another one hangs on.
+    pub fn above(&self, twig: &Twig) -> Option<&Twig> {
+        self.twigs.get(twig.parent?)
+    }
+
+    /// Whether anything hangs on a node.
+    pub fn has_below(&self, node: &Node) -> bool {
+        !self.below(node).is_empty()
+    }
+
+    /// All that hangs on a node, however deep.
+    pub fn below(&self, node: &Node) -> &[Twig] {
+        let range = self.places.get(node).zip(self.twig(node)).map(|(place, twig)| place + 1..twig.end);
+        range.and_then(|range| self.twigs.get(range)).unwrap_or_default()
+    }
+
+    /// Nodes in sight while some are folded.
+    pub fn in_sight(&self, folded: &HashSet<Node>) -> Vec<Node> {
+        let mut shown = Vec::new();
+        let mut place = 0;
+        while let Some(twig) = self.twigs.get(place) {
+            shown.push(twig.node.clone());
+            place = if folded.contains(&twig.node) { twig.end } else { place + 1 };
+        }
+        shown
+    }
+
+    /// Nodes on which others hang, with their depth.
+    pub fn holding(&self) -> impl Iterator<Item = &Twig> {
+        let twigs = self.twigs.iter().enumerate();
+        twigs.filter(|(place, twig)| twig.end > place + 1).map(|(_, twig)| twig)
+    }
+}
+
+/// What leads back to itself hangs on the active path instead.
+fn cut_circles(hung: &mut [Hung]) {
+    let index: HashMap<Node, usize> =
+        hung.iter().enumerate().map(|(place, one)| (one.node.clone(), place)).collect();
+    let mut is_rooted = vec![false; hung.len()];
+    for start in 0..hung.len() {
+        let mut way = Vec::new();
+        let mut on_way = HashSet::new();
+        let mut at = Some(start);
+        while let Some(place) = at.filter(|place| is_rooted.get(*place) == Some(&false)) {
+            let Some(one) = hung.get_mut(place) else { break };
+            if !on_way.insert(place) {
+                one.on = Node::Active;
+                break;
+            }
+            way.push(place);
+            at = index.get(&one.on).copied();
+            // What it should hang on is not there.
+            if at.is_none() {
+                one.on = Node::Active;
+            }
+        }
+        for place in way {
+            if let Some(known) = is_rooted.get_mut(place) {
+                *known = true;
+            }
+        }
+    }
+}
+
+/// The node on which something hangs that begins at an entry.
+pub fn holder(transcript: &Transcript, calls: &Calls, id: EntryId) -> Node {
+    if let Some(lane) = transcript.get(id).and_then(|entry| entry.lane.as_ref()) {
+        return Node::Lane(lane.clone());
+    }
+    if let Some(branch) = transcript.branches().of(id) {
+        return Node::Branch(branch.number);
+    }
+    let turn = calls.place_in_order(id).and_then(|place| transcript.turn_at(place));
+    let turn = turn.and_then(|turn| transcript.turns().get(turn));
+    turn.map_or(Node::Active, |turn| Node::Turn(turn.prompt))
+}
+
+fn branches(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
+    let hung = transcript.branches().list.iter().map(|branch| {
+        let on = match (branch.parent, branch.point) {
+            (Some(parent), _) => Node::Branch(parent),
+            (None, Some(point)) => holder(transcript, calls, point),
+            (None, None) => Node::Active,
+        };
+        let first = branch.entries.first().and_then(|id| calls.place_in_order(*id));
+        Hung { node: Node::Branch(branch.number), on, place: (first.unwrap_or(usize::MAX), 0) }
+    });
+    hung.collect()
+}
+
+fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
+    let order = |id: EntryId| calls.place_in_order(id).unwrap_or(usize::MAX);
+    let known: HashSet<&Key> = transcript.lanes().iter().filter_map(|lane| lane.call.as_ref()).collect();
+    let lanes = transcript.lanes().iter().map(|lane| {
+        let (on, place) = match caller(transcript, lane) {
+            Some(call) => (holder(transcript, calls, call.entry), (order(call.entry), call.block)),
+            None => (Node::Active, (lane.entries.first().map_or(usize::MAX, |id| order(*id)), 0)),
+        };
+        Hung { node: Node::Lane(lane.name.clone()), on, place }
+    });
+    let mut hung: Vec<Hung> = lanes.collect();
+    for place in calls.delegates() {
+        let call = transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
+        if call.is_some_and(|call| call.key.is_empty() || !known.contains(&call.key)) {
+            let on = holder(transcript, calls, place.entry);
+            hung.push(Hung { node: Node::Call(place), on, place: (order(place.entry), place.block) });
+        }
+    }
+    hung
+}
+
+/// Turns on which something hangs.
+fn turns(transcript: &Transcript, calls: &Calls, hung: &[Hung]) -> Vec<Hung> {
+    let prompts: HashSet<EntryId> = hung
+        .iter()
+        .filter_map(|one| match one.on {
+            Node::Turn(prompt) => Some(prompt),
+            _ => None,
+        })
+        .collect();
+    let hung = prompts.into_iter().map(|prompt| {
+        // Only in the file does such a turn go on after its prompt was left.
+        let on = transcript.branches().of(prompt).map_or(Node::Active, |branch| Node::Branch(branch.number));
+        let place = (calls.place_in_order(prompt).unwrap_or(usize::MAX), 0);
+        Hung { node: Node::Turn(prompt), on, place }
+    });
+    hung.collect()
+}
+
+/// The call that started a sub-agent.
+pub fn caller(transcript: &Transcript, lane: &LaneFacts) -> Option<Place> {
+    let id = transcript.caller(lane)?;
+    let (entry, key) = (transcript.get(id)?, lane.call.as_ref()?);
+    let is_it = |block: &usize| call_at(entry, *block).is_some_and(|call| call.key == *key);
+    Some(Place { entry: id, block: (0..entry.blocks.len()).find(is_it)? })
+}
+
+#[cfg(test)]
+mod tests;

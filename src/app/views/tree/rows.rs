@@ -1,0 +1,273 @@
+//! Rows of the tree: the lines that lead to them, what they are, how they fare, how much lies in them.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::nodes::{Node, Nodes, Twig, caller};
+use crate::analysis::agents::{Fate, fate};
+use crate::analysis::calls::{Place, call_at};
+use crate::analysis::cost;
+use crate::analysis::paths::PathFacts;
+use crate::analysis::phrases;
+use crate::app::outline::row::title_of;
+use crate::app::views::page::Scene;
+use crate::app::views::table::{Column, Table};
+use crate::app::views::tools::call::{Told, is_awaited, took_words};
+use crate::model::branch::{Branch, Why};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::figures;
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::text::without_sgr;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::render::theme::Theme;
+use crate::render::wrap;
+
+const fn columns(title: usize) -> [Column; 7] {
+    [
+        Column::rest("", title),
+        Column::words("fate", 14, 9),
+        Column::words("at", 5, 3),
+        Column::figures("entries", 7, 4),
+        Column::figures("calls", 9, 6),
+        Column::figures("cost", 9, 8),
+        Column::figures("took", 7, 7),
+    ]
+}
+
+const NARROW: &[Column] = &columns(22);
+const WIDE: &[Column] = &columns(34);
+/// Rows with so many columns of the screen need not tell all in a few words.
+const WIDE_FROM: usize = 60;
+
+/// The columns for a screen.
+pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+    if scene.columns() < WIDE_FROM { NARROW } else { WIDE }
+}
+
+/// Deeper nodes are not indented any further.
+const DEEP: usize = 10;
+/// Bytes of a title.
+const TITLE: usize = 400;
+
+/// The line in front of a row, a sign whether it is folded, and its title.
+pub fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
+    let glyphs = theme.glyphs();
+    let mut parts = Vec::new();
+    let mut at = Some(twig);
+    while let Some(one) = at.filter(|one| one.depth > 0) {
+        let is_own = one.depth == twig.depth;
+        parts.push(match (is_own, one.is_last) {
+            (true, true) => format!("{} ", glyphs.last_twig),
+            (true, false) => format!("{} ", glyphs.twig),
+            (false, true) => "  ".to_owned(),
+            (false, false) => format!("{} ", glyphs.lane),
+        });
+        at = nodes.above(one);
+    }
+    let left_out = parts.len().saturating_sub(DEEP);
+    parts.truncate(DEEP);
+    parts.reverse();
+    let deep = if left_out > 0 { format!("{left_out}{}", glyphs.cut) } else { String::new() };
+    let fold = match (nodes.has_below(&twig.node), is_folded) {
+        (false, _) => "",
+        (true, true) => glyphs.closed,
+        (true, false) => glyphs.open,
+    };
+    let gap = if fold.is_empty() { "" } else { " " };
+    format!("{deep}{}{fold}{gap}", parts.concat())
+}
+
+/// A row as the table has it; what leads to it is dim.
+pub fn line(
+    scene: &Scene<'_>,
+    table: &Table,
+    (front, node): (&str, &Node),
+    facts: &PathFacts,
+    is_chosen: bool,
+) -> Line<'static> {
+    let theme = scene.theme;
+    let words = words(scene, node);
+    let style = match (is_chosen, words.is_dim) {
+        (true, _) => theme.focus,
+        (false, true) => theme.dim,
+        (false, false) => theme.text,
+    };
+    let plain = if words.is_dim { theme.dim } else { theme.text };
+    let work = &facts.work;
+    let failed =
+        if work.errors > 0 { format!(" {}{}", work.errors, theme.glyphs().failed) } else { String::new() };
+    let is_sized = facts.entries > 0;
+    let entries = if is_sized { facts.entries.to_string() } else { String::new() };
+    let calls = if is_sized { format!("{}{failed}", work.calls) } else { String::new() };
+    let title = format!("{front}{}", without_sgr(wrap::head(&words.title, TITLE)));
+    let (sign, colour, fate) = words.fate;
+    let fate = if sign.is_empty() { fate } else { format!("{sign} {fate}") };
+    let cells = vec![
+        Span::styled(title, style),
+        Span::styled(fate, colour),
+        Span::styled(words.at.map(Moment::minute).unwrap_or_default(), theme.dim),
+        Span::styled(entries, plain),
+        Span::styled(calls, plain),
+        Span::styled(phrases::cost(&cost::of(&work.totals)).unwrap_or_default(), plain),
+        Span::styled(took(scene, node, facts), plain),
+    ];
+    dim_front(table.row(cells, theme), front, theme.dim)
+}
+
+/// How long it took; of what is recorded elsewhere as long as its call took.
+fn took(scene: &Scene<'_>, node: &Node, facts: &PathFacts) -> String {
+    let own = facts.work.duration_ms().filter(|ms| *ms > 0).map(figures::duration);
+    let of_call = || {
+        let place = match node {
+            Node::Call(place) => *place,
+            Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
+            Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
+        };
+        Told::at(scene, place)?.took().map(|took| took_words(took, scene.theme))
+    };
+    own.or_else(of_call).unwrap_or_default()
+}
+
+/// The beginning of a line in another style.
+fn dim_front(line: Line<'static>, front: &str, style: Style) -> Line<'static> {
+    let mut spans = line.spans;
+    let first = spans.first().filter(|first| first.content.starts_with(front)).cloned();
+    if let Some((before, behind)) =
+        first.as_ref().and_then(|first| first.content.split_at_checked(front.len()))
+    {
+        let own = first.as_ref().map(|first| first.style).unwrap_or_default();
+        let parts = [Span::styled(before.to_owned(), style), Span::styled(behind.to_owned(), own)];
+        spans.splice(0..1, parts);
+    }
+    Line::from(spans)
+}
+
+/// What a row says.
+struct Words {
+    title: String,
+    /// Sign, colour, word.
+    fate: (&'static str, Style, String),
+    at: Option<Moment>,
+    is_dim: bool,
+}
+
+fn words(scene: &Scene<'_>, node: &Node) -> Words {
+    let transcript = scene.transcript;
+    let theme = scene.theme;
+    let glyphs = theme.glyphs();
+    let none = ("", theme.text, String::new());
+    match node {
+        Node::Active => Words {
+            title: match transcript.meta().title() {
+                Some(title) => format!("active path  {title}"),
+                None => "active path".to_owned(),
+            },
+            fate: (glyphs.running, theme.good, "active".to_owned()),
+            at: transcript.entries().find_map(|entry| entry.at),
+            is_dim: false,
+        },
+        Node::Turn(prompt) => {
+            let number = transcript.turns().iter().position(|turn| turn.prompt == *prompt).unwrap_or(0);
+            let title = transcript.get(*prompt).map(title_of).unwrap_or_default();
+            Words {
+                title: format!("turn {}  {title}", number + 1),
+                fate: none,
+                at: transcript.get(*prompt).and_then(|entry| entry.at),
+                is_dim: false,
+            }
+        }
+        Node::Branch(number) => match branch_of(scene, *number) {
+            Some(branch) => Words {
+                title: format!("branch {number}  {}", title_of_branch(scene, branch)),
+                fate: if branch.is_active {
+                    (glyphs.running, theme.good, "active again".to_owned())
+                } else {
+                    (glyphs.left, theme.dim, left(branch.why).to_owned())
+                },
+                at: transcript.left_at(branch),
+                is_dim: !branch.is_active,
+            },
+            None => Words { title: String::new(), fate: none, at: None, is_dim: true },
+        },
+        Node::Lane(name) => {
+            let Some(lane) = transcript.lane(name) else {
+                return Words { title: name.to_string(), fate: none, at: None, is_dim: true };
+            };
+            let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
+            let (call, fate) = of_lane(scene, lane);
+            let tool = call.map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40))).unwrap_or_default();
+            Words {
+                title: format!("{tool}{}", lane.label),
+                fate: told(fate, call.map(|(_, call)| call), theme),
+                at: first.or_else(|| call.and_then(|(_, call)| call.started)),
+                is_dim: false,
+            }
+        }
+        Node::Call(place) => match transcript.get(place.entry).zip(call_of(scene, *place)) {
+            Some((entry, call)) => Words {
+                title: format!("{}  {}", wrap::head(&call.name, 40), call.headline),
+                fate: told(fate(transcript, None, Some(call), is_awaited(scene, *place)), Some(call), theme),
+                at: call.started.or(entry.at),
+                is_dim: true,
+            },
+            None => Words { title: String::new(), fate: none, at: None, is_dim: true },
+        },
+    }
+}
+
+/// Why a branch was left, in a word.
+fn left(why: Why) -> &'static str {
+    match why {
+        Why::Prompt => "redone",
+        Why::Left => "left",
+        Why::Undone => "undone",
+    }
+}
+
+/// The branch of a number.
+pub fn branch_of<'a>(scene: &Scene<'a>, number: usize) -> Option<&'a Branch> {
+    scene.transcript.branches().list.get(number.checked_sub(1)?)
+}
+
+/// The call at a place.
+pub fn call_of<'a>(scene: &Scene<'a>, place: Place) -> Option<&'a ToolCall> {
+    call_at(scene.transcript.get(place.entry)?, place.block)
+}
+
+fn title_of_branch(scene: &Scene<'_>, branch: &Branch) -> String {
+    let entries = || branch.entries.iter().filter_map(|id| scene.transcript.get(*id));
+    let prompt = entries().find(|entry| entry.marks.prompt);
+    let says = |entry: &&Entry| {
+        entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
+    };
+    prompt.or_else(|| entries().find(says)).map(title_of).unwrap_or_default().to_string()
+}
+
+/// The call that started a sub-agent, and how it fares.
+pub fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'a ToolCall)>, Fate) {
+    let place = caller(scene.transcript, lane);
+    let call = place.and_then(|place| Some((place, call_of(scene, place)?)));
+    let last = lane.entries.last().map(|id| Place { entry: *id, block: 0 });
+    let is_awaited = place.or(last).is_some_and(|place| is_awaited(scene, place));
+    (call, fate(scene.transcript, Some(lane), call.map(|(_, call)| call), is_awaited))
+}
+
+/// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is
+/// known all the same.
+pub fn told(fate: Fate, call: Option<&ToolCall>, theme: &Theme) -> (&'static str, Style, String) {
+    let glyphs = theme.glyphs();
+    let (sign, style) = match fate {
+        Fate::Done => (glyphs.done, theme.good),
+        Fate::Failed => (glyphs.failed, theme.bad),
+        Fate::Refused => (glyphs.refused, theme.warn),
+        Fate::Interrupted | Fate::Open => (glyphs.lost, theme.warn),
+        Fate::Running => (glyphs.running, theme.warn),
+        Fate::Waiting => (glyphs.waits, theme.warn),
+        Fate::Missing if call.is_some_and(|call| matches!(call.state, ToolState::Done(_))) => {
+            (glyphs.done, theme.dim)
+        }
+        Fate::Missing | Fate::Unknown => (glyphs.lost, theme.dim),
+    };
+    (sign, style, fate.word().to_owned())
+}

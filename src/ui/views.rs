@@ -1,0 +1,67 @@
+//! The view that lies over the transcript: its title, heads, rows, and what is told of the chosen one.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+use crate::app::panes::{self, Pane};
+use crate::app::state::State;
+use crate::render::wrap;
+
+/// Columns before rows: the mark of the chosen one, and a column of air.
+const LEFT: u16 = 2;
+
+/// Paints the page.
+pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+    Clear.render(area, buffer);
+    let sheet = &state.views.sheet;
+    let mut lines = area.rows();
+    let Some(first) = lines.next() else { return };
+    paint_title(state, first, buffer);
+    for (head, line) in sheet.heads.iter().zip(lines.by_ref()) {
+        paint_line(head, line, buffer);
+    }
+    let has_keys = panes::focused(state) == Pane::View;
+    for (row, line) in sheet.rows.iter().zip(lines) {
+        paint_line(&row.line, line, buffer);
+        if row.is_chosen {
+            let style = if has_keys { state.theme.focus } else { state.theme.dim };
+            buffer.set_stringn(line.x, line.y, state.theme.glyphs().closed, 1, style);
+        }
+    }
+    let foot = u16::try_from(sheet.foot.len()).unwrap_or(u16::MAX);
+    if foot > 0 && foot < area.height {
+        let y = area.bottom() - foot - 1;
+        let rule = state.theme.glyphs().rule.repeat(usize::from(area.width));
+        buffer.set_stringn(area.x, y, rule, usize::from(area.width), state.theme.dim);
+        for (told, y) in sheet.foot.iter().zip(y + 1..) {
+            paint_line(told, Rect { y, height: 1, ..area }, buffer);
+        }
+    }
+}
+
+fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
+    let room = area.width.saturating_sub(LEFT);
+    buffer.set_line(area.x + LEFT.min(area.width), area.y, line, room);
+}
+
+/// The title; what stands at its right end has what room is left.
+fn paint_title(state: &State, line: Rect, buffer: &mut Buffer) {
+    let sheet = &state.views.sheet;
+    let style = if panes::focused(state) == Pane::View { state.theme.focus } else { state.theme.heading };
+    let mut title = sheet.title.clone();
+    if let Some(name) = title.first_mut() {
+        name.style = style;
+    }
+    let room = usize::from(line.width.saturating_sub(LEFT));
+    let title = wrap::fit(&title, room, state.theme.glyphs().cut);
+    let used = wrap::width_of(&title);
+    paint_line(&Line::from(title), line, buffer);
+    let right = wrap::width_of(&sheet.right);
+    if right > 0 && used + right + 2 < room {
+        let width = u16::try_from(right).unwrap_or(u16::MAX);
+        let x = line.right().saturating_sub(width + 1);
+        buffer.set_line(x, line.y, &Line::from(sheet.right.clone()), width);
+    }
+}

@@ -1,0 +1,342 @@
+//! What was spent: the sums of all groupings are the totals of the session, recorded cost is the agent's,
+//! and estimates follow the price table. Over all fixtures, and over real files where they are at hand.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tv::analysis::cost::{self, CostSource};
+use tv::analysis::models;
+use tv::analysis::spending::account::{Account, Grouping};
+use tv::analysis::spending::amount::{Amount, usd};
+use tv::analysis::spending::arithmetic::{Arithmetic, Bill};
+use tv::analysis::spending::{For, Spending};
+use tv::ingest::{self, Target};
+use tv::model::edit::{Feed, Stage};
+use tv::model::text::Name;
+use tv::model::totals::Spent;
+use tv::model::transcript::Transcript;
+use tv::model::usage::Scope;
+
+use crate::corpus::{self, say};
+use crate::fixtures;
+
+const GROUPINGS: [Grouping; 4] = [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests];
+
+fn account(transcript: &Transcript) -> Account {
+    let mut spending = Spending::default();
+    while !spending.follow(transcript, 100) {}
+    Account::of(&spending, transcript)
+}
+
+fn tokens(amount: &Amount) -> [i64; 6] {
+    amount.tokens().map(|tokens| tokens.total)
+}
+
+fn tokens_of(spent: &Spent) -> [i64; 6] {
+    let sums = [
+        spent.input,
+        spent.output,
+        spent.reasoning,
+        spent.cache_read,
+        spent.cache_write,
+        spent.cache_write_1h,
+    ];
+    sums.map(|sum| i64::try_from(sum.total).unwrap())
+}
+
+/// Whether the agent sums up whole runs.
+fn has_runs(transcript: &Transcript) -> bool {
+    let own = transcript.entries().filter_map(|entry| entry.usage.as_deref());
+    let beside = transcript.asides().map(|(_, aside)| &aside.usage);
+    own.chain(beside).any(|usage| matches!(usage.scope, Scope::Run | Scope::Fallback))
+}
+
+/// Requests = turns with what lies outside = models = lanes = totals, in tokens and in money.
+fn check(name: &str, transcript: &Transcript) -> Account {
+    let account = account(transcript);
+    let sum = transcript.totals().sum();
+    for by in GROUPINGS {
+        let mut all = Amount::default();
+        account.rows(by).iter().for_each(|row| all.plus(&row.amount));
+        assert_eq!(tokens(&all), tokens_of(&sum), "{name}: tokens by {by:?}");
+        assert_eq!(all.requests, sum.requests, "{name}: requests by {by:?}");
+        assert_eq!(all.money, account.total.money, "{name}: money by {by:?}");
+        assert_eq!(all.saved, account.total.saved, "{name}: {by:?}");
+        let last = account.rows(by).last().map_or(0, |row| row.cumulative);
+        assert_eq!(last, account.total.money.picos(), "{name}: cumulative by {by:?}");
+    }
+    let cost = cost::of(transcript.totals());
+    let total = usd(account.total.money.picos());
+    assert!((cost.usd.unwrap_or(0.0) - total).abs() < 1e-9, "{name}: {cost:?} and {total}");
+    check_without_runs(name, transcript, &account);
+    check_arithmetic(name, &account);
+    account
+}
+
+/// Without sums of runs there is nothing beyond the requests, and each model has what the totals say.
+fn check_without_runs(name: &str, transcript: &Transcript, account: &Account) {
+    let beyond = account.charges.iter().filter(|charge| charge.what == For::Run).count();
+    if has_runs(transcript) {
+        return;
+    }
+    assert_eq!(beyond, 0, "{name}");
+    let by_model = transcript.totals().by_model();
+    let mut sums: BTreeMap<Name, Amount> = BTreeMap::new();
+    for charge in &account.charges {
+        sums.entry(charge.model.clone()).or_default().plus(&charge.amount);
+    }
+    for (model, spent) in &by_model {
+        let sum = sums.remove(model).unwrap_or_default();
+        assert_eq!(tokens(&sum), tokens_of(spent), "{name}: {model}");
+        assert_eq!(sum.money.recorded, i128::from(spent.recorded_nanos) * 1_000, "{name}: {model}");
+    }
+    assert!(sums.values().all(Amount::is_nothing), "{name}: {sums:?}");
+    let source = account.total.money.source();
+    assert_eq!(source, cost::of(transcript.totals()).source, "{name}");
+}
+
+/// The products of each row are its estimate.
+fn check_arithmetic(name: &str, account: &Account) {
+    for by in [Grouping::Turns, Grouping::Requests] {
+        for row in account.rows(by) {
+            let made = Arithmetic::of(&account.charges_of(Some(&row.group), by));
+            let products: i128 = made.estimated.iter().map(Bill::picos).sum();
+            let told = products + made.recorded.map_or(0, |(picos, _)| picos) + made.runs.unwrap_or(0);
+            assert_eq!(told, row.amount.money.picos(), "{name}: {:?}", row.group);
+        }
+    }
+}
+
+#[test]
+fn all_groupings_of_all_fixtures_add_up_to_their_totals() {
+    let (mut sessions, mut spent) = (0, 0);
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let transcript = fixtures::read(&target).transcript;
+            let account = check(&fixtures::name(&path), &transcript);
+            sessions += 1;
+            spent += usize::from(!account.charges.is_empty());
+        }
+    }
+    assert!(sessions > 40 && spent > 25, "{spent} of {sessions} fixtures spent anything");
+}
+
+#[test]
+fn what_is_told_twice_is_spent_once() {
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let telling = fixtures::read(&target);
+            let before = account(&telling.transcript);
+            let mut transcript = telling.transcript;
+            for batch in fixtures::retold(telling.batches) {
+                transcript.apply(batch);
+            }
+            transcript.settle();
+            let after = account(&transcript);
+            assert_eq!(before.charges, after.charges, "{}", fixtures::name(&path));
+            assert_eq!(before.rows(Grouping::Turns), after.rows(Grouping::Turns));
+        }
+    }
+}
+
+/// Sessions of a real file; nothing if no format knows it.
+fn read(path: &Path) -> Vec<(String, String, Transcript)> {
+    let whole = Target { path: path.to_owned(), session: None };
+    let is_many = path.extension().is_some_and(|end| end == "db" || end == "sqlite");
+    let targets = match ingest::sessions(&whole) {
+        Ok(heads) if is_many && !heads.is_empty() => {
+            let of = |head: ingest::SessionHead| Target { path: path.to_owned(), session: Some(head.id) };
+            heads.into_iter().map(of).collect()
+        }
+        _ => vec![whole],
+    };
+    let mut found = Vec::new();
+    for target in targets {
+        let Ok(session) = ingest::open(&target) else { continue };
+        let format = session.opened.format.to_string();
+        let mut transcript = Transcript::new();
+        session.read_whole(true, &mut |feed| {
+            if let Feed::Batch { stage: Stage::Whole, batch } = feed {
+                transcript.apply(*batch);
+            }
+        });
+        transcript.settle();
+        let id = target.session.as_ref().map(|id| format!("#{id}")).unwrap_or_default();
+        found.push((format!("{}{id}", path.display()), format, transcript));
+    }
+    found
+}
+
+#[test]
+fn all_groupings_of_real_files_add_up_to_their_totals() {
+    let Some(folder) = corpus::folder() else { return };
+    let (mut files, mut spent, mut requests, mut recorded) = (0, 0, 0, 0);
+    let mut largest: f64 = 0.0;
+    for path in corpus::files(&folder) {
+        for (name, _, transcript) in read(&path) {
+            let account = check(&name, &transcript);
+            files += 1;
+            requests += account.total.requests;
+            spent += usize::from(!account.is_empty());
+            // What is recorded of single requests adds up to the session's figure, added as it was written.
+            let usages = transcript.entries().filter_map(|entry| entry.usage.as_deref());
+            let beside = transcript.asides().map(|(_, aside)| &aside.usage);
+            let costs: Vec<f64> = usages.chain(beside).filter_map(|usage| usage.cost).collect();
+            let cost = cost::of(transcript.totals());
+            if !costs.is_empty() && cost.source == CostSource::Recorded && !has_runs(&transcript) {
+                recorded += 1;
+                let off = (costs.iter().sum::<f64>() - cost.usd.unwrap()).abs();
+                assert!(off < 1e-6, "{name}: off by {off}");
+                largest = largest.max(off);
+            }
+        }
+    }
+    say(&format!(
+        "{files} sessions, {spent} of them with usage, {requests} requests; {recorded} with recorded cost only, off by {largest:e} USD at most"
+    ));
+    assert!(files > 200 && recorded > 20);
+}
+
+/// The counter that the corpus is held against: what it prints of a file, with and without companions.
+fn counted(path: &Path) -> Option<Vec<Value>> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tool = home.ancestors().skip(1).map(|above| above.join("shared/tools/reference.py"));
+    let tool = tool.into_iter().find(|tool| tool.is_file())?;
+    let mut found = Vec::new();
+    for options in [&[][..], &["--companions"][..]] {
+        let done = Command::new("python3").arg(&tool).args(options).arg(path).output().ok()?;
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        found.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+    }
+    Some(found)
+}
+
+fn session_files(folder: &Path, formats: &[&str]) -> Vec<PathBuf> {
+    formats.iter().flat_map(|format| corpus::files(&folder.join(format))).collect()
+}
+
+#[test]
+fn recorded_cost_of_real_files_is_what_the_reference_counts() {
+    let Some(folder) = corpus::folder() else { return };
+    let (mut compared, mut largest) = (0, 0.0_f64);
+    for path in session_files(&folder, &["pi", "openclaw", "opencode", "cline", "claude-code"]) {
+        let sessions = read(&path);
+        let [(name, _, transcript)] = sessions.as_slice() else { continue };
+        let cost = cost::of(transcript.totals());
+        if cost.source != CostSource::Recorded {
+            continue;
+        }
+        let Some(told) = counted(&path) else { return say("skipped: no reference.py, or no python3") };
+        let costs: Vec<f64> = told.iter().filter_map(|told| told["cost_usd"].as_f64()).collect();
+        let Some(off) = costs.iter().map(|usd| (usd - cost.usd.unwrap()).abs()).min_by(f64::total_cmp) else {
+            continue;
+        };
+        // The reference rounds to six decimals.
+        assert!(off < 1.5e-6, "{name}: {costs:?} and {cost:?}");
+        compared += 1;
+        largest = largest.max(off);
+    }
+    say(&format!("{compared} files with recorded cost, off by {largest:e} USD at most"));
+    assert!(compared > 10);
+}
+
+#[test]
+fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
+    let Some(folder) = corpus::folder() else { return };
+    let (mut files, mut requests, mut largest) = (0, 0, 0.0_f64);
+    for path in session_files(&folder, &["claude-code"]) {
+        let Some(told) = counted(&path) else { return say("skipped: no reference.py, or no python3") };
+        for (name, format, transcript) in read(&path) {
+            if format != "claude-code" || told.is_empty() {
+                continue;
+            }
+            let sum = transcript.totals().sum();
+            let ours = [sum.input, sum.output, sum.cache_read, sum.cache_write].map(|sum| sum.total);
+            let theirs: Vec<[u64; 4]> = told
+                .iter()
+                .map(|told| {
+                    ["input", "output", "cache_read", "cache_write"]
+                        .map(|class| told["usage"][class].as_u64().unwrap_or(0))
+                })
+                .collect();
+            let reading = theirs.iter().position(|theirs| *theirs == ours);
+            assert!(reading.is_some(), "{name}: {ours:?} and {theirs:?}");
+            files += 1;
+            requests += sum.requests;
+            let with_companions =
+                reading.is_some_and(|reading| reading >= told.len() / 2 && theirs[0] != ours);
+            let wanted = reckoned(&path, with_companions);
+            let estimate = usd(account(&transcript).total.money.estimated);
+            let off = (wanted - estimate).abs();
+            assert!(off < 1e-6, "{name}: {wanted} and {estimate}");
+            largest = largest.max(off);
+        }
+    }
+    say(&format!("{files} files, {requests} requests; estimates off by {largest:e} USD at most"));
+    assert!(files > 15 && requests > 100);
+}
+
+/// A second reckoning from the records themselves, in floating point: of the lines of one answer and
+/// request the one with most output, times the prices of the table as it is written.
+fn reckoned(path: &Path, with_companions: bool) -> f64 {
+    let table: Value = serde_json::from_str(include_str!("../../assets/prices.json")).unwrap();
+    let mut paths = vec![path.to_owned()];
+    if with_companions {
+        let below = corpus::files(&path.with_extension("").join("subagents"));
+        paths.extend(below.into_iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl")));
+    }
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut uses: HashMap<(String, String), Value> = HashMap::new();
+    for (place, line) in paths
+        .iter()
+        .flat_map(|path| {
+            std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+        })
+        .enumerate()
+    {
+        let Ok(line) = serde_json::from_str::<Value>(&line) else { continue };
+        let message = &line["message"];
+        let is_answer = line["type"] == "assistant" && message["model"] != "<synthetic>";
+        if !is_answer
+            || !message["usage"].is_object()
+            || line["costUSD"].as_f64().is_some_and(|usd| usd > 0.0)
+        {
+            continue;
+        }
+        if !line["uuid"].as_str().is_none_or(|uuid| seen.insert(uuid.to_owned())) {
+            continue;
+        }
+        let id = message["id"].as_str().filter(|id| !id.starts_with("[REDACTED"));
+        let id = id.map_or_else(|| place.to_string(), str::to_owned);
+        let output = |value: &Value| value["message"]["usage"]["output_tokens"].as_u64().unwrap_or(0);
+        let known = uses.entry((id, line["requestId"].to_string())).or_insert_with(|| line.clone());
+        if output(&line) > output(known) {
+            *known = line;
+        }
+    }
+    uses.values().map(|line| priced(&line["message"], &table)).sum()
+}
+
+fn priced(message: &Value, table: &Value) -> f64 {
+    let prices = &table["models"][models::canonical(message["model"].as_str().unwrap_or(""))];
+    let usage = &message["usage"];
+    let count = |name: &str| usage[name].as_f64().unwrap_or(0.0).max(0.0);
+    let [input, output] = ["input_tokens", "output_tokens"].map(count);
+    let [read, write] = ["cache_read_input_tokens", "cache_creation_input_tokens"].map(count);
+    let long = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_f64().unwrap_or(0.0).min(write);
+    let searches = usage["server_tool_use"]["web_search_requests"].as_f64().unwrap_or(0.0);
+    let beyond = prices["above"]["200000"].is_object() && input + read + write > 200_000.0;
+    let rate = |name: &str, otherwise: &str| {
+        let usual = prices[name].as_f64().or(prices[otherwise].as_f64()).or(prices["input"].as_f64());
+        let above = beyond.then(|| prices["above"]["200000"][name].as_f64()).flatten();
+        above.or(usual).unwrap_or(0.0)
+    };
+    let micros = input * rate("input", "input")
+        + output * rate("output", "output")
+        + read * rate("cache_read", "input")
+        + (write - long) * rate("cache_write_5m", "input")
+        + long * rate("cache_write_1h", "cache_write_5m");
+    micros / 1e12 + searches * prices["search"].as_f64().unwrap_or(0.0) / 1e6
+}

@@ -1,0 +1,287 @@
+//! The timeline: what its rows show, where its keys lead, and how it grows.
+
+use std::time::{Duration, Instant};
+
+use tv::app::views::View;
+use tv::model::edit::Edit;
+use tv::model::entry::Role;
+use tv::model::moment::Moment;
+use tv::model::text::Text;
+use tv::model::tool::{ToolKind, Verdict};
+use tv::model::usage::Usage;
+use tv::render::theme::Theme;
+
+use crate::made::{START, calls, in_lane, lane, result_at, says, with};
+use crate::stage::Stage;
+
+const HOUR: i64 = 3_600;
+
+fn prompt(key: &str, seconds: i64, text: &str) -> Edit {
+    says(key, seconds, Role::User, text)
+}
+
+fn answer(key: &str, seconds: i64, tokens: u64) -> Edit {
+    with(says(key, seconds, Role::Assistant, "so it is"), |entry| {
+        entry.model = Some(Text::from("claude-opus-4-6"));
+        entry.usage = Some(Box::new(Usage { input: Some(tokens), ..Usage::default() }));
+    })
+}
+
+fn done(call: &str, seconds: i64) -> Edit {
+    result_at(call, seconds, "done", Verdict::Done)
+}
+
+/// A turn with calls side by side and two sub-agents, and hours later another one.
+fn session() -> Vec<Edit> {
+    vec![
+        prompt("p1", 0, "fix the flaky test"),
+        answer("a1", 6, 20_000),
+        calls("read", 8, "read", ToolKind::Read, "src/watch.rs"),
+        done("read", 9),
+        calls("test", 14, "bash", ToolKind::Run, "cargo test watch -- --nocapture"),
+        calls("grep", 14, "grep", ToolKind::Search, "sleep( tests/"),
+        done("grep", 16),
+        result_at("test", 55, "no such lantern", Verdict::Failed),
+        calls("slow", 60, "task", ToolKind::Delegate, "review the change"),
+        calls("quick", 60, "task", ToolKind::Delegate, "read the notes"),
+        lane("reviewer", "slow"),
+        lane("reader", "quick"),
+        in_lane(calls("look", 66, "bash", ToolKind::Run, "git diff"), "reviewer"),
+        done("look", 90),
+        in_lane(answer("r2", 104, 4_000), "reviewer"),
+        in_lane(calls("notes", 62, "read", ToolKind::Read, "NOTES.md"), "reader"),
+        done("notes", 70),
+        done("quick", 72),
+        done("slow", 105),
+        answer("a2", 112, 90_000),
+        prompt("p2", 3 * HOUR, "and the other one?"),
+        answer("a3", 3 * HOUR + 9, 110_000),
+        calls("last", 3 * HOUR + 10, "bash", ToolKind::Run, "cargo test"),
+        done("last", 3 * HOUR + 50),
+        answer("a4", 3 * HOUR + 60, 120_000),
+    ]
+}
+
+fn stage(size: (u16, u16)) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.add(session());
+    stage
+}
+
+/// Opens the view, which waits for a count.
+fn open(stage: &mut Stage) {
+    stage.press("2");
+    stage.wait(300);
+    stage.arrange();
+    assert_eq!(stage.state.views.open(), Some(View::Timeline));
+}
+
+fn title(stage: &Stage) -> String {
+    stage.state.views.sheet.title.iter().map(|span| span.content.as_ref()).collect()
+}
+
+fn foot(stage: &Stage) -> String {
+    stage.state.views.sheet.foot.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The rows of the page.
+fn rows(stage: &Stage) -> Vec<String> {
+    stage.state.views.sheet.rows.iter().map(|row| row.line.to_string()).collect()
+}
+
+#[track_caller]
+fn row(stage: &Stage, name: &str) -> String {
+    let found = rows(stage).into_iter().find(|row| row.starts_with(name));
+    found.unwrap_or_else(|| panic!("no row {name}:\n{}", stage.picture()))
+}
+
+#[test]
+fn the_cursor_goes_through_time_and_is_the_readers_place() {
+    let mut stage = stage((120, 40));
+    open(&mut stage);
+    stage.press("g");
+    assert!(title(&stage).contains("session"), "it is short: {}", title(&stage));
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        seen.push(stage.focused_key());
+        stage.press("j");
+    }
+    assert_eq!(seen, ["a1", "read", "read", "test", "test"], "{}", stage.picture());
+    stage.press("g 3 j");
+    assert_eq!(stage.focused_key(), "test");
+    stage.press("j");
+    assert!(foot(&stage).contains("cargo test watch -- --nocapture"), "{}", foot(&stage));
+    assert!(foot(&stage).contains("failed") && foot(&stage).contains("≤41.0s"), "{}", foot(&stage));
+    assert!(foot(&stage).contains("on the critical path") && foot(&stage).contains("meanwhile grep"));
+    stage.press("j");
+    assert!(foot(&stage).contains("grep") && foot(&stage).contains("not on the critical path"));
+    stage.press("enter");
+    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "grep"));
+    // The page opens at the item that the reader is at, inside a sub-agent as well.
+    stage.press("] s enter");
+    open(&mut stage);
+    assert!(stage.state.views.sheet.rows.iter().any(|row| row.is_chosen), "{}", stage.picture());
+}
+
+#[test]
+fn rows_tell_what_decided_the_end() {
+    let mut stage = stage((120, 40));
+    open(&mut stage);
+    stage.press("g z 2");
+    assert!(title(&stage).contains("turn 1 of 2"), "{}", title(&stage));
+    assert!(title(&stage).contains("model") && title(&stage).contains("tools"));
+    assert!(row(&stage, "bash").contains('━') && row(&stage, "bash").contains('✗'), "{}", stage.picture());
+    assert!(row(&stage, "grep").contains('░') && !row(&stage, "grep").contains('━'));
+    assert!(row(&stage, "◦ reviewer").contains('━') && row(&stage, "◦ reviewer").contains("model"));
+    assert!(!row(&stage, "◦ reader").contains('━'), "{}", stage.picture());
+    assert!(!rows(&stage).iter().any(|row| row.starts_with("task")), "a sub-agent is its own row");
+    assert!(stage.picture().contains("ctx 90k"), "{}", stage.picture());
+}
+
+#[test]
+fn hours_without_work_do_not_flatten_the_rest() {
+    let mut stage = stage((80, 24));
+    open(&mut stage);
+    stage.press("z 1");
+    let heads = stage.state.views.sheet.heads[0].to_string();
+    assert!(heads.contains("2h58m"), "the length of what is left out: {heads}");
+    let bars = |stage: &Stage| row(stage, "bash").chars().filter(|c| *c == '━').count();
+    assert!(bars(&stage) > 15, "{}", stage.picture());
+    // Zooming and moving pass over what is left out, too.
+    stage.press("G k k k");
+    let before = title(&stage);
+    stage.press("+");
+    assert_ne!(title(&stage), before);
+    stage.press("- - - -");
+    assert!(title(&stage).contains("session"), "{}", title(&stage));
+    stage.press("-");
+    assert!(stage.picture().contains("this is all of the session"), "{}", stage.picture());
+    stage.press("g + + >");
+    let moved = title(&stage);
+    stage.press("<");
+    assert_ne!(title(&stage), moved);
+    stage.press("< < < < <");
+    assert!(stage.picture().contains("the session begins here"), "{}", stage.picture());
+}
+
+#[test]
+fn fifty_calls_at_once_have_a_row_each() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([prompt("p", 0, "all of them")]);
+    for n in 0..50 {
+        stage.add([calls(&format!("c{n}"), 2, "bash", ToolKind::Run, &format!("cargo test part{n}"))]);
+    }
+    for n in 0..50 {
+        let which = n * 37 % 50;
+        stage.add([done(&format!("c{which}"), 10 + which)]);
+    }
+    stage.add([answer("end", 62, 9_000)]);
+    open(&mut stage);
+    stage.press("g");
+    let mut seen = Vec::new();
+    for _ in 0..51 {
+        stage.press("j");
+        let chosen: Vec<usize> =
+            stage.state.views.sheet.rows.iter().filter(|row| row.is_chosen).map(|row| row.number).collect();
+        assert_eq!(chosen.len(), 1, "the cursor is in sight: {}", stage.picture());
+        seen.push((stage.focused_key(), chosen[0]));
+    }
+    let mut numbers: Vec<usize> = seen.iter().filter(|(key, _)| key != "end").map(|(_, row)| *row).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 50, "{seen:?}");
+    let on_path = |stage: &Stage| rows(stage).iter().filter(|row| row.contains('━')).count();
+    stage.press("g 5 0 j");
+    assert!(on_path(&stage) <= 1, "only the last to end decided it: {}", stage.picture());
+}
+
+#[test]
+fn what_runs_grows_and_the_end_is_followed() {
+    let mut stage = Stage::made((100, 30));
+    let now = |seconds: i64| Moment(START + seconds * 1_000);
+    let tick = |stage: &mut Stage, seconds: i64| {
+        stage.happen(tv::app::update::Event::Tick { now: now(seconds) });
+        stage.arrange();
+    };
+    stage.state.now = now(30);
+    stage.add([
+        prompt("p", 0, "go"),
+        answer("a", 10, 9_000),
+        calls("run", 12, "bash", ToolKind::Run, "cargo build"),
+    ]);
+    tick(&mut stage, 30);
+    open(&mut stage);
+    let length = |stage: &Stage| row(stage, "bash").trim_end().chars().count();
+    assert!(row(&stage, "bash").contains('▶'), "{}", stage.picture());
+    assert!(foot(&stage).contains("running 0:18"), "{}", foot(&stage));
+    let full = length(&stage);
+    tick(&mut stage, 60);
+    assert!(foot(&stage).contains("running 0:48") && length(&stage) >= full, "{}", stage.picture());
+    stage.add([done("run", 61), calls("next", 70, "grep", ToolKind::Search, "boats")]);
+    tick(&mut stage, 80);
+    assert!(!row(&stage, "bash").contains('▶') && row(&stage, "grep").contains('▶'), "{}", stage.picture());
+    assert!(foot(&stage).contains("boats"), "the cursor follows: {}", stage.picture());
+    // A reader who has gone back stays where he is.
+    stage.press("g");
+    let here = foot(&stage);
+    stage.add([done("next", 85), answer("b", 90, 12_000)]);
+    tick(&mut stage, 95);
+    assert_eq!(foot(&stage).lines().nth(1), here.lines().nth(1), "{}", stage.picture());
+    assert!(row(&stage, "you").contains('▶'), "now it waits: {}", stage.picture());
+}
+
+#[test]
+fn thousands_of_sub_agents_cost_no_more_than_the_screen() {
+    let mut stage = Stage::made((120, 40));
+    let mut edits = vec![prompt("p", 0, "everybody")];
+    for n in 0..5_000_i64 {
+        let (call, name) = (format!("c{n}"), format!("worker {n}"));
+        edits.push(calls(&call, n, "task", ToolKind::Delegate, "help"));
+        edits.push(lane(&name, &call));
+        edits.push(in_lane(calls(&format!("x{n}"), n + 1, "bash", ToolKind::Run, "true"), &name));
+        edits.push(done(&format!("x{n}"), n + 30));
+        edits.push(done(&call, n + 31));
+    }
+    edits.push(answer("end", 5_100, 9_000));
+    stage.add(edits);
+    open(&mut stage);
+    stage.press("z 1 g");
+    assert!(rows(&stage).len() < 40 && foot(&stage).contains("below"), "{}", stage.picture());
+    let start = Instant::now();
+    for _ in 0..20 {
+        stage.press("j");
+    }
+    let each = start.elapsed() / 20;
+    assert!(each < Duration::from_millis(150), "{each:?} for a step");
+}
+
+#[test]
+fn a_session_without_times_says_so() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([with(prompt("p", 0, "when?"), |entry| entry.at = None)]);
+    open(&mut stage);
+    assert!(stage.picture().contains("Nothing in this session tells when it was."), "{}", stage.picture());
+    stage.press("j + > q");
+    assert_eq!(stage.state.views.open(), None);
+}
+
+#[test]
+fn pages_at_all_sizes() {
+    for (columns, lines) in [(80, 24), (120, 40), (200, 60), (44, 14)] {
+        let mut stage = stage((columns, lines));
+        open(&mut stage);
+        stage.press("g j j j");
+        insta::assert_snapshot!(format!("timeline-{columns}x{lines}"), stage.picture());
+    }
+    let mut stage = stage((80, 24));
+    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.look_changed();
+    open(&mut stage);
+    stage.press("g j j j");
+    let picture = stage.picture();
+    insta::assert_snapshot!("timeline-ascii", picture);
+    for size in [(1, 1), (5, 3), (20, 5), (30, 9)] {
+        stage.resize(size.0, size.1);
+        stage.press("j k + -");
+    }
+}
