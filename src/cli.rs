@@ -7,6 +7,7 @@ mod check;
 mod opening;
 mod pages;
 mod surroundings;
+mod wait;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use self::check::CheckArgs;
 pub use self::opening::own_prices;
 use self::opening::{read_settings, start, view};
 pub use self::surroundings::Surroundings;
+use self::wait::WaitArgs;
 
 use crate::app::keymap::Keymap;
 use crate::ingest::find::{self, Environment, Search};
@@ -52,6 +54,8 @@ pub enum Config {
     Check(report::check::Options),
     /// Write which rules there are for that.
     Rules(report::check::Form),
+    /// Wait until something comes about.
+    Wait(report::wait::Options),
     /// Write how a file was understood.
     Doctor(doctor::Options),
     /// Write which sessions there are.
@@ -129,6 +133,8 @@ enum Command {
     },
     /// Check calls and results against the rules of the providers; 1 if an error is found
     Check(CheckArgs),
+    /// Wait until something comes about in a session; 0 if it did, 1 if it will not
+    Wait(WaitArgs),
     /// List the sessions of all agents, newest first
     List(ListArgs),
     /// View a session that is being written right now, to try things out
@@ -275,6 +281,13 @@ impl Config {
                     args.sessions.iter().map(|one| target(one, &surroundings.environment)).collect();
                 Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
             }
+            Command::Wait(args) => match target(&args.session, &surroundings.environment) {
+                Ok(target) => {
+                    let mode = watch(args.poll);
+                    Self::Wait(args.options(target, mode))
+                }
+                Err(refusal) => Self::Refuse(refusal),
+            },
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))

@@ -12,10 +12,10 @@ use tv::cli::{Config, Surroundings, completions, own_prices};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
-use tv::report::{check, doctor, list, show, stats, themes};
+use tv::report::{check, doctor, list, show, stats, themes, wait};
 use tv::runtime;
 
-/// The answer is no: something was found.
+/// The answer is no: something was found, or did not come about.
 const FOUND: u8 = 1;
 /// It could not be done.
 const FAILED: u8 = 2;
@@ -46,6 +46,7 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
         Config::Stats(options) => stats::write(options, now(), &mut out)?,
         Config::Check(options) => check::write(options, &mut out)?,
         Config::Rules(form) => check::write_rules(*form, &mut out)?,
+        Config::Wait(options) => wait::write(options, now, &mut out)?,
         Config::Doctor(options) => doctor::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
@@ -67,6 +68,10 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
     Ok(match outcome {
         Outcome::Complete => ExitCode::SUCCESS,
         Outcome::Found => ExitCode::from(FOUND),
+        Outcome::Missed(why) => {
+            say(&why);
+            ExitCode::from(FOUND)
+        }
         Outcome::Interrupted => ExitCode::from(INTERRUPTED),
         Outcome::Failed(failures) => {
             for failure in failures {

@@ -19,6 +19,7 @@ use crate::app::action::Action;
 use crate::app::columns::Numbers;
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
+use crate::app::watching::{Ring, Wish};
 use crate::render::picture::canvas::Choice;
 
 /// What the file says; `None` where it says nothing.
@@ -56,6 +57,10 @@ pub struct Settings {
     pub state: Option<bool>,
     /// How images are shown.
     pub images: Option<Choice>,
+    /// What is watched in every session.
+    pub watch: Vec<Wish>,
+    /// How alarms are told.
+    pub notify: Option<Ring>,
     /// Whose keys.
     pub preset: Preset,
     /// Keys of single actions.
@@ -110,6 +115,12 @@ impl Reading<'_> {
             "rulers" => self.settings.rulers = self.switch(value),
             "state" => self.settings.state = self.switch(value),
             "images" => self.settings.images = self.images(value),
+            "watch" => self.take_watches(value),
+            "notify" => {
+                let means = value.get_ref().as_str().and_then(|word| word.parse().ok());
+                self.settings.notify =
+                    self.wanted(means, value, "an alarm is told by bell, osc, both or off");
+            }
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),
                 None => self.complain(value.span().start, "keys is a table: [keys]"),
@@ -137,6 +148,22 @@ impl Reading<'_> {
                     self.settings.keys.push((action, sequences));
                 }
                 Err(why) => self.complain(name.span().start, &why),
+            }
+        }
+    }
+
+    /// Expressions, each of them with a command behind a bar or without.
+    fn take_watches(&mut self, value: &Spanned<DeValue<'_>>) {
+        let Some(wishes) = value.get_ref().as_array() else {
+            return self.complain(value.span().start, "watch is a list: [\"waiting\", \"err\"]");
+        };
+        for wish in wishes {
+            match wish.get_ref().as_str().map(str::parse::<Wish>) {
+                Some(Ok(wish)) => self.settings.watch.push(wish),
+                Some(Err(wrong)) => {
+                    self.complain(wish.span().start, &format!("at {}: {}", wrong.at + 1, wrong.what));
+                }
+                None => self.complain(wish.span().start, "a string is wanted here"),
             }
         }
     }
@@ -205,6 +232,7 @@ mod tests {
     use super::parse;
     use crate::app::action::{Action, Kind, Way};
     use crate::app::keymap::Preset;
+    use crate::app::watching::Ring;
     use crate::render::picture::canvas::{Choice, Means};
 
     #[test]
@@ -231,6 +259,25 @@ mod tests {
         let settings = parse(example);
         assert_eq!(settings.complaints, Vec::<String>::new());
         assert!(settings.theme.is_some() && settings.keys.len() >= 2, "{settings:?}");
+    }
+
+    #[test]
+    fn what_is_watched_is_read() {
+        let settings = parse("watch = [\"waiting\", \"err | true\", \"wating\", 3]\nnotify = \"bell\"\n");
+        let watched: Vec<String> = settings.watch.iter().map(ToString::to_string).collect();
+        assert_eq!(watched, ["waiting", "err | true"]);
+        assert_eq!(settings.notify, Some(Ring::Bell));
+        let complaints = settings.complaints;
+        assert_eq!(complaints.len(), 2, "{complaints:?}");
+        assert!(complaints.first().is_some_and(|what| what.contains("no fact is called wating")));
+        let wrong = parse("watch = \"waiting\"\nnotify = \"loud\"\n");
+        assert_eq!(
+            wrong.complaints,
+            [
+                "1:9: watch is a list: [\"waiting\", \"err\"]",
+                "2:10: an alarm is told by bell, osc, both or off",
+            ]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the agent is doing right now, as far as the file tells.
 
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::body::Body;
+use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::Text;
@@ -21,6 +22,13 @@ pub enum Activity {
     Model {
         /// Since when.
         since: Option<Moment>,
+    },
+    /// A request failed, and the agent makes it again.
+    Retry {
+        /// Since when.
+        since: Option<Moment>,
+        /// What the provider said.
+        why: Text,
     },
     /// It waits for its user: a question, a permission, or simply the next prompt.
     Waiting {
@@ -43,11 +51,11 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// The word used in JSON outputs.
+    /// The word used in JSON outputs: a request that is made again is the model's time there.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
-            Self::Model { .. } => "model",
+            Self::Model { .. } | Self::Retry { .. } => "model",
             Self::Waiting { .. } => "waiting",
             Self::Idle { .. } => "idle",
             Self::Ended => "ended",
@@ -55,12 +63,36 @@ impl Activity {
             Self::Unknown => "unknown",
         }
     }
+
+    /// Since when it does this.
+    pub fn since(&self) -> Option<Moment> {
+        match self {
+            Self::Tool { since, .. }
+            | Self::Model { since }
+            | Self::Retry { since, .. }
+            | Self::Waiting { since, .. }
+            | Self::Idle { since } => *since,
+            Self::Ended | Self::Unclean | Self::Unknown => None,
+        }
+    }
+
+    /// Whether something is expected to be written without anybody's doing.
+    pub fn is_work(&self) -> bool {
+        matches!(self, Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. })
+    }
 }
 
 /// Without a write for this long nobody waits for the model any more.
 const MODEL_PATIENCE_MS: u64 = 5 * 60 * 1000;
 /// Without a write for this long a call without a result is taken for abandoned.
 const TOOL_PATIENCE_MS: u64 = 10 * 60 * 1000;
+/// An answer that does not say why it ended may go on with a call: for so long it is taken for unfinished,
+/// and longer if it ends with a colon, because what that announces is still being written.
+const SETTLED_MS: u64 = 30 * 1000;
+const ANNOUNCED_MS: u64 = 90 * 1000;
+/// Errors that pass are tried again by most agents, though few say so. Without a write for this long the
+/// agent has given up.
+const RETRY_PATIENCE_MS: u64 = 60 * 1000;
 /// Without a write for this long a mark of a running session is taken for left behind.
 const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
 /// After this long nobody is expected to come back with the next prompt.
@@ -110,10 +142,25 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
     }
     let working =
         || if within(MODEL_PATIENCE_MS) { Activity::Model { since: told_at } } else { Activity::Unclean };
+    let is_retried = |error: &Text| {
+        let is_told = entry.marks.retried || entry.marks.open || (is_running && passes(error));
+        if is_told { within(MODEL_PATIENCE_MS) } else { passes(error) && within(RETRY_PATIENCE_MS) }
+    };
+    let goes_on = |entry: &Entry, body: &Body| {
+        let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
+        let is_open = entry.stop == Stop::Untold && entry.role == Role::Assistant;
+        is_open && silence.is_some_and(|ms| ms < patience)
+    };
     match block {
+        BlockKind::Break(Break::Error(why)) if is_retried(why) => {
+            Activity::Retry { since: told_at, why: why.clone() }
+        }
+        BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
         BlockKind::Break(Break::Waiting(what)) => Activity::Waiting { since: told_at, what: what.clone() },
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
         _ if entry.marks.open || entry.role == Role::User => working(),
+        BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
+        BlockKind::Text(body) if goes_on(entry, body) => Activity::Model { since: told_at },
         _ if silence.is_some_and(|silence| silence > IDLE_AFTER_MS) => Activity::Idle { since: told_at },
         _ => Activity::Waiting { since: told_at, what: Text::clean("the next prompt") },
     }
@@ -129,9 +176,9 @@ pub fn has_ended(transcript: &Transcript) -> bool {
 fn main_lane_backwards(transcript: &Transcript) -> impl Iterator<Item = &Entry> {
     let abandoned = &transcript.branches().abandoned;
     let active = transcript.order().iter().rev().filter(|id| !abandoned.contains(id));
-    active
-        .filter_map(|id| transcript.get(*id))
-        .filter(|entry| entry.lane.is_none() && !entry.marks.copy && !entry.marks.quiet)
+    active.filter_map(|id| transcript.get(*id)).filter(|entry| {
+        entry.lane.is_none() && !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried)
+    })
 }
 
 /// The last block that says where the work stands.
@@ -149,6 +196,46 @@ fn last_block(entry: &Entry) -> Option<&BlockKind> {
         },
         BlockKind::Raw(_) => false,
     })
+}
+
+/// Whether a text ends with a colon; of one that is on disk nobody knows.
+fn announces(body: &Body) -> bool {
+    body.text().is_some_and(|text| text.trim_end().ends_with([':', '：']))
+}
+
+/// Whether an error is one that goes away by itself: too many requests, an overloaded provider, a
+/// connection that broke.
+fn passes(error: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "overloaded",
+        "rate limit",
+        "rate_limit",
+        "too many requests",
+        "unavailable",
+        "server error",
+        "connection",
+        "timed out",
+        "timeout",
+    ];
+    let error = error.to_ascii_lowercase();
+    let mut numbers = error.split(|c: char| !c.is_ascii_alphanumeric());
+    WORDS.iter().any(|word| error.contains(word))
+        || numbers.any(|word| matches!(word, "429" | "500" | "502" | "503" | "504" | "529"))
+}
+
+/// How long nothing has been written, in ms, while something is expected to be. Work that was given up
+/// counts: nobody said that it ended.
+pub fn silence(
+    transcript: &Transcript,
+    activity: &Activity,
+    last_write: Option<Moment>,
+    now: Moment,
+) -> Option<u64> {
+    if !activity.is_work() && *activity != Activity::Unclean || has_ended(transcript) {
+        return None;
+    }
+    let told_at = main_lane_backwards(transcript).next().and_then(last_time);
+    last_write.max(told_at).map(|seen| now.since(seen))
 }
 
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not

@@ -324,14 +324,16 @@ pub fn span_of(call: &ToolCall, said: Option<Moment>) -> Option<(Moment, Moment)
     }
 }
 
-/// The same for calls that may be the same: what is always in memory of their arguments.
-pub(super) fn likeness_of(call: &ToolCall) -> u64 {
+/// A number for a call, the same for calls that may be the same: made of what is always in memory of their
+/// arguments.
+pub fn likeness_of(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&call.name, &call.input.stub, call.input.bytes, call.input.lines).hash(&mut hasher);
     hasher.finish()
 }
 
-fn print_of(input: &Body) -> Option<u64> {
+/// A number for the whole of a body; nothing if that is on disk.
+pub fn print_of(input: &Body) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     match &input.held {
         Held::Stub => input.stub.hash(&mut hasher),

@@ -76,6 +76,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether a call or a result has lost its other half.
+    pub fn is_orphan(&self) -> bool {
+        matches!(self.rule.id, "orphan-call" | "orphan-result")
+    }
+
     /// What the provider would answer to a history with this in it, or what follows otherwise.
     pub fn consequence(&self) -> String {
         answers::consequence(self)

@@ -2,11 +2,14 @@
 
 pub mod activity;
 pub mod agents;
+pub mod alarm;
 pub mod cache_breaks;
 pub mod calls;
 pub mod compare;
 pub mod context;
 pub mod cost;
+pub mod errors;
+pub mod expression;
 pub mod files;
 pub mod flights;
 pub mod ledger;
@@ -18,7 +21,10 @@ pub mod paths;
 pub mod phrases;
 pub mod plans;
 pub mod prices;
+pub mod scope;
 pub mod seen;
 pub mod spending;
+pub mod texts;
 pub mod timeline;
+pub mod troubles;
 pub mod window;

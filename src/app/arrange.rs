@@ -20,7 +20,7 @@ use super::panes::{self, Frame, Pane, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
-use super::spine::cell_of;
+use super::spine::{self, Marked, cell_of};
 use super::state::State;
 use super::strip;
 use super::uncover::uncover;
@@ -232,6 +232,8 @@ pub fn estimate(entry: &Entry, level: Level) -> u32 {
 }
 
 fn arrange_sides(state: &mut State, frame: Frame) {
+    let troubles = state.evidence.troubles.generation();
+    state.stale.spine |= std::mem::replace(&mut state.spine.troubles_seen, troubles) != troubles;
     let current = state.focused_turn();
     refresh_turn(state, current);
     if frame.outline.width > 0 {
@@ -245,15 +247,19 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             height: usize::from(frame.outline.height),
             has_keys,
             glyphs: state.theme.glyphs(),
+            troubles: &state.evidence.troubles,
             findings: &state.findings,
         });
     }
     if state.stale.spine {
         state.stale.spine = false;
-        let hits: HashSet<EntryId> =
-            state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.focus.entry).collect();
-        let marked: HashSet<EntryId> = marks::entries(state).collect();
-        state.spine.rebuild(&state.transcript, &state.sequence, &hits, &marked);
+        let mut marked = Marked::default();
+        let hits = state.search.iter().flat_map(|search| &search.hits);
+        marked.add(hits.map(|hit| hit.focus.entry), spine::Mark::Hit);
+        marked.add(marks::entries(state), spine::Mark::Marked);
+        marked.add(state.evidence.troubles.entries(), spine::Mark::Trouble);
+        marked.add(state.watches.marks.iter().copied(), spine::Mark::Alarm);
+        state.spine.rebuild(&state.transcript, &state.sequence, &marked);
     }
     let total = state.heights.total().max(1) as f64;
     let heights = &state.heights;

@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 use super::action::Action;
 use super::columns::Numbers;
-use super::filter::expression::Expr;
-use super::filter::parse;
+use super::watching::{Ring, Wish};
+use crate::analysis::expression::parse::Mistake;
+use crate::analysis::expression::{Expr, parse};
 use crate::model::moment::{Clock, Moment};
 use crate::render::picture::canvas::Choice;
 
@@ -25,6 +26,12 @@ pub enum Command {
     Filter(Expr),
     /// Pipe the item's record to a shell command.
     Pipe(String),
+    /// Ring when this comes about.
+    Watch(Wish),
+    /// Show what is watched.
+    Watched,
+    /// Watch this no longer, by its number or expression; without a name nothing.
+    Unwatch(String),
     /// Delete what is kept of the session.
     Forget,
     /// List what the model saw at the cursor.
@@ -75,6 +82,8 @@ pub enum Setting {
     Gutter(Numbers),
     /// How images are shown.
     Images(Choice),
+    /// How the reader is told of alarms.
+    Notify(Ring),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -100,6 +109,13 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
+    Form {
+        name: "watch",
+        argument: "EXPRESSION [| COMMAND]",
+        doc: "ring when this comes about: waiting, err, silent>90s, cost>2 \u{2026}; alone: what is watched",
+    },
+    Form { name: "unwatch", argument: "", doc: "watch nothing any more" },
+    Form { name: "unwatch", argument: "NUMBER", doc: "end this alarm" },
     Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
     Form { name: "context", argument: "", doc: "list what the model saw at the cursor; y copies the list" },
     Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
@@ -119,6 +135,7 @@ pub const FORMS: &[Form] = &[
         argument: "images=HOW",
         doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
     },
+    Form { name: "set", argument: "notify=bell|osc|both|off", doc: "how alarms are told" },
 ];
 
 impl FromStr for Command {
@@ -138,6 +155,15 @@ impl FromStr for Command {
                     .map(Self::Filter)
                     .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
             }
+            Some(("watch", typed)) => {
+                let wish = typed.trim().parse();
+                return wish
+                    .map(Self::Watch)
+                    .map_err(|wrong: Mistake| format!("watch, at {}: {}", wrong.at + 1, wrong.what));
+            }
+            Some(("unwatch", name)) => return Ok(Self::Unwatch(name.trim().to_owned())),
+            _ if typed == "watch" => return Ok(Self::Watched),
+            _ if typed == "unwatch" => return Ok(Self::Unwatch(String::new())),
             _ if typed == "forget" => return Ok(Self::Forget),
             _ if typed == "context" => return Ok(Self::Context),
             _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
@@ -154,6 +180,10 @@ impl fmt::Display for Command {
             Self::Set(setting) => write!(f, "set {setting}"),
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
+            Self::Watch(wish) => write!(f, "watch {wish}"),
+            Self::Watched => f.write_str("watch"),
+            Self::Unwatch(name) if name.is_empty() => f.write_str("unwatch"),
+            Self::Unwatch(name) => write!(f, "unwatch {name}"),
             Self::Forget => f.write_str("forget"),
             Self::Context => f.write_str("context"),
         }
@@ -205,6 +235,9 @@ impl FromStr for Setting {
         if let Some(choice) = typed.strip_prefix("images=") {
             return choice.parse().map(Self::Images);
         }
+        if let Some(means) = typed.strip_prefix("notify=") {
+            return means.parse().map(Self::Notify);
+        }
         if let Some((name, word @ ("on" | "off"))) = typed.split_once([' ', '=']) {
             let no = if word == "on" { "" } else { "no" };
             return format!("{no}{}", name.trim()).parse();
@@ -232,6 +265,7 @@ impl fmt::Display for Setting {
             Self::Theme(name) => return write!(f, "theme={name}"),
             Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
             Self::Images(choice) => return write!(f, "images={choice}"),
+            Self::Notify(means) => return write!(f, "notify={}", means.word()),
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Outline(is_on) => ("outline", is_on),
@@ -276,6 +310,12 @@ mod tests {
             "context",
             "set gutter=bytes",
             "filter tool:bash -(err or dur>10s)",
+            "watch",
+            "watch waiting or silent>90s",
+            "watch err | printf '\\a' > /dev/tty",
+            "unwatch",
+            "unwatch 2",
+            "set notify=bell",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
             assert_eq!(command.to_string(), typed);

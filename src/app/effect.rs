@@ -4,6 +4,7 @@
 
 use super::filter::FilterJob;
 use super::search::Job;
+use super::watching::Notice;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
@@ -61,6 +62,8 @@ pub enum Effect {
     Open(Place),
     /// Leave the session for the picker.
     Leave,
+    /// Tell the reader that something came about that was watched.
+    Notify(Notice),
     /// Keep the marks for the next time.
     Remember,
     /// Delete what is kept of the session.

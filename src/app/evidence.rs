@@ -8,6 +8,7 @@ use crate::analysis::ledger::Ledger;
 use crate::analysis::paths::Paths;
 use crate::analysis::spending::Spending;
 use crate::analysis::timeline::Timeline;
+use crate::analysis::troubles::Troubles;
 use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
@@ -52,6 +53,8 @@ pub struct Evidence {
     pub calls: Calls,
     /// Whose time it was.
     pub ledger: Ledger,
+    /// Loops, and edits that were turned back.
+    pub troubles: Troubles,
     /// What was spent.
     pub spending: Spending,
     /// What ran from when to when.
@@ -79,6 +82,7 @@ impl Evidence {
             return self.clear();
         }
         for id in &touched.changed {
+            self.troubles.change(transcript, *id);
             self.calls.change(transcript, *id);
             self.ledger.change(*id);
             self.windows.change(transcript, *id);
@@ -91,6 +95,13 @@ impl Evidence {
         if touched.lanes {
             self.timeline.rename();
         }
+        // Their arguments are in memory now, and may not be later.
+        self.watch(transcript);
+    }
+
+    /// Looks for troubles in what is new, whatever is in sight.
+    pub fn watch(&mut self, transcript: &Transcript) {
+        self.is_behind |= !self.troubles.follow(transcript, A_FRAME);
     }
 
     /// Bodies of these entries were read again.
@@ -104,7 +115,9 @@ impl Evidence {
 
     /// Another transcript, or another order.
     pub fn clear(&mut self) {
-        *self = Self { generation: self.generation + 1, ..Self::default() };
+        let mut troubles = std::mem::take(&mut self.troubles);
+        troubles.clear();
+        *self = Self { generation: self.generation + 1, troubles, ..Self::default() };
     }
 
     /// Takes in what is new for what stands around the text: before that is laid out.
@@ -120,13 +133,15 @@ impl Evidence {
     /// Takes in what is new for what is in sight.
     pub fn follow(&mut self, transcript: &Transcript, wants: Wants) {
         let was_behind = self.is_behind;
+        let all_troubles = self.troubles.follow(transcript, A_FRAME);
         let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
         let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
         let all_windows = !wants.windows || self.windows.follow(transcript, A_FRAME);
         let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
         let all_paths = !wants.paths || self.paths.follow(transcript, A_FRAME);
         let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
-        self.is_behind = !(all_calls && all_time && all_money && all_paths && all_spans && all_windows);
+        self.is_behind =
+            !(all_troubles && all_calls && all_time && all_money && all_paths && all_spans && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

@@ -14,6 +14,7 @@ use super::searching;
 use super::sequence::{Wanted, starter_of, turn_of};
 use super::state::State;
 use super::viewport::{Anchor, Focus, Mark, Motion, Selection};
+use super::watching;
 use crate::model::body::{Held, Key};
 use crate::model::edit::{Batch, Feed, LinkState, Stage};
 use crate::model::entry::EntryId;
@@ -28,7 +29,8 @@ const SETTLED_EARLY: usize = 2_000;
 
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
-    let effects = tell(state, feed);
+    let mut effects = tell(state, feed);
+    effects.extend(watching::look(state));
     go_to_wanted(state);
     effects
 }
@@ -110,6 +112,7 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     state.stale.facts = true;
     state.searchable = None;
     state.evidence.note(&state.transcript, &touched);
+    state.watches.note(&touched);
     note_rows(state, &touched);
     let effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
@@ -207,7 +210,7 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
         state.spine.note(&state.transcript, id, place);
     }
     // Hits of a search and the reader's marks are marked with all others.
-    state.stale.spine |= state.search.is_some() || !state.marks.is_empty();
+    state.stale.spine |= state.search.is_some() || !state.marks.is_empty() || !state.watches.marks.is_empty();
 }
 
 /// The whole takes the place of the preview; what is being read stays where it is, by key.
@@ -216,6 +219,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.is_caught_up = true;
     let Some(whole) = state.whole.take() else {
         news::settle(state);
+        watching::begin(state);
         state.stale.sequence |= state.seen.is_some();
         return Vec::new();
     };
@@ -266,6 +270,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.stale.facts = true;
     state.transcript.settle();
     news::settle(state);
+    watching::begin(state);
     state.transcript.release(BODY_BUDGET, |_| false);
     if was_at_top {
         state.view.ask(Motion::Top);

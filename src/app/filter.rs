@@ -2,18 +2,14 @@
 //!
 //! Invariant: every block of the session is either shown or counted as hidden.
 
-pub mod expression;
-pub mod judge;
-pub mod parse;
-
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::viewport::Focus;
+use crate::analysis::expression::Expr;
+use crate::analysis::expression::judge::{Judge, Unsure, Verdict};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
-use expression::Expr;
-use judge::{Judge, Unsure, Verdict};
 
 /// A filter and what it shows.
 #[derive(Clone, Debug)]

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use super::action::{Kind, Way};
-use super::filter::judge::ids_of;
 use super::seek::{is_headline, is_kind, nearest};
 use super::sequence::place_in_file;
 use super::state::State;
 use super::viewport::Focus;
 use crate::analysis::cost;
+use crate::analysis::expression::judge::ids_of;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;

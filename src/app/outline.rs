@@ -20,6 +20,7 @@ use super::branches;
 use super::viewport::Focus;
 use crate::analysis::files::Files;
 use crate::analysis::lint::Findings;
+use crate::analysis::troubles::Troubles;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
@@ -58,8 +59,8 @@ pub struct Outline {
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
-    /// State of the findings and of the files that rows were made of.
-    judged: (u64, u64),
+    /// State of the findings, the files and the troubles that rows were made of.
+    judged: (u64, u64, u64),
     tops: [usize; 5],
     cursor: Option<Cursor>,
     /// What the pane shows.
@@ -82,6 +83,8 @@ pub struct Wanted<'a> {
     pub has_keys: bool,
     /// The signs of the theme.
     pub glyphs: &'a Glyphs,
+    /// Loops, and edits that were turned back.
+    pub troubles: &'a Troubles,
     /// What the lint found.
     pub findings: &'a Findings,
 }
@@ -156,7 +159,8 @@ impl Outline {
 
     /// What all rows are, found anew if the session changed. The cursor stays on its row.
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
-        let generation = (wanted.findings.generation(), wanted.files.generation());
+        let generation =
+            (wanted.findings.generation(), wanted.files.generation(), wanted.troubles.generation());
         if self.judged != generation {
             self.judged = generation;
             self.look_again();
@@ -165,7 +169,8 @@ impl Outline {
             return keys;
         }
         let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
-        self.checks = checks::of(wanted.transcript, &notes, wanted.findings);
+        let troubles = checks::of_troubles(wanted.troubles, wanted.glyphs);
+        self.checks = checks::of(wanted.transcript, &notes, wanted.findings, troubles);
         let keys = Keys::new(wanted.transcript, &notes, wanted.files, self.checks.len());
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);

@@ -189,6 +189,7 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
     match setting {
         Setting::Mouse(is_on) => return super::mouse::switch(state, is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
+        Setting::Notify(means) => state.watches.means = means,
         Setting::Images(choice) => return vec![Effect::Images(choice)],
         Setting::AsOf(is_on) => super::as_of::switch(state, is_on),
         Setting::Hints(is_on) => state.shows_hints = is_on,

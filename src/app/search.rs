@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use regex::Regex;
 
-use super::scope::Scope;
 use super::sequence::place_in_file;
-use super::texts::{self, BlockText, Read, Searchable};
 use super::viewport::Focus;
+use crate::analysis::scope::Scope;
+use crate::analysis::texts::{self, BlockText, Read, Searchable};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 

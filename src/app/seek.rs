@@ -3,6 +3,7 @@
 use super::action::{Kind, Way};
 use super::sequence::starter_of;
 use super::viewport::Focus;
+pub use crate::analysis::errors::is_error;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
@@ -79,18 +80,6 @@ pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind)
 pub fn is_headline(entry: &Entry, place: usize) -> bool {
     let text = entry.blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
     text.unwrap_or(0) == place
-}
-
-/// Whether a block is an error to stop at: failed calls, strays, errors of the agent, broken records.
-pub fn is_error(block: &Block) -> bool {
-    match &block.kind {
-        BlockKind::Call(call) => matches!(call.state, ToolState::Failed(_)),
-        BlockKind::Result(_) | BlockKind::Break(Break::Error(_)) => true,
-        BlockKind::Raw(raw) => ["broken record", "incomplete record", "not JSON"]
-            .iter()
-            .any(|title| raw.title.starts_with(title)),
-        BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) | BlockKind::Break(_) => false,
-    }
 }
 
 /// The other half of a pair: for a stray result its call, for a call that has a second result that one;

@@ -1,7 +1,7 @@
 //! The last column: where prompts, errors, compactions and hits lie in the whole, and which part of it
 //! the window shows.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::seek::is_error;
 use super::sequence::Sequence;
@@ -18,12 +18,36 @@ pub enum Mark {
     Prompt,
     /// A compaction.
     Compaction,
+    /// A loop, or an edit that turns another one back.
+    Trouble,
     /// A search hit.
     Hit,
     /// An error.
     Error,
+    /// An alarm rang.
+    Alarm,
     /// An item that the reader marked.
     Marked,
+}
+
+/// Entries that are marked for more than what they are by themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Marked {
+    of: HashMap<EntryId, Mark>,
+}
+
+impl Marked {
+    /// Marks entries; the greatest mark counts.
+    pub fn add(&mut self, ids: impl IntoIterator<Item = EntryId>, mark: Mark) {
+        for id in ids {
+            let known = self.of.entry(id).or_default();
+            *known = (*known).max(mark);
+        }
+    }
+
+    fn mark(&self, id: EntryId) -> Mark {
+        self.of.get(&id).copied().unwrap_or_default()
+    }
 }
 
 /// Marks of all visible entries by place; made anew when the session changes.
@@ -32,23 +56,17 @@ pub struct Spine {
     marks: Vec<(usize, Mark)>,
     /// The cells from top to bottom.
     pub cells: Vec<Mark>,
+    /// State of the loops and of edits turned back when they were last marked.
+    pub troubles_seen: u64,
 }
 
 impl Spine {
     /// Collects the marks.
-    pub fn rebuild(
-        &mut self,
-        transcript: &Transcript,
-        sequence: &Sequence,
-        hits: &HashSet<EntryId>,
-        marked: &HashSet<EntryId>,
-    ) {
+    pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence, marked: &Marked) {
         self.marks.clear();
         for (place, id) in sequence.order().iter().enumerate() {
             let Some(entry) = transcript.get(*id) else { continue };
-            let hit = if hits.contains(id) { Mark::Hit } else { Mark::None };
-            let marked = if marked.contains(id) { Mark::Marked } else { Mark::None };
-            let mark = mark_of(entry).max(hit).max(marked);
+            let mark = mark_of(entry).max(marked.mark(*id));
             if mark != Mark::None {
                 self.marks.push((place, mark));
             }

@@ -29,12 +29,15 @@ use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
 use super::strip::Strip;
 use super::taking::Taking;
-use super::texts::Searchable;
 use super::viewport::{Focus, Viewport};
 use super::views::Views;
-use crate::analysis::activity::Activity;
+use super::watching::Watches;
+use crate::analysis::activity::{self, Activity};
 use crate::analysis::context::ContextUse;
+use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Findings;
+use crate::analysis::texts::Searchable;
+use crate::analysis::troubles::Run;
 use crate::model::edit::{LinkState, Opened};
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
@@ -104,6 +107,8 @@ pub struct State {
     pub evidence: Evidence,
     /// What the model did not see at the cursor.
     pub as_of: AsOf,
+    /// Alarms that the reader set.
+    pub watches: Watches,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -262,6 +267,7 @@ impl State {
             strip: Strip::default(),
             evidence: Evidence::default(),
             as_of: AsOf::default(),
+            watches: Watches::default(),
             spine: Spine::default(),
             size: (80, 24),
             views: Views::default(),
@@ -319,7 +325,7 @@ impl State {
     /// Whether the screen changes with every second: a second hand, or a message that goes away. The
     /// clocks of calls run only while the agent is at work.
     pub fn ticks(&self) -> bool {
-        self.is_at_work() || self.message.is_some()
+        self.is_at_work() || self.message.is_some() || self.watches.needs_clock()
     }
 
     /// Whether the next frame would show more, though nothing has happened.
@@ -373,10 +379,21 @@ impl State {
         self.is_at_work() && turn_of(&self.transcript, id) == last
     }
 
+    /// How long nothing was written at work, in ms.
+    pub fn silence(&self) -> Option<u64> {
+        activity::silence(&self.transcript, &self.activity, self.last_write, self.now)
+    }
+
+    /// The loop that the agent is in right now.
+    pub fn current_loop(&self) -> Option<Run<'_>> {
+        let run = self.evidence.troubles.current(&self.transcript)?;
+        (self.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
+    }
+
     /// Whether the agent works, or waits for somebody who may come.
     pub fn is_at_work(&self) -> bool {
         match self.activity {
-            Activity::Tool { .. } | Activity::Model { .. } => true,
+            Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => true,
             Activity::Waiting { since, .. } => since.is_some_and(|since| self.now.since(since) < HOUR_MS),
             Activity::Idle { .. } | Activity::Ended | Activity::Unclean | Activity::Unknown => false,
         }

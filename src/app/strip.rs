@@ -208,6 +208,7 @@ fn going_on(state: &State, stretches: &[&Stretch]) -> Option<Part> {
     let (class, tool) = match &state.activity {
         Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
         Activity::Model { .. } => (Class::Model, None),
+        Activity::Retry { .. } => (Class::Retry, None),
         Activity::Waiting { .. } if state.is_at_work() => (Class::Human, None),
         _ => return None,
     };

@@ -32,6 +32,7 @@ use super::taking::{self, focused_origins};
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
 use super::views;
+use super::watching;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
@@ -128,9 +129,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             if state.message.as_ref().is_some_and(|message| message.until <= now) {
                 state.message = None;
             }
+            let mut effects = watching::look(state);
             if let Some(action) = route::settle_digit(state) {
-                return panes::act(state, action, 1);
+                effects.extend(panes::act(state, action, 1));
             }
+            return effects;
         }
         Event::Written(at) => state.last_write = Some(at),
         Event::Paged { entries, contents } => {
@@ -211,6 +214,18 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
         }
         Command::Context => {
             as_of::list(state);
+            Vec::new()
+        }
+        Command::Watch(wish) => {
+            watching::watch(state, wish);
+            Vec::new()
+        }
+        Command::Watched => {
+            watching::list(state);
+            Vec::new()
+        }
+        Command::Unwatch(name) => {
+            watching::unwatch(state, &name);
             Vec::new()
         }
         Command::Forget => {

@@ -59,6 +59,8 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
             lanes: settings.lanes.unwrap_or(true),
             rulers: settings.rulers.unwrap_or(true),
         },
+        watched: settings.watch,
+        notify: settings.notify.unwrap_or_default(),
         keymap,
         state,
         complaint,

@@ -62,6 +62,8 @@ pub struct Marks {
     pub open: bool,
     /// The agent says the model no longer sees it (undone, cut off by a rewind).
     pub undone: bool,
+    /// The agent says that the request which failed here is made again.
+    pub retried: bool,
 }
 
 /// Why an answer ended.

@@ -11,7 +11,7 @@ use signal_hook::consts::SIGINT;
 use super::outcome::{Outcome, Trouble};
 use super::reading::Reading;
 use super::show::{Options, Printer};
-use crate::ingest::{self, WatchMode};
+use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::pairing::calls_of;
@@ -22,21 +22,36 @@ const QUEUE: usize = 16;
 /// A message may be spread over several records; after this pause the last one is taken for complete.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Writes what is there and goes on with what is appended.
-pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+/// Follows a session until `work` has enough of it. Answers what came of that, whether the user asked to
+/// stop, and what was read.
+pub(super) fn followed<T>(
+    target: &Target,
+    mode: WatchMode,
+    work: impl FnOnce(&Receiver<Feed>, &AtomicBool, &mut Reading) -> T,
+) -> Result<(T, bool, Reading), Trouble> {
     let stop = Arc::new(AtomicBool::new(false));
     // The first interrupt stops in good order, a second one at once.
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
-    let session = ingest::open(&options.target)?;
-    let mut reading = Reading::of(&options.target, &session, true);
+    let session = ingest::open(target)?;
+    let mut reading = Reading::of(target, &session, true);
     let (sender, feed) = bounded(QUEUE);
     let thread = session.follow(sender, mode, Arc::clone(&stop), Box::new(|| {}));
-    let written = write_feed(options, &feed, &stop, &mut reading, out);
+    let outcome = work(&feed, &stop, &mut reading);
     let was_interrupted = stop.swap(true, Ordering::Relaxed);
     drop(feed);
+    thread.thread().unpark();
     // A thread that panicked has said so in the feed; there is nothing more to learn from it.
     let _ = thread.join();
+    Ok((outcome, was_interrupted, reading))
+}
+
+/// Writes what is there and goes on with what is appended.
+pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    let work = |feed: &Receiver<Feed>, stop: &AtomicBool, reading: &mut Reading| {
+        write_feed(options, feed, stop, reading, out)
+    };
+    let (written, was_interrupted, reading) = followed(&options.target, mode, work)?;
     written?;
     if was_interrupted {
         return Ok(Outcome::Interrupted);

@@ -17,3 +17,4 @@ pub mod show;
 pub mod spent;
 pub mod stats;
 pub mod themes;
+pub mod wait;

@@ -30,6 +30,21 @@ pub enum Between {
     Screen,
 }
 
+impl Between {
+    /// A sequence so that the terminal behind gets it.
+    pub fn pass_on(self, plain: &str) -> String {
+        match self {
+            Self::Nothing => plain.to_owned(),
+            Self::Tmux => format!("\u{1b}Ptmux;{}\u{1b}\\", plain.replace('\u{1b}', "\u{1b}\u{1b}")),
+            Self::Screen => {
+                let bytes: Vec<char> = plain.chars().collect();
+                let piece = |part: &[char]| format!("\u{1b}P{}\u{1b}\\", part.iter().collect::<String>());
+                bytes.chunks(SCREEN_PIECE - 4).map(piece).collect()
+            }
+        }
+    }
+}
+
 /// How the clipboard is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clipboard {
@@ -98,20 +113,10 @@ fn sequence(text: &str, between: Between, is_told: bool) -> String {
         return String::new();
     }
     let plain = format!("\u{1b}]52;c;{encoded}\u{7}");
-    match between {
-        Between::Nothing => plain,
-        Between::Tmux => {
-            // tmux takes the plain one if `set-clipboard` is on, and passes the other one on if
-            // `allow-passthrough` is; told twice, the terminal holds the same text.
-            let passed = format!("\u{1b}Ptmux;{}\u{1b}\\", plain.replace('\u{1b}', "\u{1b}\u{1b}"));
-            if is_told { passed } else { format!("{passed}{plain}") }
-        }
-        Between::Screen => {
-            let bytes: Vec<char> = plain.chars().collect();
-            let piece = |part: &[char]| format!("\u{1b}P{}\u{1b}\\", part.iter().collect::<String>());
-            bytes.chunks(SCREEN_PIECE - 4).map(piece).collect()
-        }
-    }
+    let passed = between.pass_on(&plain);
+    // tmux takes the plain one if `set-clipboard` is on, and passes the other one on if `allow-passthrough`
+    // is; told twice, the terminal holds the same text.
+    if between == Between::Tmux && !is_told { passed + &plain } else { passed }
 }
 
 /// Starts a program and gives it the text. Whether it could be started.

@@ -7,6 +7,7 @@ use super::graphics::Setup;
 use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
+use crate::app::watching::{Ring, Watches, Wish};
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
 use crate::render::colour::Depth;
@@ -51,6 +52,10 @@ pub struct ViewConfig {
     pub asof: bool,
     /// What becomes of long lines, and what stands beside the text.
     pub columns: Columns,
+    /// What is watched in every session.
+    pub watched: Vec<Wish>,
+    /// How alarms are told.
+    pub notify: Ring,
     /// Which keys do what.
     pub keymap: Keymap,
     /// Where marks and the like are kept for the next time, if they are.
@@ -85,6 +90,7 @@ impl ViewConfig {
         state.as_of.is_on = self.asof;
         state.has_mouse |= self.mouse;
         state.columns = self.columns;
+        state.watches = Watches::of(&self.watched, self.notify);
     }
 }
 

@@ -48,6 +48,7 @@ impl Viewer {
             Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => look::set(&name, &self.config, &mut self.state),
             Effect::Images(choice) => self.set_images(choice)?,
+            Effect::Notify(notice) => self.notify(&notice)?,
             Effect::Remember => self.keeper.keep_marks(&mut self.state),
             Effect::Forget => self.keeper.forget_all(&mut self.state),
             Effect::Reload => self.reload(),

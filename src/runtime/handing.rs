@@ -1,7 +1,8 @@
-//! Handing things out: to the clipboard, to an editor, to a shell command.
+//! Handing things out: to the clipboard, to an editor, to a shell command, to whoever waits for an alarm.
 
-use super::{Viewer, editor, pipe};
+use super::{Viewer, editor, notify, pipe};
 use crate::app::excerpt;
+use crate::app::watching::Notice;
 use crate::formats::json;
 use crate::ingest;
 use crate::model::record::Origin;
@@ -12,6 +13,16 @@ impl Viewer {
         let copied = self.config.clipboard.copy(text);
         self.screen.tell(&copied.sequence)?;
         self.state.say(copied.words);
+        Ok(())
+    }
+
+    /// Tells the reader of an alarm.
+    pub(super) fn notify(&mut self, notice: &Notice) -> anyhow::Result<()> {
+        let between = self.config.clipboard.between;
+        self.screen.tell(&notify::sequence(notice, between, &self.config.graphics.environment))?;
+        if let Some(Err(why)) = notice.command.as_ref().map(|command| notify::start(command, notice)) {
+            self.state.say(why);
+        }
         Ok(())
     }
 

@@ -16,6 +16,7 @@ mod images;
 mod input;
 pub mod look;
 mod memory;
+mod notify;
 mod opened;
 mod painting;
 mod pipe;

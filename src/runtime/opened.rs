@@ -18,6 +18,7 @@ use crate::app::panes::{Pane, Panes};
 use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
+use crate::app::watching::Watches;
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
 use crate::render::picture::Pictures;
@@ -83,6 +84,8 @@ pub struct Kept {
     marks: Marks,
     seen: Option<Seen>,
     filter: Option<Filter>,
+    /// Alarms; none of its own, so those of the settings.
+    watches: Option<Watches>,
     views: Views,
 }
 
@@ -93,6 +96,7 @@ impl Kept {
             marks: std::mem::take(&mut state.marks),
             seen: state.seen.take(),
             filter: state.next_filter.take().or_else(|| state.filter.take()),
+            watches: Some(std::mem::take(&mut state.watches).again()),
             views: std::mem::take(&mut state.views),
         }
     }
@@ -107,6 +111,7 @@ impl Kept {
         state.marks = self.marks;
         state.seen = self.seen;
         state.filter = self.filter.map(Filter::emptied);
+        state.watches = self.watches.unwrap_or_else(|| std::mem::take(&mut state.watches));
         state.views = self.views;
         state.views.clear();
     }

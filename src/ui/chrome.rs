@@ -6,9 +6,9 @@ use ratatui::text::{Line, Span};
 use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::analysis::expression::parse::{Mistake, parse};
 use crate::app::action::{Action, Change, Kind, Way};
 use crate::app::arrange::percent;
-use crate::app::filter::parse::{Mistake, parse};
 use crate::app::mode::Mode;
 use crate::app::panes::{Pane, focused};
 use crate::app::state::State;

@@ -25,6 +25,9 @@ const CWD: usize = 32;
 /// Columns of the title, at least and at most.
 const TITLE: usize = 8;
 const TITLE_MOST: usize = 60;
+/// For so long, in ms, nobody wonders why nothing is written; tools often write nothing until they end.
+const SILENT: u64 = 60_000;
+const SILENT_TOOL: u64 = 300_000;
 /// Characters of a tool's name.
 const ITEM_MOST: usize = 20;
 
@@ -101,6 +104,7 @@ fn right(state: &State, width: u16) -> Line<'static> {
         parts.extend(cwd.map(|cwd| wrap::fit_end(cwd, CWD, state.theme.glyphs().cut)));
         parts.extend(meta.model.as_ref().map(|model| short_model(model)));
     }
+    parts.extend(trouble(state));
     parts.push(state_words(state));
     if let Some(context) = state.context.filter(|_| width >= NARROW) {
         let mut words = String::from("ctx ");
@@ -143,6 +147,18 @@ fn gauge(percent: u64, ascii: bool) -> String {
     format!("{left}{}{}{right}", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
+/// What is wrong just now: a loop, or silence at work that lasts.
+fn trouble(state: &State) -> Option<String> {
+    let times = state.theme.glyphs().times;
+    let run = state.current_loop().map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
+    let silence = || {
+        let ms = state.silence()?;
+        let bearable = if matches!(state.activity, Activity::Tool { .. }) { SILENT_TOOL } else { SILENT };
+        (ms >= bearable).then(|| format!("silent {}", figures::duration(ms / 1_000 * 1_000)))
+    };
+    run.or_else(silence)
+}
+
 /// What the agent does, with the time it has been doing so. Colour never says it alone.
 fn state_words(state: &State) -> String {
     if let Some(words) = link_words(state) {
@@ -156,6 +172,7 @@ fn state_words(state: &State) -> String {
     match &state.activity {
         Activity::Tool { name, since } => format!("{running} {name}{}", ticking(*since)),
         Activity::Model { since } => format!("{running} model{}", ticking(*since)),
+        Activity::Retry { since, .. } => format!("{running} retry{}", ticking(*since)),
         Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
         Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
         Activity::Ended => match state.transcript.meta().fact("archived") {

@@ -18,6 +18,8 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let is_in_window = window.is_some_and(|(first, last)| (first..=last).contains(&cell));
         let (glyph, style) = match (mark, is_in_window) {
             (Mark::Error, _) => ("E", state.theme.bad),
+            (Mark::Alarm, _) => ("!", state.theme.bad),
+            (Mark::Trouble, _) => ("!", state.theme.warn),
             (Mark::Hit, _) => (if state.theme.ascii { "=" } else { "▪" }, state.theme.warn),
             (Mark::Marked, _) => (if state.theme.ascii { "'" } else { "◆" }, state.theme.focus),
             (Mark::Compaction, _) => (state.theme.glyphs().compacted, state.theme.accent),

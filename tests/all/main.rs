@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod alarms;
 mod branches;
 mod cli;
 mod commands;
@@ -56,3 +57,4 @@ mod streams;
 mod taking;
 mod tidy;
 mod views;
+mod waiting;

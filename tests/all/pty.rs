@@ -611,3 +611,53 @@ fn an_entry_is_opened_by_its_link() {
     console.send("Q");
     console.wait_for_exit();
 }
+
+/// What the terminal is told when an alarm rings.
+fn rung_with(command: &str, environment: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], environment);
+    console.wait_for("FIRST ANSWER");
+    console.send(&format!(":watch {command}\r"));
+    console.wait_for("watching");
+    let before = console.raw.len();
+    append(&path, &line("user", "the WORD\\u0007\\u001b]52;c;eA==\\u0007", 3));
+    console.wait("the alarm", |console| console.text().contains("! \"WORD\""));
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+    String::from_utf8_lossy(&console.raw[before..]).into_owned()
+}
+
+#[test]
+fn an_alarm_rings_the_bell_and_notifies_through_multiplexers() {
+    let plain = "\u{1b}]9;tv: FIRST PROMPT: \"WORD\": the WORD]52;c;eA==\u{7}\u{7}";
+    let raw = rung_with("\"WORD\"", &[]);
+    assert!(raw.contains("\u{1b}]9;tv: ") && raw.contains("\u{7}\u{7}"), "{plain:?} in {raw:?}");
+    assert!(!raw.contains("]52;c;eA==\u{7}\u{1b}") || !raw.contains("\u{1b}]52"), "{raw:?}");
+    let raw = rung_with("\"WORD\"", &[("TMUX", "/tmp/x,1,0")]);
+    assert!(raw.contains("\u{1b}Ptmux;\u{1b}\u{1b}]9;tv: "), "{raw:?}");
+    let raw = rung_with("\"WORD\"", &[("TERM", "foot")]);
+    assert!(raw.contains("\u{1b}]777;notify;tv: "), "{raw:?}");
+}
+
+#[test]
+fn an_alarm_runs_the_command_of_the_reader_with_no_word_of_the_session_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = folder.path().join("told");
+    let command = format!(
+        "\"WORD\" | printf '%s|%s|%s' \"$TV_SESSION\" \"$TV_EXPRESSION\" \"$TV_STATE\" > '{}'",
+        told.display()
+    );
+    rung_with(&command, &[]);
+    let start = Instant::now();
+    let mut text = String::new();
+    while !text.contains("model") {
+        assert!(start.elapsed() < PATIENCE, "{text}");
+        text = std::fs::read_to_string(&told).unwrap_or_default();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let parts: Vec<&str> = text.split('|').collect();
+    assert!(parts[0].ends_with("session.jsonl"), "{text}");
+    assert_eq!(&parts[1..], ["\"WORD\"", "model"]);
+}

@@ -3,7 +3,7 @@
 use super::{Activity, judge};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
@@ -119,4 +119,55 @@ fn an_ended_session_has_ended_unless_work_goes_on() {
     };
     assert_eq!(state(go_on, 0), "model");
     assert_eq!(state(|out| out.meta(MetaEdit::Live(Some(false))), 0), "ended");
+}
+
+fn failed(out: &mut Batch, retried: bool, words: &str) {
+    prompt(out);
+    let mut entry = out.new_entry(Text::clean("failed"), Role::Harness, Some(Moment(0)));
+    entry.marks = Marks { quiet: retried, retried, ..Marks::default() };
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(words)))));
+    out.entry(entry);
+}
+
+#[test]
+fn a_request_that_is_made_again_is_neither_work_nor_the_end() {
+    let told = judged(|out| failed(out, true, "API error, retry 1 of 10"), 1);
+    assert_eq!(told, Activity::Retry { since: Some(Moment(0)), why: "API error, retry 1 of 10".into() });
+    assert_eq!(told.word(), "model", "the contract of the figures knows no other word");
+    assert_eq!(judged(|out| failed(out, true, "API error, retry 1 of 10"), 6), Activity::Unclean);
+    let answered = |out: &mut Batch| {
+        failed(out, true, "API error, retry 1 of 10");
+        answer(out);
+    };
+    assert_eq!(state(answered, 1), "waiting");
+}
+
+#[test]
+fn what_passes_is_tried_again_for_a_while_and_the_rest_is_the_users() {
+    let busy = |words: &'static str| move |out: &mut Batch| failed(out, false, words);
+    for words in ["529 {\"type\":\"overloaded_error\"}", "429 Too Many Requests", "Connection error."] {
+        assert!(matches!(judged(busy(words), 1), Activity::Retry { .. }), "{words}");
+        assert_eq!(state(busy(words), 2), "waiting", "{words}");
+    }
+    for words in ["401 invalid x-api-key", "the prompt is too long: 200429 tokens", "ref 15029"] {
+        assert_eq!(state(busy(words), 1), "waiting", "{words}");
+    }
+}
+
+#[test]
+fn a_text_before_a_call_is_no_waiting() {
+    let text = |stop: Stop| {
+        move |out: &mut Batch| {
+            prompt(out);
+            let body = out.prose("I will look");
+            let mut entry = out.new_entry(Text::clean("answer"), Role::Assistant, Some(Moment(0)));
+            entry.stop = stop;
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            out.entry(entry);
+        }
+    };
+    assert_eq!(state(text(Stop::Calls), 1), "model");
+    assert_eq!(state(text(Stop::Done), 0), "waiting");
+    assert_eq!(state(text(Stop::Untold), 0), "model", "a call may follow");
+    assert_eq!(state(text(Stop::Untold), 1), "waiting");
 }

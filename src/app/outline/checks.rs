@@ -3,7 +3,9 @@
 use super::notes::{Notes, block_of, counts_as_error};
 use super::row::Sign;
 use crate::analysis::activity;
+use crate::analysis::calls::Place;
 use crate::analysis::lint::{Finding, Findings};
+use crate::analysis::troubles::{Troubles, Undone, loop_words};
 use crate::app::sequence::place_in_file;
 use crate::app::viewport::Focus;
 use crate::model::edit::Severity;
@@ -12,6 +14,10 @@ use crate::model::figures::count;
 use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
+use crate::render::glyphs::Glyphs;
+
+/// Loops that are listed by themselves.
+const LOOPS_MOST: usize = 6;
 
 /// Where a check leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +40,7 @@ pub struct Check {
 }
 
 /// All checks of a session, the worst first.
-pub fn of(transcript: &Transcript, notes: &Notes, findings: &Findings) -> Vec<Check> {
+pub fn of(transcript: &Transcript, notes: &Notes, findings: &Findings, troubles: Vec<Check>) -> Vec<Check> {
     let newest = transcript.turns().last().map_or(0, |turn| turn.first);
     let has_ended = activity::has_ended(transcript);
     // Calls of the newest turn may still get their results.
@@ -70,11 +76,46 @@ pub fn of(transcript: &Transcript, notes: &Notes, findings: &Findings) -> Vec<Ch
             at,
         });
     found.extend(counts);
+    found.extend(troubles);
     found.sort_by_key(|check| check.sign != Sign::Bad);
     if notes.calls > 0 {
         let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
         let sign = if notes.paired == notes.calls { Sign::Good } else { Sign::None };
         found.push(Check { sign, words, at: None });
+    }
+    found
+}
+
+/// Loops, the newest first, and edits that were turned back.
+pub fn of_troubles(troubles: &Troubles, glyphs: &Glyphs) -> Vec<Check> {
+    let item = |place: Place| Target::Item(Focus { entry: place.entry, block: place.block });
+    let loops = troubles.loops();
+    let mut found: Vec<Check> = loops
+        .iter()
+        .rev()
+        .take(LOOPS_MOST)
+        .map(|run| Check {
+            sign: Sign::Warn,
+            words: loop_words(run, glyphs.times),
+            at: run.places().next().map(item),
+        })
+        .collect();
+    if loops.len() > LOOPS_MOST {
+        let words = format!("{} loops more", loops.len() - LOOPS_MOST);
+        found.push(Check {
+            sign: Sign::Warn,
+            words,
+            at: loops.first().and_then(|run| run.places().next()).map(item),
+        });
+    }
+    let undone: Vec<&Undone> = troubles.undone().collect();
+    if let Some(first) = undone.first() {
+        let words = if undone.len() == 1 {
+            "1 edit turned back".to_owned()
+        } else {
+            format!("{} edits turned back", undone.len())
+        };
+        found.push(Check { sign: Sign::Warn, words, at: Some(item(first.by)) });
     }
     found
 }

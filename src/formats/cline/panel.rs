@@ -78,6 +78,7 @@ impl Panel {
         let mut entry = out.new_entry(key.clone(), role, json.get("ts").moment());
         entry.marks.prompt = role == Role::User;
         entry.marks.quiet = block::is_noise(kind);
+        entry.marks.retried = kind == "error_retry" && !told.get("failed").is_true();
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
         entry.usage = request::usage(kind, &told, out).map(Box::new);
@@ -131,7 +132,9 @@ impl Panel {
             "api_req_retried" => {
                 let (entry, piece, line) = self.failure.as_ref()?;
                 let line = Break::Error(Text::clean(&format!("{line}, tried again")));
-                add_piece(entry, *piece, BlockKind::Break(line), out);
+                let mut entry = entry.clone();
+                entry.marks.retried = true;
+                add_piece(&entry, *piece, BlockKind::Break(line), out);
             }
             "api_req_finished" => {
                 let request = self.request.as_ref()?;
@@ -144,7 +147,8 @@ impl Panel {
             }
             "error_retry" => {
                 let (entry, ..) = self.failure.as_ref()?;
-                let (entry, line) = (entry.clone(), block::retry(told));
+                let (mut entry, line) = (entry.clone(), block::retry(told));
+                entry.marks.retried = !told.get("failed").is_true();
                 add(&entry, key, BlockKind::Break(Break::Error(Text::clean(&line))), out);
                 self.failure = Some((entry, Piece::of(key), line));
             }

@@ -1,12 +1,12 @@
-//! Whether a block passes a filter. Facts are known at once; texts may still be on disk, so an answer may
+//! Whether a block is what an expression asks for. Facts are known at once; texts may still be on disk, so an answer may
 //! be "not known yet".
 
 use regex::Regex;
 
-use super::expression::{Expr, Speaker, Term, When};
+use super::{Expr, Speaker, State, Term, When};
 use crate::analysis::cost;
-use crate::app::seek::is_error;
-use crate::app::texts::{self, BlockText, Read};
+use crate::analysis::errors::is_error;
+use crate::analysis::texts::{self, BlockText, Read};
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -84,6 +84,27 @@ impl Judge {
             }
         }
         Verdict::Unsure(Box::new(Unsure { truths, text }))
+    }
+
+    /// Whether an alarm holds at a moment whose facts of the session are told by `states`: for a block, or
+    /// for the session by itself, where no fact of an entry holds. A text that is on disk is none.
+    pub fn holds(
+        &self,
+        transcript: &Transcript,
+        place: Option<(&Entry, usize)>,
+        states: &dyn Fn(State) -> bool,
+    ) -> bool {
+        let block = place.and_then(|(entry, at)| Some((entry, at, entry.blocks.get(at)?)));
+        let truth = |test: &Test| match (test, block) {
+            (Test::Fact(Term::State(state)), _) => states(*state),
+            (_, None) => false,
+            (Test::Text(Some(pattern)), Some((entry, at, block))) => {
+                texts::has_match(pattern, &texts::of_block(entry, block, at), None) == Some(true)
+            }
+            (test, Some((entry, _, block))) => fact(test, transcript, entry, block) == Some(true),
+        };
+        let truths: Vec<Option<bool>> = self.tests.iter().map(|test| Some(truth(test))).collect();
+        self.root.holds(&truths) == Some(true)
     }
 
     /// Judges a block by its whole text.
@@ -208,7 +229,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
             is_of_file && is_like(&call.headline, wanted)
         }),
         Term::Model(wanted) => entry.model.as_ref().is_some_and(|model| is_like(model, wanted)),
-        Term::Since(_) | Term::Before(_) | Term::Text(_) | Term::Pattern(_) => false,
+        Term::Since(_) | Term::Before(_) | Term::Text(_) | Term::Pattern(_) | Term::State(_) => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a search can be narrowed to: a letter and a colon before the text, such as `/u:boats`.
 
-use super::seek::is_error;
+use super::errors::is_error;
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 
 /// A kind of text.

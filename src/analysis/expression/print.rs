@@ -1,133 +1,9 @@
-//! What a filter asks of a block: facts and texts, with `-`, `or` and parentheses.
-//!
-//! Invariant: an expression prints as it is parsed.
+//! Conditions as they are typed.
 
 use std::fmt;
 
-use crate::model::moment::{Clock, Moment};
-
-/// What a block must be to be shown.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Expr {
-    /// This holds.
-    Term(Term),
-    /// That does not hold.
-    Not(Box<Self>),
-    /// All of these hold; at least two.
-    All(Vec<Self>),
-    /// One of these holds; at least two.
-    Any(Vec<Self>),
-}
-
-/// One condition.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Term {
-    /// A failed call, a stray result, an error of the agent, a broken record.
-    Error,
-    /// A call of this tool, by its name or by what it does.
-    Tool(String),
-    /// Of an entry that cost so many dollars.
-    Cost(Compare, f64),
-    /// Of an entry that took so many tokens.
-    Tokens(Compare, u64),
-    /// A call that took so many milliseconds.
-    Took(Compare, u64),
-    /// At this time or later.
-    Since(When),
-    /// Before this time.
-    Before(When),
-    /// Said by this one.
-    Role(Speaker),
-    /// Of the sub-agent with this in its name; `main` is none.
-    Lane(String),
-    /// With this id: of the call, the entry, its parent, or the call that started its sub-agent.
-    Id(String),
-    /// A call on a file with this in its path.
-    File(String),
-    /// Answered by a model with this in its name.
-    Model(String),
-    /// With this text, letter by letter.
-    Text(String),
-    /// With text that this regular expression describes.
-    Pattern(String),
-}
-
-/// How a figure compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compare {
-    /// `>`
-    More,
-    /// `>=`
-    AtLeast,
-    /// `<`
-    Less,
-    /// `<=`
-    AtMost,
-}
-
-/// A point in time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum When {
-    /// So many milliseconds before the last entry.
-    Ago(u64),
-    /// At this time of the day of the last entry.
-    Clock(Clock),
-    /// This moment.
-    Moment(Moment),
-}
-
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
-    /// The user, or the calling agent.
-    User,
-    /// The model.
-    Bot,
-    /// The system prompt.
-    Sys,
-    /// The agent program.
-    Note,
-}
-
-impl Expr {
-    /// All of these; one alone stands for itself.
-    pub fn all(parts: Vec<Self>) -> Self {
-        let flat = parts.into_iter().flat_map(|part| match part {
-            Self::All(inner) => inner,
-            other => vec![other],
-        });
-        let mut flat: Vec<Self> = flat.collect();
-        match (flat.len(), flat.pop()) {
-            (1, Some(only)) => only,
-            (_, last) => Self::All(flat.into_iter().chain(last).collect()),
-        }
-    }
-
-    /// One of these; one alone stands for itself.
-    pub fn any(parts: Vec<Self>) -> Self {
-        let flat = parts.into_iter().flat_map(|part| match part {
-            Self::Any(inner) => inner,
-            other => vec![other],
-        });
-        let mut flat: Vec<Self> = flat.collect();
-        match (flat.len(), flat.pop()) {
-            (1, Some(only)) => only,
-            (_, last) => Self::Any(flat.into_iter().chain(last).collect()),
-        }
-    }
-}
-
-impl Compare {
-    /// Whether a value compares so.
-    pub fn holds<T: PartialOrd>(self, value: T, bound: T) -> bool {
-        match self {
-            Self::More => value > bound,
-            Self::AtLeast => value >= bound,
-            Self::Less => value < bound,
-            Self::AtMost => value <= bound,
-        }
-    }
-}
+use super::{Compare, Expr, Fill, LOOP, Speaker, State, TIMES, TOKENS, Term, When};
+use crate::model::moment::Moment;
 
 impl fmt::Display for Compare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -196,7 +72,31 @@ impl fmt::Display for Term {
             Self::Model(name) => write!(f, "model:{}", value(name)),
             Self::Text(text) => f.write_str(&quoted(text)),
             Self::Pattern(pattern) => write!(f, "/{pattern}/"),
+            Self::State(state) => write!(f, "{state}"),
         }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Waiting => "waiting",
+            Self::Idle => "idle",
+            Self::Ended => "ended",
+            Self::Unclean => "unclean",
+            Self::Model => "model",
+            Self::Tool => "tool",
+            Self::Retry => "retry",
+            Self::Orphan => "orphan",
+            Self::Silent(compare, ms) => return write!(f, "silent{compare}{}", rounded(*ms, TIMES)),
+            Self::Spent(compare, usd) => return write!(f, "cost{compare}{usd}"),
+            Self::Context(compare, Fill::Percent(n)) => return write!(f, "ctx{compare}{n}%"),
+            Self::Context(compare, Fill::Tokens(n)) => {
+                return write!(f, "ctx{compare}{}", rounded(*n, TOKENS));
+            }
+            Self::Same(Compare::AtLeast, LOOP) => "loop",
+            Self::Same(compare, n) => return write!(f, "same-call{compare}{n}"),
+        })
     }
 }
 
@@ -213,12 +113,6 @@ impl fmt::Display for When {
         }
     }
 }
-
-/// Units of time in ms, the largest first.
-pub const TIMES: &[(&str, u64)] =
-    &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
-/// Units of tokens, the largest first.
-pub const TOKENS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("", 1)];
 
 /// A figure in the largest unit in which it is whole.
 fn rounded(n: u64, units: &[(&str, u64)]) -> String {

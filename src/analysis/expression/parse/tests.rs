@@ -1,8 +1,8 @@
-use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
+use proptest::prelude::{BoxedStrategy, Strategy, any, prop_assert_eq, proptest};
 use proptest::{collection, option, prop_oneof, sample};
 
-use super::{Mistake, parse};
-use crate::app::filter::expression::{Compare, Expr, Speaker, Term, When};
+use super::{Mistake, parse, parse_alarm};
+use crate::analysis::expression::{Compare, Expr, Fill, STATES, Speaker, State, Term, When};
 use crate::model::moment::{Clock, Moment};
 
 fn term(typed: &str) -> Term {
@@ -57,6 +57,61 @@ fn conditions_are_joined() {
     let both = Expr::all(vec![text("a"), text("b")]);
     assert_eq!(parse("-(a b)").unwrap(), Expr::Not(Box::new(both)));
     assert_eq!(parse("(a (b c))").unwrap(), Expr::all(vec![text("a"), text("b"), text("c")]));
+}
+
+#[test]
+fn alarms_know_facts_of_the_session() {
+    let alarm = |typed: &str| match parse_alarm(typed) {
+        Ok(Expr::Term(Term::State(state))) => state,
+        other => panic!("{typed}: {other:?}"),
+    };
+    assert_eq!(alarm("waiting"), State::Waiting);
+    assert_eq!(alarm("model"), State::Model);
+    assert_eq!(alarm("silent>90s"), State::Silent(Compare::More, 90_000));
+    assert_eq!(alarm("silent>=1m30s"), State::Silent(Compare::AtLeast, 90_000));
+    assert_eq!(alarm("cost>2"), State::Spent(Compare::More, 2.0));
+    assert_eq!(alarm("ctx>80%"), State::Context(Compare::More, Fill::Percent(80)));
+    assert_eq!(alarm("ctx>=150k"), State::Context(Compare::AtLeast, Fill::Tokens(150_000)));
+    assert_eq!(alarm("same-call>=3"), alarm("loop"));
+    assert_eq!(parse_alarm("error"), Ok(Expr::Term(Term::Error)));
+    assert_eq!(parse_alarm("model:opus"), Ok(Expr::Term(Term::Model("opus".into()))));
+    assert_eq!(parse_alarm("tool:bash -err"), parse_alarm("tool:bash and not err"));
+    assert_eq!(
+        parse_alarm("not (waiting or idle) and err"),
+        parse_alarm("-(waiting or idle) err"),
+        "and, or, not are words of this language"
+    );
+}
+
+#[test]
+fn a_filter_refuses_facts_of_the_session_and_an_alarm_refuses_slips() {
+    for (typed, at, words) in [
+        ("waiting", 0, "fact of the session"),
+        ("tool:bash idle", 10, "in quotes"),
+        ("silent>90s", 0, "fact of the session"),
+        ("ctx>80%", 0, "fact of the session"),
+    ] {
+        let Mistake { at: found, what } = parse(typed).expect_err(typed);
+        assert_eq!(found, at, "{typed}: {what}");
+        assert!(what.contains(words), "{typed}: {what}");
+    }
+    assert_eq!(term("\"waiting\""), Term::Text("waiting".into()));
+    assert_eq!(term("and"), Term::Text("and".into()), "in a filter it is text");
+    for (typed, at, words) in [
+        ("wating", 0, "no fact is called wating"),
+        ("waiting or src/a.rs", 11, "is text"),
+        ("silent>soon", 7, "10s"),
+        ("ctx>much", 4, "80%"),
+        ("same-call>=x", 11, "number such as 3"),
+        ("silent", 0, "no fact"),
+        ("silent:9", 6, "figure"),
+        ("waiting and", 11, "missing"),
+        ("not", 3, "missing"),
+    ] {
+        let Mistake { at: found, what } = parse_alarm(typed).expect_err(typed);
+        assert_eq!(found, at, "{typed}: {what}");
+        assert!(what.contains(words), "{typed}: {what}");
+    }
 }
 
 #[test]
@@ -127,8 +182,32 @@ fn terms() -> impl Strategy<Value = Term> {
     ]
 }
 
+fn states() -> impl Strategy<Value = Term> {
+    let compare = || sample::select(vec![Compare::More, Compare::AtLeast, Compare::Less, Compare::AtMost]);
+    let state = prop_oneof![
+        sample::select(STATES.to_vec()).prop_map(|(_, state)| state),
+        (compare(), any::<u32>()).prop_map(|(compare, n)| State::Silent(compare, u64::from(n) * 100)),
+        (compare(), 0.0..1e6).prop_map(|(compare, usd)| State::Spent(compare, usd)),
+        (compare(), 0..200_u64).prop_map(|(compare, n)| State::Context(compare, Fill::Percent(n))),
+        (compare(), any::<u32>())
+            .prop_map(|(compare, n)| State::Context(compare, Fill::Tokens(u64::from(n) * 500))),
+        (compare(), any::<u64>()).prop_map(|(compare, n)| State::Same(compare, n)),
+    ];
+    state.prop_map(Term::State)
+}
+
 fn expressions() -> impl Strategy<Value = Expr> {
-    terms().prop_map(Expr::Term).prop_recursive(4, 24, 4, |inner| {
+    joined(terms().boxed())
+}
+
+/// The cost of an entry is no alarm: there it is the session's.
+fn alarms() -> impl Strategy<Value = Expr> {
+    let of_entry = terms().prop_filter("no cost", |term| !matches!(term, Term::Cost(..)));
+    joined(prop_oneof![of_entry, states()].boxed())
+}
+
+fn joined(terms: BoxedStrategy<Term>) -> impl Strategy<Value = Expr> {
+    terms.prop_map(Expr::Term).prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             inner.clone().prop_map(|expr| Expr::Not(Box::new(expr))),
             collection::vec(inner.clone(), 2..4).prop_map(Expr::all),
@@ -146,8 +225,15 @@ proptest! {
     #[test]
     fn whatever_is_typed_has_an_answer(typed in "[ -~\u{e4}]{0,40}", cut in option::of(0..20_usize)) {
         let typed: String = typed.chars().take(cut.unwrap_or(40)).collect();
-        if let Err(mistake) = parse(&typed) {
-            assert!(mistake.at <= typed.chars().count(), "{typed}: {mistake:?}");
+        for read in [parse, parse_alarm] {
+            if let Err(mistake) = read(&typed) {
+                assert!(mistake.at <= typed.chars().count(), "{typed}: {mistake:?}");
+            }
         }
+    }
+
+    #[test]
+    fn alarms_print_as_they_are_parsed(expr in alarms()) {
+        prop_assert_eq!(parse_alarm(&expr.to_string()), Ok(expr.clone()), "{}", expr);
     }
 }

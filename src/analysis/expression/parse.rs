@@ -1,8 +1,11 @@
-//! Reads a filter as it is typed, and says at which place of the line it cannot be read.
+//! Reads a condition as it is typed, and says at which place of the line it cannot be read.
+//!
+//! In a filter a bare word is text. In an alarm it must be a fact, so that a slip is no alarm that never
+//! comes; and `cost` is that of the session.
 
 use regex::RegexBuilder;
 
-use super::expression::{Compare, Expr, Speaker, TIMES, TOKENS, Term, When};
+use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
 use crate::model::moment::{Clock, Moment};
 
 /// Deeper parentheses were not typed by a reader.
@@ -19,9 +22,23 @@ pub struct Mistake {
     pub what: String,
 }
 
-/// Reads a filter.
+/// Reads a filter: what a block must be to be shown.
 pub fn parse(typed: &str) -> Result<Expr, Mistake> {
-    let mut reader = Reader { chars: typed.chars().collect(), at: 0, depth: 0 };
+    read(typed, false)
+}
+
+/// Reads an alarm: what must come about in a session.
+pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
+    read(typed, true)
+}
+
+/// Reads a stretch of time such as `90s` or `1m30s`, in ms; a number alone is in seconds.
+pub fn duration(typed: &str) -> Option<u64> {
+    amount(typed, TIMES)
+}
+
+fn read(typed: &str, is_alarm: bool) -> Result<Expr, Mistake> {
+    let mut reader = Reader { chars: typed.chars().collect(), at: 0, depth: 0, is_alarm };
     let expr = reader.any()?;
     match reader.peek() {
         None => Ok(expr),
@@ -33,6 +50,7 @@ struct Reader {
     chars: Vec<char>,
     at: usize,
     depth: usize,
+    is_alarm: bool,
 }
 
 impl Reader {
@@ -82,6 +100,9 @@ impl Reader {
             if ends {
                 return Ok(Expr::all(parts));
             }
+            if self.is_alarm && !parts.is_empty() && self.word() == "and" {
+                self.at += 3;
+            }
             parts.push(self.one()?);
         }
     }
@@ -103,6 +124,10 @@ impl Reader {
             Some('"') => self.quoted().map(|text| Expr::Term(Term::Text(text))),
             Some('/') => self.pattern().map(Expr::Term),
             Some(')') | None => Err(self.mistake("something to look for is missing here")),
+            Some(_) if self.is_alarm && self.word() == "not" => {
+                self.at += 3;
+                self.one().map(|inner| Expr::Not(Box::new(inner)))
+            }
             Some(_) => self.fact().map(Expr::Term),
         };
         self.depth -= 1;
@@ -168,13 +193,14 @@ impl Reader {
     fn fact(&mut self) -> Result<Term, Mistake> {
         let word = self.word();
         let Some((name, _)) = word.split_once([':', '<', '>']) else {
-            self.at += word.chars().count();
-            return Ok(if word == "err" { Term::Error } else { Term::Text(word) });
+            return self.bare(word);
         };
         let start = self.at;
         self.at += name.chars().count();
         match (name, self.here()) {
             ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
+            ("silent" | "ctx" | "same-call", Some('<' | '>')) if self.is_alarm => self.figure(name),
+            ("silent" | "ctx" | "same-call", Some('<' | '>')) => Err(of_session(start, name)),
             ("since", Some(':')) => self.time().map(Term::Since),
             ("before", Some(':')) => self.time().map(Term::Before),
             ("role", Some(':')) => self.speaker().map(Term::Role),
@@ -183,15 +209,38 @@ impl Reader {
             ("id", Some(':')) => self.value().map(Term::Id),
             ("file", Some(':')) => self.value().map(Term::File),
             ("model", Some(':')) => self.value().map(Term::Model),
-            ("cost" | "tok" | "dur", _) => Err(self.mistake(format!("< or > and a figure follow {name}"))),
+            ("cost" | "tok" | "dur" | "silent" | "ctx" | "same-call", _) => {
+                Err(self.mistake(format!("< or > and a figure follow {name}")))
+            }
             _ if is_misspelt(name, &word) => {
                 Err(Mistake { at: start, what: format!("no fact is called {name}; \"{word}\" is text") })
             }
             _ => {
-                self.at = start + word.chars().count();
-                Ok(Term::Text(word))
+                self.at = start;
+                self.text(word)
             }
         }
+    }
+
+    /// A word without a value: a fact, else text.
+    fn bare(&mut self, word: String) -> Result<Term, Mistake> {
+        let state = STATES.iter().find(|(name, _)| *name == word).map(|(_, state)| *state);
+        let term = match (word.as_str(), state) {
+            ("err" | "error", _) => Term::Error,
+            (_, Some(state)) if self.is_alarm => Term::State(state),
+            (_, Some(_)) => return Err(of_session(self.at, &word)),
+            _ => return self.text(word),
+        };
+        self.at += word.chars().count();
+        Ok(term)
+    }
+
+    fn text(&mut self, word: String) -> Result<Term, Mistake> {
+        if self.is_alarm {
+            return Err(self.mistake(format!("no fact is called {word}; \"{word}\" is text")));
+        }
+        self.at += word.chars().count();
+        Ok(Term::Text(word))
     }
 
     /// What stands behind the colon.
@@ -240,6 +289,10 @@ impl Reader {
         self.at += length;
         let typed = self.word();
         let term = match name {
+            "cost" if self.is_alarm => usd(&typed).map(|usd| Term::State(State::Spent(compare, usd))),
+            "silent" => amount(&typed, TIMES).map(|ms| Term::State(State::Silent(compare, ms))),
+            "same-call" => typed.parse().ok().map(|n| Term::State(State::Same(compare, n))),
+            "ctx" => fill(&typed).map(|fill| Term::State(State::Context(compare, fill))),
             "cost" => usd(&typed).map(|usd| Term::Cost(compare, usd)),
             "tok" => amount(&typed, TOKENS).map(|n| Term::Tokens(compare, n)),
             _ => amount(&typed, TIMES).map(|ms| Term::Took(compare, ms)),
@@ -247,6 +300,8 @@ impl Reader {
         let term = term.ok_or_else(|| match name {
             "cost" => self.mistake("an amount in USD such as .1 is missing here"),
             "tok" => self.mistake("a number such as 5k is missing here"),
+            "ctx" => self.mistake("a share such as 80% or a number such as 150k is missing here"),
+            "same-call" => self.mistake("a number such as 3 is missing here"),
             _ => self.mistake("a duration such as 10s is missing here"),
         })?;
         self.at += typed.chars().count();
@@ -259,6 +314,18 @@ fn is_misspelt(name: &str, word: &str) -> bool {
     let rest = word.strip_prefix(name).unwrap_or_default();
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
     is_name && !rest.starts_with("::") && !rest.starts_with(":/")
+}
+
+fn of_session(at: usize, name: &str) -> Mistake {
+    let what = format!("{name} is a fact of the session, for :watch and tv wait; in quotes it is text");
+    Mistake { at, what }
+}
+
+fn fill(typed: &str) -> Option<Fill> {
+    match typed.strip_suffix('%') {
+        Some(percent) => percent.parse().ok().map(Fill::Percent),
+        None => amount(typed, TOKENS).map(Fill::Tokens),
+    }
 }
 
 fn usd(typed: &str) -> Option<f64> {

@@ -1,0 +1,205 @@
+//! The one language of conditions: what a filter asks of a block, what an alarm asks of the session, with
+//! `-`, `or` and parentheses.
+//!
+//! Facts of entries are true of a block, facts of the session of a moment; a filter has no use for the
+//! latter. Invariant: an expression prints as it is parsed.
+
+pub mod judge;
+pub mod parse;
+mod print;
+
+use crate::model::moment::{Clock, Moment};
+
+/// What a block must be to be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// This holds.
+    Term(Term),
+    /// That does not hold.
+    Not(Box<Self>),
+    /// All of these hold; at least two.
+    All(Vec<Self>),
+    /// One of these holds; at least two.
+    Any(Vec<Self>),
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// A failed call, a stray result, an error of the agent, a broken record.
+    Error,
+    /// A call of this tool, by its name or by what it does.
+    Tool(String),
+    /// Of an entry that cost so many dollars.
+    Cost(Compare, f64),
+    /// Of an entry that took so many tokens.
+    Tokens(Compare, u64),
+    /// A call that took so many milliseconds.
+    Took(Compare, u64),
+    /// At this time or later.
+    Since(When),
+    /// Before this time.
+    Before(When),
+    /// Said by this one.
+    Role(Speaker),
+    /// Of the sub-agent with this in its name; `main` is none.
+    Lane(String),
+    /// With this id: of the call, the entry, its parent, or the call that started its sub-agent.
+    Id(String),
+    /// A call on a file with this in its path.
+    File(String),
+    /// Answered by a model with this in its name.
+    Model(String),
+    /// With this text, letter by letter.
+    Text(String),
+    /// With text that this regular expression describes.
+    Pattern(String),
+    /// A fact of the session, whatever the block.
+    State(State),
+}
+
+/// A fact of the session at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// It waits for its user: a question, a permission, the next prompt.
+    Waiting,
+    /// The same, for so long that nobody is expected.
+    Idle,
+    /// It ended, cleanly or not.
+    Ended,
+    /// It stopped in the middle of work.
+    Unclean,
+    /// The model answers.
+    Model,
+    /// A tool runs.
+    Tool,
+    /// A request failed and is made again.
+    Retry,
+    /// A call or a result has lost its other half since the last look.
+    Orphan,
+    /// At work, and nothing was written for so many milliseconds.
+    Silent(Compare, u64),
+    /// The session has cost so many dollars.
+    Spent(Compare, f64),
+    /// The context is so full.
+    Context(Compare, Fill),
+    /// The newest call asked for the same as so many before it, itself included.
+    Same(Compare, u64),
+}
+
+/// How full the context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// In percent of the window.
+    Percent(u64),
+    /// In tokens.
+    Tokens(u64),
+}
+
+/// Facts of the session that are a word of their own.
+pub const STATES: [(&str, State); 9] = [
+    ("waiting", State::Waiting),
+    ("idle", State::Idle),
+    ("ended", State::Ended),
+    ("unclean", State::Unclean),
+    ("model", State::Model),
+    ("tool", State::Tool),
+    ("retry", State::Retry),
+    ("orphan", State::Orphan),
+    ("loop", State::Same(Compare::AtLeast, LOOP)),
+];
+
+/// So many equal calls in a row are a loop.
+pub const LOOP: u64 = 3;
+
+/// How a figure compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+}
+
+/// A point in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum When {
+    /// So many milliseconds before the last entry.
+    Ago(u64),
+    /// At this time of the day of the last entry.
+    Clock(Clock),
+    /// This moment.
+    Moment(Moment),
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The user, or the calling agent.
+    User,
+    /// The model.
+    Bot,
+    /// The system prompt.
+    Sys,
+    /// The agent program.
+    Note,
+}
+
+impl Expr {
+    /// All conditions of it, however they are joined.
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Self::Term(term) => vec![term],
+            Self::Not(inner) => inner.terms(),
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::terms).collect(),
+        }
+    }
+
+    /// All of these; one alone stands for itself.
+    pub fn all(parts: Vec<Self>) -> Self {
+        let flat = parts.into_iter().flat_map(|part| match part {
+            Self::All(inner) => inner,
+            other => vec![other],
+        });
+        let mut flat: Vec<Self> = flat.collect();
+        match (flat.len(), flat.pop()) {
+            (1, Some(only)) => only,
+            (_, last) => Self::All(flat.into_iter().chain(last).collect()),
+        }
+    }
+
+    /// One of these; one alone stands for itself.
+    pub fn any(parts: Vec<Self>) -> Self {
+        let flat = parts.into_iter().flat_map(|part| match part {
+            Self::Any(inner) => inner,
+            other => vec![other],
+        });
+        let mut flat: Vec<Self> = flat.collect();
+        match (flat.len(), flat.pop()) {
+            (1, Some(only)) => only,
+            (_, last) => Self::Any(flat.into_iter().chain(last).collect()),
+        }
+    }
+}
+
+impl Compare {
+    /// Whether a value compares so.
+    pub fn holds<T: PartialOrd>(self, value: T, bound: T) -> bool {
+        match self {
+            Self::More => value > bound,
+            Self::AtLeast => value >= bound,
+            Self::Less => value < bound,
+            Self::AtMost => value <= bound,
+        }
+    }
+}
+
+/// Units of time in ms, the largest first.
+pub const TIMES: &[(&str, u64)] =
+    &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+/// Units of tokens, the largest first.
+pub const TOKENS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("", 1)];

@@ -1,0 +1,160 @@
+//! What an agent does that leads nowhere: the same call again and again, edits that are turned back.
+//!
+//! Invariant: an entry that comes costs its own calls. One that changes costs no more, unless it asks for
+//! something else now; then what its lane did since the last prompt is gone over anew.
+
+mod churn;
+mod runs;
+
+use std::collections::{HashMap, HashSet};
+
+pub use churn::Undone;
+pub use runs::{Results, Run};
+
+use self::churn::Churn;
+use self::runs::{Lane, Step};
+use super::calls::Place;
+use super::expression::LOOP;
+use crate::model::entry::EntryId;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+/// The troubles of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Troubles {
+    lanes: HashMap<Option<Name>, Lane>,
+    /// The lane of each entry that has steps.
+    lane_of: HashMap<EntryId, Option<Name>>,
+    churn: Churn,
+    /// Entries of the order that are taken in.
+    known: usize,
+    /// Whether the steps of a lane are no longer in order.
+    is_stale: bool,
+    generation: u64,
+}
+
+impl Troubles {
+    /// Takes in what was appended since the last time, but no more than so many entries. Says whether
+    /// that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        if self.is_stale {
+            self.clear();
+        }
+        let order = transcript.order();
+        for id in order.iter().skip(self.known).take(most) {
+            self.known += 1;
+            self.add(transcript, *id);
+        }
+        self.known >= order.len()
+    }
+
+    fn add(&mut self, transcript: &Transcript, id: EntryId) {
+        let Some(entry) = transcript.get(id) else { return };
+        self.generation += u64::from(self.churn.note(id, entry));
+        let steps = runs::steps_of(id, entry, &[]);
+        if steps.is_empty() {
+            return;
+        }
+        let has_prompt = entry.lane.is_none() && steps.iter().any(Step::is_prompt);
+        if has_prompt {
+            // What sub-agents did for the turn before is over.
+            let others = self.lanes.iter_mut().filter(|(name, _)| name.is_some());
+            others.for_each(|(_, lane)| lane.rest(Place { entry: id, block: 0 }));
+        }
+        let lane = self.lanes.entry(entry.lane.clone()).or_default();
+        self.generation += u64::from(lane.append(id, steps));
+        self.lane_of.insert(id, entry.lane.clone());
+    }
+
+    /// An entry has changed.
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        let Some(entry) = transcript.get(id) else { return };
+        let Some(place) = transcript.place_of(id).filter(|place| *place < self.known) else { return };
+        self.generation += u64::from(self.churn.note(id, entry));
+        let known = self.lane_of.get(&id);
+        if known.is_some_and(|lane| *lane != entry.lane) {
+            self.is_stale = true;
+            return;
+        }
+        let lane = self.lanes.entry(entry.lane.clone()).or_default();
+        let before = lane.steps_of(id);
+        let steps = runs::steps_of(id, entry, before);
+        match known {
+            None if steps.is_empty() => {}
+            // It had nothing to tell so far, and others may stand behind it.
+            None if place + 1 == self.known => {
+                self.generation += u64::from(lane.append(id, steps));
+                self.lane_of.insert(id, entry.lane.clone());
+            }
+            None => self.is_stale = true,
+            Some(_) => match lane.replace(id, steps) {
+                Some(is_news) => self.generation += u64::from(is_news),
+                None => self.is_stale = true,
+            },
+        }
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        *self = Self { generation: self.generation + 1, ..Self::default() };
+    }
+
+    /// Rises whenever something is found or is no longer true.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// All runs of equal calls that are long enough for a loop, in the order in which they began.
+    pub fn loops(&self) -> Vec<Run<'_>> {
+        let mut loops: Vec<Run<'_>> = self.lanes.values().flat_map(Lane::loops).collect();
+        loops.sort_by_key(Run::first);
+        loops
+    }
+
+    /// All edits that were turned back, in the order in which that happened.
+    pub fn undone(&self) -> impl Iterator<Item = &Undone> {
+        self.churn.found()
+    }
+
+    /// The longest run that a lane is in right now: its newest call asks for the same as those before it.
+    pub fn current(&self, transcript: &Transcript) -> Option<Run<'_>> {
+        let is_over = |name: &Name| {
+            let lane = transcript.lane(name);
+            let call = lane.and_then(|lane| lane.call.as_ref());
+            let entries = call.map(|call| transcript.entries_with_call(call)).unwrap_or_default();
+            let entries = entries.iter().filter_map(|id| transcript.get(*id));
+            let mut calls = entries.flat_map(crate::model::pairing::calls_of);
+            calls.any(|own| Some(&own.key) == call && own.state.result().is_some())
+        };
+        let lanes = self.lanes.iter().filter(|(name, _)| !name.as_ref().is_some_and(is_over));
+        lanes.filter_map(|(_, lane)| lane.current()).max_by_key(Run::count)
+    }
+
+    /// Entries whose calls are at least the third of a loop, or turn an edit back.
+    pub fn entries(&self) -> HashSet<EntryId> {
+        let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
+        let of_loops = self.lanes.values().flat_map(Lane::loops).flat_map(move |run| {
+            run.places().skip(least.saturating_sub(1)).map(|place| place.entry).collect::<Vec<_>>()
+        });
+        of_loops.chain(self.churn.found().map(|undone| undone.by.entry)).collect()
+    }
+}
+
+/// What a loop is, in a few words: `loop ×6 bash, same result`.
+pub fn loop_words(run: &Run<'_>, times: &str) -> String {
+    let results = match run.results() {
+        Results::Same => ", same result",
+        Results::Differ => ", results differ",
+        Results::Unknown => "",
+    };
+    let like = if run.is_sure() { "" } else { ", as far as their beginnings tell" };
+    format!("loop {times}{} {}{results}{like}", run.count(), run.tool())
+}
+
+/// Where an item is, for whoever sorts them.
+fn rank(place: Place) -> (EntryId, usize) {
+    (place.entry, place.block)
+}
+
+#[cfg(test)]
+mod tests;

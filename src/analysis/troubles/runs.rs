@@ -1,0 +1,330 @@
+//! Runs of equal calls: the same tool is asked for the same, and nothing else that may change anything
+//! happens in between.
+//!
+//! Invariant: a prompt ends all runs of its lane, so what lies before one never has to be looked at again.
+
+use std::collections::HashMap;
+
+use crate::analysis::calls::{Place, likeness_of, print_of};
+use crate::analysis::expression::LOOP;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::text::Name;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
+
+/// One thing that happened in a lane.
+#[derive(Clone, Debug)]
+pub struct Step {
+    place: Place,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// A prompt.
+    Prompt,
+    /// A call.
+    Call(Asked),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asked {
+    tool: Name,
+    likeness: u64,
+    /// Of all arguments, if they were ever in memory.
+    print: Option<u64>,
+    /// Whether something may be different after it.
+    changes: bool,
+    outcome: Option<u64>,
+}
+
+impl Asked {
+    fn is_same(&self, other: &Self) -> bool {
+        let prints = self.print.zip(other.print);
+        self.likeness == other.likeness && prints.is_none_or(|(one, other)| one == other)
+    }
+
+    /// Whether all is the same but for what came of it.
+    fn asks_the_same(&self, other: &Self) -> bool {
+        let outcome = self.outcome;
+        *self == Self { outcome, ..other.clone() }
+    }
+}
+
+impl Step {
+    /// Whether it is a prompt.
+    pub fn is_prompt(&self) -> bool {
+        self.what == What::Prompt
+    }
+}
+
+/// The steps of an entry. What was known of its arguments is kept if they have been left on disk since.
+pub fn steps_of(id: EntryId, entry: &Entry, before: &[Step]) -> Vec<Step> {
+    if entry.marks.copy {
+        return Vec::new();
+    }
+    let place = |block: usize| Place { entry: id, block };
+    let prompt = entry.marks.prompt.then(|| Step { place: place(0), what: What::Prompt });
+    let calls = entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
+        BlockKind::Call(call) => Some((block, &**call)),
+        _ => None,
+    });
+    let calls = calls.map(|(block, call)| {
+        let known = before.iter().find_map(|step| match &step.what {
+            What::Call(asked) if step.place.block == block => Some(asked),
+            _ => None,
+        });
+        Step { place: place(block), what: What::Call(asked(call, known)) }
+    });
+    prompt.into_iter().chain(calls).collect()
+}
+
+fn asked(call: &ToolCall, known: Option<&Asked>) -> Asked {
+    let likeness = likeness_of(call);
+    let kept = known.filter(|known| known.likeness == likeness).and_then(|known| known.print);
+    Asked {
+        tool: call.name.clone(),
+        likeness,
+        print: print_of(&call.input).or(kept),
+        changes: may_change(call),
+        outcome: call.state.result().map(|result| {
+            let body = &result.body;
+            let print = print_of(body).unwrap_or_else(|| u64::from(body.bytes) << 32 | u64::from(body.lines));
+            print ^ (u64::from(matches!(call.state, ToolState::Done(_))) << 63)
+        }),
+    }
+}
+
+/// Reading and planning change nothing, and neither does an edit that failed.
+fn may_change(call: &ToolCall) -> bool {
+    match call.kind {
+        ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Plan => false,
+        ToolKind::Edit | ToolKind::Write => {
+            !matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Lost)
+        }
+        ToolKind::Run | ToolKind::Delegate | ToolKind::Other => true,
+    }
+}
+
+/// A run goes on if one of so many newest steps is its own.
+const RECENT: usize = 8;
+
+/// Steps with equal calls, by their places in the lane.
+type Steps = Vec<usize>;
+
+/// What is going on at a place of a lane: of each tool the run that its newest call belongs to.
+#[derive(Clone, Debug, Default)]
+struct Carry {
+    open: HashMap<Name, Steps>,
+}
+
+/// A lane.
+#[derive(Clone, Debug, Default)]
+pub struct Lane {
+    steps: Vec<Step>,
+    /// The first step of each entry.
+    first_of: HashMap<EntryId, usize>,
+    carry: Carry,
+    /// As it was before the last entry.
+    before_last: Carry,
+    loops: Vec<Steps>,
+}
+
+/// Calls that ask for the same, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    lane: &'a Lane,
+    steps: &'a [usize],
+}
+
+/// Whether equal calls had equal results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Results {
+    /// All that came were the same.
+    Same,
+    /// Not all.
+    Differ,
+    /// Fewer than two have come.
+    Unknown,
+}
+
+impl Lane {
+    /// Takes in the steps of an entry behind all others. Says whether a loop began, grew or ended.
+    pub fn append(&mut self, id: EntryId, steps: Vec<Step>) -> bool {
+        self.before_last = self.carry.clone();
+        self.first_of.insert(id, self.steps.len());
+        let from = self.steps.len();
+        self.steps.extend(steps);
+        self.go_on(from)
+    }
+
+    /// Goes over all steps from here on.
+    fn go_on(&mut self, from: usize) -> bool {
+        let mut is_news = false;
+        for at in from..self.steps.len() {
+            is_news |= self.take(at);
+        }
+        is_news
+    }
+
+    fn take(&mut self, at: usize) -> bool {
+        let Some(What::Call(call)) = self.steps.get(at).map(|step| step.what.clone()) else {
+            self.carry = Carry::default();
+            return false;
+        };
+        if call.changes {
+            self.carry.open.retain(|tool, _| *tool == call.tool);
+        }
+        let known = self.carry.open.get(&call.tool).and_then(|run| self.asked(*run.last()?));
+        let is_same = known.is_some_and(|known| known.is_same(&call));
+        let run = self.carry.open.entry(call.tool.clone()).or_default();
+        if !is_same {
+            run.clear();
+        }
+        run.push(at);
+        let run = run.clone();
+        if (run.len() as u64) < LOOP {
+            return false;
+        }
+        match self.loops.iter_mut().rev().find(|known| known.first() == run.first()) {
+            Some(known) => *known = run,
+            None => self.loops.push(run),
+        }
+        true
+    }
+
+    /// What an entry does has changed. Nothing if that cannot be told without the whole lane.
+    pub fn replace(&mut self, id: EntryId, steps: Vec<Step>) -> Option<bool> {
+        let first = *self.first_of.get(&id)?;
+        let count = self.steps_of(id).len();
+        let is_last = first + count == self.steps.len();
+        let old = self.steps.get(first..first + count)?;
+        let is_alike = old.len() == steps.len()
+            && old.iter().zip(&steps).all(|(old, new)| match (&old.what, &new.what) {
+                (What::Call(old), What::Call(new)) => old.asks_the_same(new),
+                (old, new) => old == new,
+            });
+        if is_alike {
+            for (old, new) in self.steps.get_mut(first..)?.iter_mut().zip(steps) {
+                *old = new;
+            }
+            // Its result may be another one than those of the others.
+            return Some(self.loops.last().is_some_and(|run| run.last() >= Some(&first)));
+        }
+        if !is_last && old.len() != steps.len() {
+            return None;
+        }
+        if is_last {
+            self.steps.truncate(first);
+            self.cut_loops(first);
+            self.carry = self.before_last.clone();
+            self.append(id, steps);
+            return Some(true);
+        }
+        for (old, new) in self.steps.get_mut(first..)?.iter_mut().zip(steps) {
+            *old = new;
+        }
+        let prompt = self.steps.iter().take(first + 1).rposition(Step::is_prompt).unwrap_or(0);
+        self.cut_loops(prompt);
+        self.carry = Carry::default();
+        self.go_on(prompt);
+        Some(true)
+    }
+
+    /// Takes back what was found from this step on.
+    fn cut_loops(&mut self, from: usize) {
+        for run in &mut self.loops {
+            run.retain(|at| *at < from);
+        }
+        self.loops.retain(|run| run.len() as u64 >= LOOP);
+    }
+
+    /// The steps of an entry.
+    pub fn steps_of(&self, id: EntryId) -> &[Step] {
+        let Some(first) = self.first_of.get(&id) else { return &[] };
+        let own = self.steps.get(*first..).unwrap_or_default();
+        let count = own.iter().take_while(|step| step.place.entry == id).count();
+        own.get(..count).unwrap_or_default()
+    }
+
+    fn asked(&self, at: usize) -> Option<&Asked> {
+        match &self.steps.get(at)?.what {
+            What::Call(asked) => Some(asked),
+            What::Prompt => None,
+        }
+    }
+
+    /// A prompt of the main lane came: what was going on here is over.
+    pub fn rest(&mut self, prompt: Place) {
+        if self.steps.last().is_some_and(|step| !step.is_prompt()) {
+            self.steps.push(Step { place: prompt, what: What::Prompt });
+            (self.carry, self.before_last) = (Carry::default(), Carry::default());
+        }
+    }
+
+    /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
+    pub fn current(&self) -> Option<Run<'_>> {
+        let least = self.steps.len().saturating_sub(RECENT);
+        let open = self.carry.open.values().filter(|steps| steps.last().is_some_and(|last| *last >= least));
+        open.max_by_key(|steps| (steps.len(), steps.last().copied())).map(|steps| Run { lane: self, steps })
+    }
+
+    /// Runs that are long enough for a loop.
+    pub fn loops(&self) -> impl Iterator<Item = Run<'_>> {
+        self.loops.iter().map(|steps| Run { lane: self, steps })
+    }
+}
+
+impl<'a> Run<'a> {
+    /// How many calls.
+    pub fn count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The calls in their order.
+    pub fn places(&self) -> impl Iterator<Item = Place> + 'a {
+        let lane = self.lane;
+        self.steps.iter().filter_map(move |at| lane.steps.get(*at)).map(|step| step.place)
+    }
+
+    /// The first call, to sort by.
+    pub fn first(&self) -> Option<(EntryId, usize)> {
+        self.places().next().map(super::rank)
+    }
+
+    /// The newest call.
+    pub fn last(&self) -> Option<Place> {
+        self.places().last()
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &'a Asked> {
+        let lane = self.lane;
+        self.steps.iter().filter_map(move |at| lane.asked(*at))
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> Name {
+        self.calls().next().map(|call| call.tool.clone()).unwrap_or_default()
+    }
+
+    /// Whether their results were the same.
+    pub fn results(&self) -> Results {
+        let mut outcomes = self.calls().filter_map(|call| call.outcome);
+        let first = outcomes.next();
+        let mut others = outcomes.peekable();
+        match first {
+            Some(first) if others.peek().is_some() => {
+                if others.all(|outcome| outcome == first) {
+                    Results::Same
+                } else {
+                    Results::Differ
+                }
+            }
+            _ => Results::Unknown,
+        }
+    }
+
+    /// Whether the whole of their arguments was compared, and not only their beginning and size.
+    pub fn is_sure(&self) -> bool {
+        self.calls().all(|call| call.print.is_some())
+    }
+}

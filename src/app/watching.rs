@@ -1,0 +1,369 @@
+//! Alarms that the reader set: `:watch EXPR`, or `watch` in the settings.
+//!
+//! Invariant: an alarm rings for what comes after the session was read to its end, never for what was there
+//! when watching began; and no text of the session is a part of a command.
+
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use super::effect::Effect;
+use super::raw;
+use super::state::State;
+use crate::analysis::activity;
+use crate::analysis::alarm::{Alarm, Rung, Status};
+use crate::analysis::calls::Place;
+use crate::analysis::cost;
+use crate::analysis::expression::parse::{Mistake, parse_alarm};
+use crate::analysis::expression::{Expr, State as Fact};
+use crate::analysis::lint::Finding;
+use crate::model::body::Tree;
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::transcript::Touched;
+
+/// How the reader is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ring {
+    /// By the terminal's bell.
+    Bell,
+    /// By a notification, where the terminal has them.
+    Osc,
+    /// By both.
+    #[default]
+    Both,
+    /// Only on the screen.
+    Off,
+}
+
+/// What is watched, and the shell command that runs when it comes about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// What is watched.
+    pub expr: Expr,
+    /// The command.
+    pub command: Option<String>,
+}
+
+/// Something that came about, for whoever tells the reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What the session is called.
+    pub session: String,
+    /// What came about.
+    pub words: String,
+    /// What was watched.
+    pub expression: String,
+    /// What opens the session on the command line.
+    pub address: Option<String>,
+    /// What the agent does, in the word of the JSON outputs.
+    pub activity: &'static str,
+    /// A shell command of the reader's.
+    pub command: Option<String>,
+    /// How the reader is told.
+    pub means: Ring,
+}
+
+/// An alarm that was set.
+#[derive(Clone, Debug)]
+struct Watch {
+    wish: Wish,
+    alarm: Alarm,
+    rung: u64,
+    last: Option<(Moment, String)>,
+}
+
+/// All alarms of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Watches {
+    /// How the reader is told.
+    pub means: Ring,
+    list: Vec<Watch>,
+    /// Entries that have come or changed since the last look.
+    touched: Vec<EntryId>,
+    /// Entries at which an alarm rang.
+    pub marks: HashSet<EntryId>,
+    /// Findings of lost halves that were there at the last look.
+    orphans: HashSet<Place>,
+    has_begun: bool,
+}
+
+impl Ring {
+    const ALL: [(&'static str, Self); 4] =
+        [("bell", Self::Bell), ("osc", Self::Osc), ("both", Self::Both), ("off", Self::Off)];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, means)| *means == self).map_or("", |(word, _)| word)
+    }
+}
+
+impl FromStr for Ring {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let means = Self::ALL.iter().find(|(word, _)| *word == typed).map(|(_, means)| *means);
+        means.ok_or_else(|| "an alarm is told by bell, osc, both or off".to_owned())
+    }
+}
+
+impl FromStr for Wish {
+    type Err = Mistake;
+
+    /// `EXPR` or `EXPR | COMMAND`. A bar within quotes or a regular expression is a part of those.
+    fn from_str(typed: &str) -> Result<Self, Mistake> {
+        let whole = parse_alarm(typed);
+        for (at, _) in typed.match_indices('|').filter(|_| whole.is_err()) {
+            let (left, right) =
+                (typed.get(..at).unwrap_or_default(), typed.get(at + 1..).unwrap_or_default());
+            if let (Ok(expr), command) = (parse_alarm(left), right.trim())
+                && !command.is_empty()
+            {
+                return Ok(Self { expr, command: Some(command.to_owned()) });
+            }
+        }
+        // A mistake before the bar is the one to be told.
+        match typed.split_once('|') {
+            Some((left, _)) if whole.is_err() => parse_alarm(left).and(whole),
+            _ => whole,
+        }
+        .map(|expr| Self { expr, command: None })
+    }
+}
+
+impl std::fmt::Display for Wish {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.command {
+            Some(command) => write!(f, "{} | {command}", self.expr),
+            None => write!(f, "{}", self.expr),
+        }
+    }
+}
+
+impl Watches {
+    /// The alarms that the settings ask for.
+    pub fn of(wishes: &[Wish], means: Ring) -> Self {
+        let list = wishes.iter().map(|wish| Watch::new(wish.clone(), None)).collect();
+        Self { means, list, ..Self::default() }
+    }
+
+    /// The same alarms for the same session, read anew.
+    #[must_use]
+    pub fn again(self) -> Self {
+        Self { means: self.means, list: self.list, ..Self::default() }
+    }
+
+    /// Whether time alone may make one ring.
+    pub fn needs_clock(&self) -> bool {
+        !self.list.is_empty() && self.has_begun
+    }
+
+    /// How many are set.
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Notes what a batch touched.
+    pub fn note(&mut self, touched: &Touched) {
+        if !self.list.is_empty() {
+            self.touched.extend(touched.added.iter().chain(&touched.changed));
+        }
+    }
+}
+
+impl Watch {
+    fn new(wish: Wish, last: Option<Moment>) -> Self {
+        let alarm = Alarm::new(wish.expr.clone(), last);
+        Self { wish, alarm, rung: 0, last: None }
+    }
+}
+
+/// Sets an alarm.
+pub fn watch(state: &mut State, wish: Wish) {
+    let words = format!("watching {wish}");
+    let last = state.transcript.order().iter().rev().find_map(|id| state.transcript.get(*id)?.at);
+    let mut watches = std::mem::take(&mut state.watches);
+    watches.list.retain(|watch| watch.wish != wish);
+    let mut watch = Watch::new(wish, last);
+    if watches.has_begun {
+        with_status(state, None, |status| watch.alarm.begin(status, false));
+    }
+    watches.list.push(watch);
+    if watches.list.len() == 1 {
+        watches.touched.clear();
+        watches.orphans = orphans(state).map(place_of).collect();
+    }
+    watches.has_begun |= state.is_caught_up;
+    state.watches = watches;
+    state.say(words);
+}
+
+/// Ends an alarm, by its number from 1 or its expression; without a name all.
+pub fn unwatch(state: &mut State, name: &str) {
+    let before = state.watches.list.len();
+    let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    match number {
+        _ if name.is_empty() => state.watches.list.clear(),
+        Some(number) if number < before => drop(state.watches.list.remove(number)),
+        _ => state
+            .watches
+            .list
+            .retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
+    }
+    let left = state.watches.list.len();
+    state.say(match (before, left) {
+        (0, _) => "nothing is watched".to_owned(),
+        (_, 0) => "nothing is watched any more".to_owned(),
+        _ if before == left => format!("no alarm is called {name}"),
+        _ => format!("{left} still watched"),
+    });
+}
+
+/// Shows what is watched, and what came of it.
+pub fn list(state: &mut State) {
+    if state.watches.list.is_empty() {
+        state.say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
+        return;
+    }
+    let text = |text: &str| Tree::Text(Text::clean(text));
+    let trees = state.watches.list.iter().enumerate().map(|(number, watch)| {
+        let mut members = vec![("rang".into(), Tree::Number(Text::clean(&watch.rung.to_string())))];
+        if let Some((at, words)) = &watch.last {
+            members.push(("last".into(), text(&format!("{} {words}", at.clock()))));
+        }
+        if let Some(command) = &watch.wish.command {
+            members.push(("command".into(), text(command)));
+        }
+        (format!("{} {}", number + 1, watch.wish.expr), Tree::Map(members))
+    });
+    let trees: Vec<(String, Tree)> = trees.collect();
+    raw::show(state, "watched".to_owned(), &trees);
+}
+
+/// The session is read to its end: from here on things are news.
+pub fn begin(state: &mut State) {
+    let mut watches = std::mem::take(&mut state.watches);
+    if !watches.list.is_empty() {
+        with_status(state, None, |status| {
+            watches.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
+        });
+        watches.orphans = orphans(state).map(place_of).collect();
+    }
+    watches.touched.clear();
+    watches.marks.clear();
+    watches.has_begun = true;
+    state.watches = watches;
+}
+
+/// Looks at the session as it is now.
+pub fn look(state: &mut State) -> Vec<Effect> {
+    if !state.watches.needs_clock() {
+        return Vec::new();
+    }
+    let mut watches = std::mem::take(&mut state.watches);
+    let touched = std::mem::take(&mut watches.touched);
+    let lost = news_of_orphans(state, &mut watches);
+    let mut rung: Vec<(usize, Rung)> = Vec::new();
+    let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
+    with_status(state, orphan, |status| {
+        for (number, watch) in watches.list.iter_mut().enumerate() {
+            rung.extend(watch.alarm.look(status, &touched).map(|rung| (number, rung)));
+        }
+    });
+    let effects = rung.into_iter().filter_map(|(number, rung)| ring(state, &mut watches, number, rung));
+    let effects: Vec<Effect> = effects.collect();
+    state.watches = watches;
+    effects
+}
+
+fn ring(state: &mut State, watches: &mut Watches, number: usize, rung: Rung) -> Option<Effect> {
+    let watch = watches.list.get_mut(number)?;
+    watch.rung += 1;
+    watch.last = Some((state.now, rung.words.clone()));
+    if let Some(place) = rung.at {
+        watches.marks.insert(place.entry);
+        state.stale.spine = true;
+    }
+    state.say(format!("! {}", rung.words));
+    let name = state.transcript.meta().title().map(ToString::to_string);
+    let file = || {
+        let path = &state.opened.as_ref()?.path;
+        Some(Text::clean(&path.file_name()?.to_string_lossy()).to_string())
+    };
+    Some(Effect::Notify(Notice {
+        session: name.or_else(file).unwrap_or_default(),
+        words: rung.words,
+        expression: watch.wish.expr.to_string(),
+        address: state.address.clone(),
+        activity: state.activity.word(),
+        command: watch.wish.command.clone(),
+        means: watches.means,
+    }))
+}
+
+/// A call or a result that has lost its other half since the last look.
+fn news_of_orphans(state: &mut State, watches: &mut Watches) -> Option<(Place, String)> {
+    let asks = |watch: &Watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan);
+    if !watches.list.iter().any(asks) || state.whole.is_some() {
+        return None;
+    }
+    state.findings.update(&state.transcript);
+    let now: Vec<(Place, &Finding)> = orphans(state).map(|finding| (place_of(finding), finding)).collect();
+    let news = now.iter().find(|(place, _)| !watches.orphans.contains(place));
+    let news = news.map(|(place, finding)| (*place, finding.message.clone()));
+    watches.orphans = now.into_iter().map(|(place, _)| place).collect();
+    news
+}
+
+fn orphans(state: &State) -> impl Iterator<Item = &Finding> {
+    state.findings.iter().filter(|finding| finding.is_orphan())
+}
+
+fn place_of(finding: &Finding) -> Place {
+    Place { entry: finding.entry, block: finding.block }
+}
+
+/// Gives the session as it is now.
+fn with_status(state: &mut State, orphan: Option<(Place, &str)>, look: impl FnOnce(&Status<'_>)) {
+    state.transcript.settle();
+    state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+    let cost = cost::of(state.transcript.totals());
+    look(&Status {
+        transcript: &state.transcript,
+        activity: &state.activity,
+        silence: state.silence(),
+        cost: &cost,
+        context: crate::analysis::context::of(&state.transcript),
+        run: state.evidence.troubles.current(&state.transcript),
+        orphan,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wish;
+
+    #[test]
+    fn what_is_watched_prints_as_it_is_parsed() {
+        for (typed, command) in [
+            ("waiting", None),
+            ("err or silent>90s", None),
+            ("waiting | notify-send tv", Some("notify-send tv")),
+            ("/a|b/ | tee x | wc", Some("tee x | wc")),
+            ("\"a|b\"", None),
+            ("/a|b/", None),
+        ] {
+            let wish: Wish = typed.parse().unwrap();
+            assert_eq!(wish.command.as_deref(), command, "{typed}");
+            assert_eq!(wish.to_string(), typed);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_those_of_the_expression() {
+        let mistake = |typed: &str| typed.parse::<Wish>().unwrap_err().what;
+        assert!(mistake("wating | true").contains("wating"));
+        assert!(mistake("waiting |").contains('|'), "{}", mistake("waiting |"));
+        assert!(mistake("").contains("missing"));
+    }
+}

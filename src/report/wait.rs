@@ -1,0 +1,242 @@
+//! `tv wait`: until something comes about in a session.
+//!
+//! Facts of the session that already hold are an answer at once; of entries and errors only new ones are.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::follow::followed;
+use super::outcome::{Outcome, Trouble};
+use super::reading::Reading;
+use crate::analysis::activity::{self, Activity};
+use crate::analysis::alarm::{Alarm, Rung, Status};
+use crate::analysis::calls::Place;
+use crate::analysis::expression::{Expr, State, Term};
+use crate::analysis::lint::Findings;
+use crate::analysis::troubles::Troubles;
+use crate::analysis::{context, cost};
+use crate::ingest::{Target, WatchMode};
+use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::transcript::Transcript;
+
+/// What to wait for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The session.
+    pub target: Target,
+    /// What must come about.
+    pub until: Expr,
+    /// How long at most.
+    pub timeout: Option<Duration>,
+    /// How changes of the file are noticed.
+    pub watch: WatchMode,
+}
+
+/// Time passes for facts such as silence, whatever is written.
+const TICK: Duration = Duration::from_millis(500);
+/// Work that was broken off without a word is given up after so long, in ms: its agent may have died.
+const GIVEN_UP_MS: u64 = 60 * 60 * 1000;
+
+/// Why nobody needs to wait any longer.
+enum End {
+    /// It came about.
+    Rung(Rung),
+    /// It cannot come about any more, or not in time.
+    Missed(String),
+}
+
+/// Waits, and writes why it is over.
+pub fn write(options: &Options, now: fn() -> Moment, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    let (ended, was_interrupted, reading) =
+        followed(&options.target, options.watch, |feed, stop, reading| {
+            wait(options, now, feed, stop, reading)
+        })?;
+    match ended {
+        Some(End::Rung(rung)) => {
+            writeln!(out, "{}", Text::clean(&rung.words))?;
+            out.flush()?;
+            Ok(Outcome::Complete)
+        }
+        Some(End::Missed(why)) => Ok(Outcome::Missed(why)),
+        None if was_interrupted => Ok(Outcome::Interrupted),
+        None => Ok(Outcome::of(reading.failure().into_iter().collect())),
+    }
+}
+
+/// Nothing if the reading failed or was interrupted.
+fn wait(
+    options: &Options,
+    now: fn() -> Moment,
+    feed: &Receiver<Feed>,
+    stop: &AtomicBool,
+    reading: &mut Reading,
+) -> Option<End> {
+    let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let mut watch = Watch::new(options);
+    while !stop.load(Ordering::Relaxed) {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let mut is_closed = false;
+        match feed.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
+            Ok(message) => {
+                is_closed = matches!(message, Feed::Link(LinkState::Closed));
+                let has_failed = matches!(message, Feed::Fault(_));
+                watch.take(message, reading);
+                if has_failed {
+                    return None;
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => is_closed = true,
+        }
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let is_late = left.is_some_and(|left| left.is_zero());
+        // What is read in one go is looked at as a whole.
+        if !feed.is_empty() && !is_late {
+            continue;
+        }
+        if let Some(end) = watch.look(now(), is_closed, reading) {
+            return Some(end);
+        }
+        if is_late {
+            let timeout = options.timeout.unwrap_or_default();
+            let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+            let time = crate::model::figures::duration(ms);
+            return Some(End::Missed(format!("not within {time}: {}", options.until)));
+        }
+    }
+    None
+}
+
+/// What is known of a session that is waited for.
+struct Watch<'a> {
+    options: &'a Options,
+    alarm: Alarm,
+    patience: u64,
+    troubles: Troubles,
+    findings: Findings,
+    orphans: Vec<Place>,
+    touched: Vec<EntryId>,
+    /// Whether all that was there at the start is read.
+    is_whole: bool,
+    has_begun: bool,
+    link: LinkState,
+}
+
+impl<'a> Watch<'a> {
+    fn new(options: &'a Options) -> Self {
+        let bounds = options.until.terms().into_iter().filter_map(|term| match term {
+            Term::State(State::Silent(_, ms)) => Some(ms.saturating_mul(2)),
+            _ => None,
+        });
+        Self {
+            options,
+            alarm: Alarm::new(options.until.clone(), None),
+            patience: bounds.max().unwrap_or(0).max(GIVEN_UP_MS),
+            troubles: Troubles::default(),
+            findings: Findings::default(),
+            orphans: Vec::new(),
+            touched: Vec::new(),
+            is_whole: false,
+            has_begun: false,
+            link: LinkState::Live,
+        }
+    }
+
+    fn take(&mut self, message: Feed, reading: &mut Reading) {
+        match message {
+            Feed::Batch { stage: Stage::Whole, batch } => {
+                let touched = reading.transcript.apply(*batch);
+                self.findings.note(&touched);
+                if touched.reordered {
+                    self.troubles.clear();
+                }
+                for id in &touched.changed {
+                    self.troubles.change(&reading.transcript, *id);
+                }
+                self.troubles.follow(&reading.transcript, usize::MAX);
+                self.touched.extend(touched.added.into_iter().chain(touched.changed));
+            }
+            Feed::CaughtUp => self.is_whole = true,
+            Feed::Link(link) => self.link = link,
+            other => reading.take(other),
+        }
+    }
+
+    fn look(&mut self, now: Moment, is_closed: bool, reading: &mut Reading) -> Option<End> {
+        if !self.is_whole && !is_closed {
+            return None;
+        }
+        reading.transcript.settle();
+        let touched = std::mem::take(&mut self.touched);
+        let transcript = &reading.transcript;
+        let last_write = reading.last_write();
+        let activity = match activity::judge(transcript, last_write, now) {
+            // Whoever closed the pipe will not go on.
+            Activity::Waiting { .. } | Activity::Idle { .. } if is_closed => Activity::Ended,
+            activity if is_closed && activity.is_work() => Activity::Unclean,
+            activity => activity,
+        };
+        let orphan = self.orphan(reading);
+        let silence = activity::silence(transcript, &activity, last_write, now);
+        let status = Status {
+            transcript,
+            activity: &activity,
+            silence,
+            cost: &cost::of(transcript.totals()),
+            context: context::of(transcript),
+            run: self.troubles.current(transcript),
+            orphan: orphan.as_ref().map(|(place, words)| (*place, words.as_str())),
+        };
+        if !std::mem::replace(&mut self.has_begun, true) {
+            // The entries of a pipe are news, all of them.
+            if self.options.target.is_stdin() && self.is_whole {
+                self.alarm.begin(&Status { transcript: &Transcript::default(), ..status }, true);
+            } else {
+                self.alarm.begin(&status, true);
+            }
+        }
+        if let Some(rung) = self.alarm.look(&status, &touched) {
+            return Some(End::Rung(rung));
+        }
+        let gone = match &self.link {
+            LinkState::Gone => Some("the file is gone".to_owned()),
+            LinkState::Archived(name) => Some(format!("archived as {name}")),
+            _ => None,
+        };
+        let given_up = silence.is_some_and(|ms| ms > self.patience);
+        let why = match activity {
+            _ if is_closed => "the input ended".to_owned(),
+            _ if gone.is_some() => gone.unwrap_or_default(),
+            Activity::Ended => "the session ended".to_owned(),
+            Activity::Unclean if given_up || activity::has_ended(transcript) => {
+                "the session stopped in the middle of work".to_owned()
+            }
+            _ => return None,
+        };
+        Some(End::Missed(format!("{why} without it: {}", self.options.until)))
+    }
+
+    /// A call or a result that has lost its other half since the last look.
+    fn orphan(&mut self, reading: &Reading) -> Option<(Place, String)> {
+        if !self.alarm.asks_for(|state| *state == State::Orphan) {
+            return None;
+        }
+        self.findings.update(&reading.transcript);
+        let orphans = self.findings.iter().filter(|finding| finding.is_orphan());
+        let now: Vec<(Place, &str)> = orphans
+            .map(|finding| (Place { entry: finding.entry, block: finding.block }, finding.message.as_str()))
+            .collect();
+        let is_news = |(place, _): &&(Place, &str)| self.has_begun && !self.orphans.contains(place);
+        let news = now.iter().find(is_news).map(|(place, words)| (*place, (*words).to_owned()));
+        self.orphans = now.into_iter().map(|(place, _)| place).collect();
+        news
+    }
+}
