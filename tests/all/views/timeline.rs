@@ -14,7 +14,9 @@ use tv::render::theme::Theme;
 use crate::made::{START, calls, in_lane, lane, result_at, says, with};
 use crate::stage::Stage;
 
-const HOUR: i64 = 3_600;
+const HOURS: i64 = 3 * 3_600;
+/// No midnight lies within, wherever the test runs.
+const MINUTES: i64 = 20 * 60;
 
 fn prompt(key: &str, seconds: i64, text: &str) -> Edit {
     says(key, seconds, Role::User, text)
@@ -31,8 +33,8 @@ fn done(call: &str, seconds: i64) -> Edit {
     result_at(call, seconds, "done", Verdict::Done)
 }
 
-/// A turn with calls side by side and two sub-agents, and hours later another one.
-fn session() -> Vec<Edit> {
+/// A turn with calls side by side and two sub-agents, and another one that begins so many seconds after it.
+fn session(later: i64) -> Vec<Edit> {
     vec![
         prompt("p1", 0, "fix the flaky test"),
         answer("a1", 6, 20_000),
@@ -54,17 +56,17 @@ fn session() -> Vec<Edit> {
         done("quick", 72),
         done("slow", 105),
         answer("a2", 112, 90_000),
-        prompt("p2", 3 * HOUR, "and the other one?"),
-        answer("a3", 3 * HOUR + 9, 110_000),
-        calls("last", 3 * HOUR + 10, "bash", ToolKind::Run, "cargo test"),
-        done("last", 3 * HOUR + 50),
-        answer("a4", 3 * HOUR + 60, 120_000),
+        prompt("p2", later, "and the other one?"),
+        answer("a3", later + 9, 110_000),
+        calls("last", later + 10, "bash", ToolKind::Run, "cargo test"),
+        done("last", later + 50),
+        answer("a4", later + 60, 120_000),
     ]
 }
 
-fn stage(size: (u16, u16)) -> Stage {
+fn stage(size: (u16, u16), later: i64) -> Stage {
     let mut stage = Stage::made(size);
-    stage.add(session());
+    stage.add(session(later));
     stage
 }
 
@@ -97,7 +99,7 @@ fn row(stage: &Stage, name: &str) -> String {
 
 #[test]
 fn the_cursor_goes_through_time_and_is_the_readers_place() {
-    let mut stage = stage((120, 40));
+    let mut stage = stage((120, 40), HOURS);
     open(&mut stage);
     stage.press("g");
     assert!(title(&stage).contains("session"), "it is short: {}", title(&stage));
@@ -125,7 +127,7 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
 
 #[test]
 fn rows_tell_what_decided_the_end() {
-    let mut stage = stage((120, 40));
+    let mut stage = stage((120, 40), HOURS);
     open(&mut stage);
     stage.press("g z 2");
     assert!(title(&stage).contains("turn 1 of 2"), "{}", title(&stage));
@@ -140,13 +142,13 @@ fn rows_tell_what_decided_the_end() {
 
 #[test]
 fn hours_without_work_do_not_flatten_the_rest() {
-    let mut stage = stage((80, 24));
+    let mut stage = stage((80, 24), HOURS);
     open(&mut stage);
     stage.press("z 1");
     let heads = stage.state.views.sheet.heads[0].to_string();
     assert!(heads.contains("2h58m"), "the length of what is left out: {heads}");
-    let bars = |stage: &Stage| row(stage, "bash").chars().filter(|c| *c == '━').count();
-    assert!(bars(&stage) > 15, "{}", stage.picture());
+    let columns = row(&stage, "model").chars().filter(|c| *c == '█').count();
+    assert!(columns > 12, "{}", stage.picture());
     // Zooming and moving pass over what is left out, too.
     stage.press("G k k k");
     let before = title(&stage);
@@ -259,6 +261,7 @@ fn thousands_of_sub_agents_cost_no_more_than_the_screen() {
 fn a_session_without_times_says_so() {
     let mut stage = Stage::made((80, 24));
     stage.add([with(prompt("p", 0, "when?"), |entry| entry.at = None)]);
+    stage.state.is_caught_up = true;
     open(&mut stage);
     assert!(stage.picture().contains("Nothing in this session tells when it was."), "{}", stage.picture());
     stage.press("j + > q");
@@ -268,12 +271,12 @@ fn a_session_without_times_says_so() {
 #[test]
 fn pages_at_all_sizes() {
     for (columns, lines) in [(80, 24), (120, 40), (200, 60), (44, 14)] {
-        let mut stage = stage((columns, lines));
+        let mut stage = stage((columns, lines), MINUTES);
         open(&mut stage);
         stage.press("g j j j");
         insta::assert_snapshot!(format!("timeline-{columns}x{lines}"), stage.picture());
     }
-    let mut stage = stage((80, 24));
+    let mut stage = stage((80, 24), MINUTES);
     stage.state.theme = Theme::mono().with_ascii(true);
     stage.state.look_changed();
     open(&mut stage);

@@ -154,14 +154,15 @@ impl Telling<'_> {
         let cut = |spans: Vec<Span<'static>>| {
             Line::from(wrap::fit(&spans, self.scene().columns(), theme.glyphs().cut))
         };
-        lines.push(cut(self.name(span)));
-        let mut facts = self.facts(span);
+        let beyond =
+            if above + below > 0 { format!("rows: {above} above, {below} below") } else { String::new() };
+        let room = self.scene().columns().saturating_sub(wrap::width(&beyond) + 2);
+        let mut name = wrap::fit(&self.name(span), room, theme.glyphs().cut);
+        name.push(Span::raw(" ".repeat(room.saturating_sub(wrap::width_of(&name)) + 2)));
+        name.push(Span::styled(beyond, theme.dim));
+        lines.push(cut(name));
         let dot = Span::styled(format!(" {} ", theme.glyphs().dot), theme.dim);
-        if above + below > 0 {
-            let words = format!("rows: {above} above, {below} below");
-            facts.push(vec![Span::styled(words, theme.dim)]);
-        }
-        lines.push(cut(facts.join(&dot)));
+        lines.push(cut(self.facts(span).join(&dot)));
         lines.extend(legend);
         lines
     }

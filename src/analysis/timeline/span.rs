@@ -1,0 +1,162 @@
+//! Spans: what took a stretch of time, how it ended, and how much of that is known.
+
+use super::ends::End;
+use crate::analysis::activity::{IDLE_AFTER_MS, asks};
+use crate::analysis::calls::{Place, call_at, span_of};
+use crate::analysis::ledger::{Class, Stretch};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::tool::{Clocked, ToolCall, ToolState};
+
+/// Names a span; in the order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpanId {
+    /// When it began.
+    pub from: Moment,
+    /// The entry that ended it, or whose call ran.
+    pub entry: EntryId,
+    /// The block of the call that ran.
+    pub block: Option<u32>,
+}
+
+impl SpanId {
+    /// Before all others that begin then.
+    pub fn first_at(from: Moment) -> Self {
+        Self { from, entry: EntryId(0), block: None }
+    }
+
+    /// The call, if it is one.
+    pub fn call(&self) -> Option<Place> {
+        Some(Place { entry: self.entry, block: usize::try_from(self.block?).ok()? })
+    }
+}
+
+/// How a span ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Well, or nobody can tell.
+    Done,
+    /// A call failed.
+    Failed,
+    /// A call was not allowed.
+    Refused,
+    /// There will be no result: it was interrupted, or the work went on without it.
+    Lost,
+    /// There is no result so far, and nothing came after.
+    Open,
+}
+
+/// A stretch of time that one thing took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its name.
+    pub id: SpanId,
+    /// When it ended; nothing if there is no end in the file.
+    pub to: Option<Moment>,
+    /// What it was spent on.
+    pub class: Class,
+    /// The tool that ran.
+    pub tool: Option<Name>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Whether it began no earlier than that: its message has a time, it has none.
+    pub from_is_bound: bool,
+    /// Whether it ended no later than that: several results were stamped at once.
+    pub to_is_bound: bool,
+    /// The lane whose entry it is.
+    pub lane: usize,
+}
+
+impl Span {
+    /// When it ended; if nobody can tell, `now` for what is waited for, and its beginning for all else.
+    pub fn end(&self, now: Option<Moment>) -> Moment {
+        let open = now.filter(|_| self.ending == Ending::Open).unwrap_or(self.id.from);
+        self.to.unwrap_or(open).max(self.id.from)
+    }
+
+    /// The same, if it is not waited for any more.
+    pub(super) fn left(mut self, is_left: bool) -> Self {
+        if is_left && self.ending == Ending::Open {
+            self.ending = Ending::Lost;
+        }
+        self
+    }
+
+    /// Whether something was done meanwhile, or a human was asked for it.
+    pub(super) fn is_work(&self) -> bool {
+        match self.class {
+            Class::Model | Class::Tool | Class::Retry => true,
+            Class::Human | Class::Idle => self.id.block.is_some(),
+            Class::Unknown => self.end(None).since(self.id.from) <= IDLE_AFTER_MS,
+        }
+    }
+
+    /// Whether the agent itself was busy meanwhile.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_work() && self.class != Class::Human && self.to.is_some_and(|to| self.id.from <= to)
+    }
+
+    pub(super) fn end_key(&self) -> Option<End> {
+        let to = self.to.filter(|to| self.is_work() && self.id.from <= *to)?;
+        Some(End::new(self.lane, to, self.id))
+    }
+}
+
+/// The span of a call; nothing if it has no time at all.
+pub(super) fn span_of_call(
+    id: EntryId,
+    block: u32,
+    entry: &Entry,
+    call: &ToolCall,
+    lane: usize,
+) -> Option<Span> {
+    let span = span_of(call, entry.at);
+    let (from, to) = match span {
+        Some((from, to)) => (from, Some(to)),
+        None => (call.started.or(entry.at)?, None),
+    };
+    let is_human = asks(call) || matches!(call.state, ToolState::Refused(_));
+    let ending = match &call.state {
+        ToolState::Done(_) => Ending::Done,
+        ToolState::Failed(_) => Ending::Failed,
+        ToolState::Refused(_) => Ending::Refused,
+        ToolState::Lost => Ending::Lost,
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Ending::Open,
+    };
+    let is_measured = call.took(entry.at).is_some_and(|took| took.by == Clocked::Measured);
+    Some(Span {
+        id: SpanId { from, entry: id, block: Some(block) },
+        to,
+        class: if is_human { Class::Human } else { Class::Tool },
+        tool: Some(call.name.clone()),
+        ending,
+        from_is_bound: call.started.is_none() && !is_measured,
+        to_is_bound: to.is_some() && !is_measured && is_stamped_once(entry, usize::try_from(block).ok()?),
+        lane,
+    })
+}
+
+/// Whether the result of a call has its time from a record that holds others too.
+fn is_stamped_once(entry: &Entry, block: usize) -> bool {
+    let stamp = |at: usize| {
+        let result = call_at(entry, at)?.state.result()?;
+        Some((result.body.from, result.at))
+    };
+    let own = stamp(block);
+    own.is_some() && (0..entry.blocks.len()).any(|other| other != block && stamp(other) == own)
+}
+
+/// The span of what the ledger judged.
+pub(super) fn span_of_stretch(stretch: &Stretch, lane: usize) -> Span {
+    Span {
+        id: SpanId { from: stretch.from, entry: stretch.entry, block: None },
+        to: Some(stretch.to),
+        class: stretch.class,
+        tool: None,
+        ending: Ending::Done,
+        from_is_bound: false,
+        to_is_bound: false,
+        lane,
+    }
+}
