@@ -184,14 +184,26 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert!(!stage.state.as_of.is_on && stage.status().contains("nothing is dimmed"));
     }),
-    ("shift-left", |key| {
-        assert!(boats_told(key).contains("for the views"));
-    }),
+    ("tools", |key| toggles(key, View::Tools, "TOOLS")),
+    ("tree", |key| toggles(key, View::Tree, "TREE")),
     ("shift-right", |key| {
-        assert!(boats_told(key).contains("for the views"));
+        let mut stage = table_of_tools();
+        let before = heads(&stage);
+        key.press(&mut stage);
+        assert!(heads(&stage) != before && heads(&stage).contains('↑'), "{before} {}", heads(&stage));
+    }),
+    ("shift-left", |key| {
+        let mut stage = table_of_tools();
+        let first = heads(&stage);
+        stage.press(">");
+        let before = heads(&stage);
+        key.press(&mut stage);
+        assert!(before != first && heads(&stage) == first, "{before} {}", heads(&stage));
     }),
     ("reverse", |key| {
-        assert!(boats_told(key).contains("for the views"));
+        let mut stage = table_of_tools();
+        key.press(&mut stage);
+        assert!(heads(&stage).contains('↓'), "{}", heads(&stage));
     }),
     ("select-rows", |key| {
         let selected = |keys: &str| {
@@ -411,9 +423,27 @@ fn copied(stage: &Stage) -> &str {
     }
 }
 
-/// What the status line says to a key that is for the views only.
-fn boats_told(key: &Key) -> String {
-    let mut stage = boats();
+/// A view opens over the text, and its key closes it again.
+fn toggles(key: &Key, view: View, title: &str) {
+    let mut stage = Stage::open(&fixture("pi/branches.jsonl"), (100, 24), Theme::dark());
     key.press(&mut stage);
-    stage.status()
+    stage.wait(300);
+    assert_eq!(stage.state.views.open(), Some(view));
+    assert!(stage.picture().contains(title), "{}", stage.picture());
+    key.press(&mut stage);
+    stage.wait(300);
+    assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
+}
+
+/// A page whose rows can be sorted.
+fn table_of_tools() -> Stage {
+    let mut stage = Stage::open(&fixture("pi/branches.jsonl"), (100, 24), Theme::dark());
+    stage.press("3");
+    stage.wait(300);
+    stage
+}
+
+/// The heads of its columns.
+fn heads(stage: &Stage) -> String {
+    stage.state.views.sheet.heads.iter().map(ToString::to_string).collect()
 }
