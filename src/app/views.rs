@@ -205,6 +205,7 @@ fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
         width: usize::from(frame.view.width),
         height: usize::from(frame.view.height),
         now: state.now,
+        activity: &state.activity,
         is_at_work: state.is_at_work(),
         is_whole: state.whole.is_none() && state.is_caught_up,
         focus: state.view.focus,

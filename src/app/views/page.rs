@@ -2,6 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
+use crate::analysis::activity::Activity;
 use crate::analysis::lint::Findings;
 use crate::app::action::Action;
 use crate::app::evidence::Evidence;
@@ -27,6 +28,8 @@ pub struct Scene<'a> {
     pub height: usize,
     /// It is now.
     pub now: Moment,
+    /// What the agent is doing.
+    pub activity: &'a Activity,
     /// Whether open calls are still waited for.
     pub is_at_work: bool,
     /// Whether all of the session was read.

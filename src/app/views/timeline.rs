@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
-use crate::analysis::activity::{Activity, judge};
+use crate::analysis::activity::Activity;
 use crate::analysis::ledger::Class;
 use crate::analysis::timeline::{Paths, SpanId, Timeline, What};
 use crate::app::action::{Action, Way};
@@ -263,11 +263,13 @@ fn growing(scene: &Scene<'_>) -> Growing {
     if !scene.is_at_work || scene.evidence.timeline.open(0).next().is_some() {
         return None;
     }
-    match judge(scene.transcript, Some(scene.now), scene.now) {
-        Activity::Model { since } => Some((Class::Model, since?)),
-        Activity::Waiting { since, .. } => Some((Class::Human, since?)),
-        _ => None,
-    }
+    let class = match scene.activity {
+        Activity::Model { .. } => Class::Model,
+        Activity::Retry { .. } => Class::Retry,
+        Activity::Waiting { .. } => Class::Human,
+        _ => return None,
+    };
+    Some((class, scene.activity.since()?))
 }
 
 /// The row in which a span is shown.
