@@ -50,7 +50,9 @@ mod tests {
 
     fn busy(parts: &[(i64, i64)]) -> Busy {
         let mut busy = Busy::default();
-        parts.iter().for_each(|(from, to)| busy.add(Moment(from * 1_000), Moment(to * 1_000)));
+        for (from, to) in parts {
+            busy.add(Moment(from * 1_000), Moment(to * 1_000));
+        }
         busy
     }
 

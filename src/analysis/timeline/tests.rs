@@ -114,7 +114,7 @@ impl Told {
         })
     }
 
-    fn seconds(&self, moment: Moment) -> i64 {
+    fn seconds(moment: Moment) -> i64 {
         (moment.0 - at(0).0) / 1_000
     }
 
@@ -133,8 +133,8 @@ impl Told {
                 .spans()
                 .iter()
                 .map(|span| {
-                    let to = span.to.map_or_else(String::new, |to| self.seconds(to).to_string());
-                    format!("{}-{to}", self.seconds(span.id.from))
+                    let to = span.to.map_or_else(String::new, |to| Self::seconds(to).to_string());
+                    format!("{}-{to}", Self::seconds(span.id.from))
                 })
                 .collect();
             format!("{lane}{} {what} {}", if lane.is_empty() { "main" } else { "" }, spans.join(" "))
@@ -156,7 +156,7 @@ impl Told {
                 }
                 None => span.class.word().to_owned(),
             };
-            format!("{name} {}", self.seconds(id.from))
+            format!("{name} {}", Self::seconds(id.from))
         })
         .collect()
     }
@@ -193,9 +193,13 @@ fn of_calls_side_by_side_the_last_to_end_is_on_the_path() {
     assert_eq!(rows.iter().filter(|row| row.starts_with("main bash")).count(), 3, "{rows:?}");
     assert!(rows.contains(&"main read 44-50 50-59".to_owned()), "one row is enough: {rows:?}");
     assert_eq!(told.path(1), ["model 0", "b 2", "model 40", "c 44", "e 50", "model 59"]);
-    let bad =
-        told.timeline.rows.iter().flat_map(|row| row.spans()).find(|span| span.ending == Ending::Failed);
-    assert_eq!(bad.map(|span| told.seconds(span.to.unwrap())), Some(30));
+    let bad = told
+        .timeline
+        .rows
+        .iter()
+        .flat_map(super::rows::Row::spans)
+        .find(|span| span.ending == Ending::Failed);
+    assert_eq!(bad.map(|span| Told::seconds(span.to.unwrap())), Some(30));
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn results_that_were_stamped_at_once_are_bounds() {
     let mut told = Told::default();
     let calls = [("a", "bash", Some(2)), ("b", "bash", Some(2)), ("c", "bash", Some(2))];
     told.prompt("p", 0).say("m", None, 2, &calls).results(&[("a", 9), ("b", 9)]).results(&[("c", 9)]);
-    let spans = told.timeline.rows.iter().flat_map(|row| row.spans());
+    let spans = told.timeline.rows.iter().flat_map(super::rows::Row::spans);
     let bounds: Vec<(u32, bool)> =
         spans.filter_map(|span| Some((span.id.block?, span.to_is_bound))).collect();
     assert_eq!(bounds, [(1, true), (2, true), (3, false)]);
@@ -279,7 +283,7 @@ fn fifty_calls_at_once_have_fifty_rows_which_are_used_again() {
     let rows = told.rows();
     assert_eq!(rows.iter().filter(|row| row.starts_with("main bash")).count(), 50);
     assert_eq!(told.path(2_001), ["model 2000", "2-49 2002", "model 2059"]);
-    let gaps: Vec<i64> = told.timeline.gaps(at(0), at(4_000)).map(|(from, _)| told.seconds(from)).collect();
+    let gaps: Vec<i64> = told.timeline.gaps(at(0), at(4_000)).map(|(from, _)| Told::seconds(from)).collect();
     assert_eq!(gaps, [70, 1_070, 2_070, 3_070]);
 }
 
@@ -295,7 +299,7 @@ fn items_have_their_spans() {
     let find = |told: &Told, key: &str, block: usize| -> (i64, Option<u32>) {
         let entry = told.transcript.find(key).unwrap();
         let id = told.timeline.span_of(&told.transcript, entry, block).unwrap();
-        (told.seconds(id.from), id.block)
+        (Told::seconds(id.from), id.block)
     };
     assert_eq!(find(&told, "m", 1), (5, Some(1)), "the call");
     assert_eq!(find(&told, "m", 0), (0, None), "the answer in which it was asked for");

@@ -83,7 +83,8 @@ fn title(stage: &Stage) -> String {
 }
 
 fn foot(stage: &Stage) -> String {
-    stage.state.views.sheet.foot.iter().map(|line| format!("{line}\n")).collect()
+    let lines = stage.state.views.sheet.foot.iter().map(ToString::to_string);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The rows of the page.

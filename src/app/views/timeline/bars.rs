@@ -129,7 +129,7 @@ impl Painter<'_> {
         let is_short = first == last && end.since(span.id.from) * 2 < stop.since(start);
         for column in first..=last {
             let mark = if column == last { self.mark(span) } else { Mark::None };
-            cells.put(column, Cell { mark, is_short, ..cell });
+            cells.put(column, Cell { is_short, mark, ..cell });
         }
     }
 
@@ -144,7 +144,7 @@ impl Painter<'_> {
         };
         let mark = if failed > 0 { Mark::Failed } else { Mark::None };
         let is_short = ms * 2 < to.since(from) && inside.len() > 1;
-        cells.put(column, Cell { mark, is_short, ms, ..self.cell(span, row) });
+        cells.put(column, Cell { is_short, mark, ms, ..self.cell(span, row) });
     }
 
     fn mark(&self, span: &Stretch) -> Mark {

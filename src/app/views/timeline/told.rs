@@ -196,9 +196,8 @@ impl Telling<'_> {
         match span.ending {
             Ending::Failed => facts.push(vec![Span::styled("failed", theme.bad)]),
             Ending::Refused => facts.push(vec![Span::styled("refused", theme.warn)]),
-            Ending::Lost | Ending::Open => {}
             Ending::Done if span.id.block.is_some() => facts.push(vec![Span::styled("done", theme.good)]),
-            Ending::Done => {}
+            Ending::Done | Ending::Lost | Ending::Open => {}
         }
         let is_decisive =
             matches!(span.class, Class::Model | Class::Tool | Class::Retry) || span.id.block.is_some();
