@@ -49,7 +49,7 @@ static NAMES: &[(ToolKind, &str)] = &[
     ),
     (
         ToolKind::Delegate,
-        "task agent agents subagent subagents sessionsspawn spawn spawnagent sendinput spawnsubagent \
+        "task agent agents subagent sessionsspawn spawn spawnagent sendinput spawnsubagent \
          delegate delegatetask dispatchagent newtask startsubagent usesubagents runsubagent handoff \
          oracle",
     ),

@@ -42,6 +42,10 @@ const SHOTS: &[Shot] = &[
     Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &["g", "j", "e"] },
     Shot { name: "keys", size: (80, 24), arguments: &[SESSION], keys: &["?"] },
     Shot { name: "wide", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "l"] },
+    Shot { name: "timeline", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "2"] },
+    Shot { name: "tools", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "e", "3"] },
+    Shot { name: "money", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "4"] },
+    Shot { name: "context", size: (120, 40), arguments: &[SESSION], keys: &["5"] },
     Shot { name: "live", size: (120, 40), arguments: &[LIVE], keys: &[] },
     Shot {
         name: "narrow-light",

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::calls::Place;
 use crate::analysis::files::File;
@@ -20,6 +20,13 @@ use crate::model::text::Text;
 use crate::render::wrap::{self, Frame};
 use history::{History, words_of};
 
+/// What its keys do.
+const HINTS: &[Hint] = &[
+    (&[Action::Collapse], "all files"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::Reverse], "reverse"),
+];
+
 /// Columns of the list.
 const COLUMNS: &[Column] = &[
     Column::words("", 1, 9),
@@ -29,7 +36,7 @@ const COLUMNS: &[Column] = &[
     Column::figures("w", 4, 7),
     Column::figures("lanes", 5, 3),
     Column::words("last", 8, 5),
-    Column::words("flags", 26, 4),
+    Column::words("flags", 16, 4),
 ];
 /// The column of paths.
 const PATH: usize = 1;
@@ -273,6 +280,10 @@ impl Page for Files {
 
     fn ends_with_session(&self) -> bool {
         false
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {

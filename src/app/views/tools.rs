@@ -12,7 +12,7 @@ mod summary;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::{Order, Table};
 use crate::analysis::calls::{Outcome, Place, Tools as Sums};
 use crate::app::action::{Action, Way};
@@ -21,6 +21,19 @@ use crate::model::figures::count;
 use crate::model::text::Name;
 use foot::Examples;
 use order::Sort;
+
+/// What its keys do.
+const HINTS: &[Hint] = &[
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::Reverse], "reverse"),
+    (&[Action::LevelDown], "tool against tool"),
+];
+/// And while tools are compared.
+const SUMMARY_HINTS: &[Hint] = &[
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::Reverse], "reverse"),
+    (&[Action::LevelUp], "all calls"),
+];
 
 /// Lines of what is told of the chosen call, on low screens and on others.
 const FOOT: (usize, usize) = (4, 6);
@@ -382,6 +395,10 @@ impl Page for Tools {
 
     fn ends_with_session(&self) -> bool {
         matches!(self.shown, Shown::Calls(_)) && self.is_in_order()
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        if matches!(self.shown, Shown::Tools) { SUMMARY_HINTS } else { HINTS }
     }
 
     fn target(&self, _: &Scene<'_>) -> Option<Focus> {

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::Table;
 use super::tools::call::Told;
 use crate::analysis::calls::Place;
@@ -27,6 +27,12 @@ use crate::model::figures::count;
 use crate::model::transcript::Transcript;
 use foot::Whole;
 use nodes::{Node, Nodes, holder};
+
+/// What its keys do.
+const HINTS: &[Hint] = &[
+    (&[Action::Collapse, Action::Expand], "fold, unfold"),
+    (&[Action::LevelUp, Action::LevelDown], "levels"),
+];
 
 /// The view.
 #[derive(Debug, Default)]
@@ -324,6 +330,10 @@ impl Page for Tree {
 
     fn ends_with_session(&self) -> bool {
         false
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
     }
 
     fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
