@@ -10,6 +10,7 @@ mod facts;
 mod lanes;
 mod results;
 mod retelling;
+mod turns;
 
 use std::collections::HashMap;
 
@@ -23,7 +24,7 @@ use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
 use super::totals::Totals;
 use super::tree::Branches;
-use super::turn::{Turn, TurnFacts};
+use super::turn::Turn;
 use super::usage::{Aside, Scope, Usage};
 use lanes::Lanes;
 use retelling::Retelling;
@@ -354,13 +355,6 @@ impl Transcript {
     /// The turn that the entry at this place of the order belongs to.
     pub fn turn_at(&self, place: usize) -> Option<usize> {
         self.turns.partition_point(|turn| turn.first <= place).checked_sub(1)
-    }
-
-    /// What happened in a turn, all lanes included.
-    pub fn turn_facts(&self, turn: usize) -> TurnFacts {
-        let Some(first) = self.turns.get(turn).map(|turn| turn.first) else { return TurnFacts::default() };
-        let end = self.turns.get(turn + 1).map_or(self.order.len(), |next| next.first);
-        TurnFacts::of(self.order.get(first..end).unwrap_or_default().iter().filter_map(|id| self.get(*id)))
     }
 
     /// Usage of the last request of the main lane: its prompt is the size of the context.

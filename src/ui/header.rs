@@ -152,7 +152,8 @@ fn trouble(state: &State) -> Option<String> {
     let times = state.theme.glyphs().times;
     let run = state.current_loop().map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
     let silence = || {
-        let ms = state.silence()?;
+        // Of work that was given up the end is told, with its age.
+        let ms = state.silence().filter(|_| state.activity.is_work())?;
         let bearable = if matches!(state.activity, Activity::Tool { .. }) { SILENT_TOOL } else { SILENT };
         (ms >= bearable).then(|| format!("silent {}", figures::duration(ms / 1_000 * 1_000)))
     };

@@ -135,6 +135,8 @@ fn a_sub_agent_read_later_belongs_to_the_turn_that_started_it() {
     let account = check(&transcript);
     let p1 = Group::Turn(transcript.find("p1").unwrap());
     assert_eq!(money(&account, Grouping::Turns), [(p1, 20_000)]);
+    let spent = |turn| transcript.turn_facts(turn).totals.sum().input.total;
+    assert!(spent(0) > 0 && spent(1) == 0, "the outline and the header say the same");
 }
 
 #[test]

@@ -79,10 +79,15 @@ impl Transcript {
         self.lanes.get(name)
     }
 
+    /// The sub-agents that a call started, in the order in which they were told.
+    pub fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
+        let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
+        places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))
+    }
+
     /// The sub-agent that a call started; the first one, if there are several.
     pub fn lane_of_call(&self, call: &Key) -> Option<&LaneFacts> {
-        let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty())?;
-        self.lanes.list.get(*places.first()?)
+        self.lanes_of_call(call).next()
     }
 
     /// The entry with the call that started a sub-agent.
