@@ -110,6 +110,13 @@
 //! * **Which graphics a terminal has is known by its name.** Knowing a protocol is not enough, and cells that
 //!   name an image cannot be asked for. The questions go out after the first frame; for a moment the bytes
 //!   that come are read by `runtime::answers`, because the library for keys drops most answers.
+//! * **The reader's place is one.** A view ([`app::views`]) is a page over the text whose cursor is the focused item:
+//!   the transcript stays arranged behind it, so moving in either moves the other, and the inspector needs to know
+//!   of no page. Pages list cheap keys and write out what their window shows; the indexes that they need grow while
+//!   one of them is open ([`app::evidence`]).
+//! * **A digit is a count until nothing follows.** Views have digits, and so have counts: a digit opens its view a
+//!   quarter of a second after it was typed, unless another key makes it a count.
+//! * **A sub-agent belongs to the turn that started it**, wherever its entries were written: in cost, calls and errors.
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
