@@ -9,10 +9,12 @@ use serde_json::Value;
 use tv::analysis::lint::{Findings, Severity, rules, word};
 use tv::analysis::pairing;
 use tv::ingest::Target;
+use tv::model::tool::ToolKind;
 use tv::render::theme::Theme;
 
 use crate::corpus;
 use crate::fixtures::{children, read, root};
+use crate::made::{calls, prompt};
 use crate::stage::Stage;
 
 fn folder() -> PathBuf {
@@ -204,4 +206,24 @@ fn a_session_without_flaws_has_an_empty_list() {
     assert!(stage.picture().contains("Nothing found"), "{}", stage.picture());
     stage.press("j k enter q");
     assert_eq!(stage.state.views.open(), None);
+}
+
+#[test]
+fn the_list_of_checks_fits_all_sizes() {
+    let path = folder().join("partial-batch/bad.jsonl");
+    for (columns, lines) in [(80, 24), (120, 40), (200, 60), (44, 14)] {
+        let mut stage = Stage::open(&path, (columns, lines), Theme::dark());
+        stage.press("!");
+        insta::assert_snapshot!(format!("checks-{columns}x{lines}"), stage.picture());
+    }
+}
+
+#[test]
+fn the_list_of_checks_grows_with_the_session() {
+    let mut stage = Stage::made((100, 24));
+    stage.add([prompt("p1", "build it"), calls("c1", 5, "bash", ToolKind::Run, "cargo build")]);
+    stage.press("!");
+    assert!(!stage.picture().contains("orphan-call"), "the call may still end: {}", stage.picture());
+    stage.add([prompt("p2", "and now test it")]);
+    assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
 }
