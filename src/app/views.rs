@@ -54,26 +54,21 @@ pub enum View {
 }
 
 impl View {
-    /// All views with their names, as actions and hints have them.
-    pub const ALL: &'static [(Self, &'static str)] = &[
-        (Self::Transcript, "transcript"),
-        (Self::Timeline, "timeline"),
-        (Self::Tools, "tools"),
-        (Self::Money, "money"),
-        (Self::Context, "context"),
-        (Self::Tree, "tree"),
-        (Self::Files, "files"),
-        (Self::Checks, "checks"),
+    /// All views, in the order of their keys.
+    pub const ALL: [Self; 8] = [
+        Self::Transcript,
+        Self::Timeline,
+        Self::Tools,
+        Self::Money,
+        Self::Context,
+        Self::Tree,
+        Self::Files,
+        Self::Checks,
     ];
 
     /// Lines that its page has below the text on a screen of so many lines; none if it lies over the text.
     pub fn lines_below(self, lines: u16) -> u16 {
         if self == Self::Timeline && lines >= BELOW_FROM { lines * 2 / 5 } else { 0 }
-    }
-
-    /// What readers call it.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(view, _)| *view == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -110,7 +105,7 @@ impl Views {
     pub fn clear(&mut self) {
         self.sheet = Sheet::default();
         self.told = None;
-        for (view, _) in View::ALL.iter().copied() {
+        for view in View::ALL {
             if let Some(page) = self.page(view) {
                 page.forget();
             }
