@@ -56,6 +56,10 @@
 //!   entry by its key and its blocks by the [`model::entry::Piece`] that brought them: the same piece told
 //!   again replaces, a new one is added. Streams, late results, rewritten files and replayed history are
 //!   all the same mechanism; a new telling of the whole session drops what it does not name.
+//! * **Entries that are left alone are packed.** A transcript keeps its entries in pages; a page that nobody
+//!   looked at for a while is a small block of compressed bytes, and unpacks itself when one of its entries is asked
+//!   for. What is asked of all entries at once stays beside it ([`model::glance`]), and keys are kept as
+//!   fingerprints, so a session of a gigabyte takes a twentieth of that.
 //! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
 //!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
 //!   bytes, so contents can be left on disk and read again.

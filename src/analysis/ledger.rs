@@ -11,6 +11,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use super::places::Places;
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::text::Name;
@@ -141,7 +142,7 @@ struct Track {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     read: usize,
-    places: HashMap<EntryId, (usize, usize)>,
+    places: Places,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
     revision: u64,
@@ -179,7 +180,7 @@ impl Ledger {
                 self.tracks.len() - 1
             };
             if let Some(track) = self.tracks.get_mut(number) {
-                self.places.insert(*id, (number, track.ids.len()));
+                self.places.insert(*id, number, track.ids.len());
                 track.stale.insert(track.ids.len() / PAGE);
                 track.ids.push(*id);
             }
@@ -193,8 +194,8 @@ impl Ledger {
 
     /// An entry has changed; takes effect with [`Ledger::follow`].
     pub fn change(&mut self, id: EntryId) {
-        if let Some((number, place)) = self.places.get(&id)
-            && let Some(track) = self.tracks.get_mut(*number)
+        if let Some((number, place)) = self.places.get(id)
+            && let Some(track) = self.tracks.get_mut(number)
         {
             track.stale.insert(place / PAGE);
         }
@@ -278,7 +279,7 @@ impl Ledger {
 
     /// The time before an entry, as the entry told it; not that of its calls.
     pub fn before(&self, id: EntryId) -> Option<&Stretch> {
-        let (number, place) = *self.places.get(&id)?;
+        let (number, place) = self.places.get(id)?;
         let page = self.tracks.get(number)?.pages.get(place / PAGE)?;
         let first = page.stretches.partition_point(|(at, _)| *at < place);
         let own = page.stretches.get(first..)?.iter().take_while(|(at, _)| *at == place);
@@ -295,7 +296,7 @@ impl Ledger {
         most: usize,
     ) -> Vec<&Stretch> {
         let Some((track, range)) = self.range(first, end) else { return Vec::new() };
-        let own = self.places.get(&around).map_or(range.start, |(_, place)| *place);
+        let own = self.places.get(around).map_or(range.start, |(_, place)| place);
         let own = own.clamp(range.start, range.end);
         let range = range.start.max(own.saturating_sub(most))..range.end.min(own.saturating_add(most));
         let pages = track.pages.iter().skip(range.start / PAGE).take(range.len() / PAGE + 2);
@@ -305,10 +306,10 @@ impl Ledger {
 
     /// Places from the first entry on and before the other one.
     fn range(&self, first: EntryId, end: Option<EntryId>) -> Option<(&Track, Range<usize>)> {
-        let (number, first) = *self.places.get(&first)?;
+        let (number, first) = self.places.get(first)?;
         let track = self.tracks.get(number)?;
-        let end = end.and_then(|id| self.places.get(&id)).filter(|(other, _)| *other == number);
-        let end = end.map_or(track.ids.len(), |(_, place)| *place);
+        let end = end.and_then(|id| self.places.get(id)).filter(|(other, _)| *other == number);
+        let end = end.map_or(track.ids.len(), |(_, place)| place);
         Some((track, first..end.max(first + 1)))
     }
 }

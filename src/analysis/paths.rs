@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::places::Places;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -57,7 +58,7 @@ struct Track {
 pub struct Paths {
     read: usize,
     /// Path and place on it, by entry.
-    places: HashMap<EntryId, (usize, usize)>,
+    places: Places,
     /// The main lane has no name.
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
@@ -94,7 +95,7 @@ impl Paths {
             self.tracks.len() - 1
         });
         if let Some(track) = self.tracks.get_mut(number) {
-            self.places.insert(id, (number, track.ids.len()));
+            self.places.insert(id, number, track.ids.len());
             track.stale.insert(track.ids.len() / PAGE);
             track.ids.push(id);
         }
@@ -102,8 +103,8 @@ impl Paths {
 
     /// An entry has changed; takes effect with [`Paths::follow`].
     pub fn change(&mut self, id: EntryId) {
-        if let Some((number, place)) = self.places.get(&id)
-            && let Some(track) = self.tracks.get_mut(*number)
+        if let Some((number, place)) = self.places.get(id)
+            && let Some(track) = self.tracks.get_mut(number)
         {
             track.stale.insert(place / PAGE);
         }

@@ -1,6 +1,5 @@
 //! What a search can be narrowed to: a letter and a colon before the text, such as `/u:boats`.
 
-use super::errors::is_error;
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 
 /// A kind of text.
@@ -59,7 +58,7 @@ pub fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
         BlockKind::Call(_) | BlockKind::Result(_) => Scope::Tools,
         BlockKind::Break(_) | BlockKind::Raw(_) => Scope::Notes,
     };
-    std::iter::once(own).chain(is_error(block).then_some(Scope::Errors)).collect()
+    std::iter::once(own).chain(block.kind.is_error().then_some(Scope::Errors)).collect()
 }
 
 #[cfg(test)]

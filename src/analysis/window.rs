@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use super::places::Places;
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::text::Name;
@@ -153,7 +154,7 @@ pub struct Windows {
     read: usize,
     branches: u32,
     cuts: Cuts,
-    places: HashMap<EntryId, (usize, usize)>,
+    places: Places,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
     /// Rises whenever rows change.
@@ -180,7 +181,7 @@ impl Windows {
                 self.tracks.len() - 1
             };
             if let Some(track) = self.tracks.get_mut(number) {
-                self.places.insert(*id, (number, track.len()));
+                self.places.insert(*id, number, track.len());
                 track.push(*id);
             }
         }
@@ -196,7 +197,7 @@ impl Windows {
     /// An entry has changed; takes effect with [`Windows::follow`].
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         self.cuts.change(transcript, id);
-        let Some((number, place)) = self.places.get(&id).copied() else { return };
+        let Some((number, place)) = self.places.get(id) else { return };
         let Some(track) = self.tracks.get_mut(number) else { return };
         if transcript.get(id).is_some_and(|entry| entry.lane.as_ref() == track.lane()) {
             track.roll_back(place);
@@ -243,7 +244,7 @@ impl Windows {
 
     /// The number of the row that holds an entry: its own, else the last one before it.
     pub fn row_at(&self, id: EntryId) -> Option<(Option<&Name>, usize)> {
-        let (number, place) = *self.places.get(&id)?;
+        let (number, place) = self.places.get(id)?;
         let track = self.tracks.get(number)?;
         Some((track.lane(), track.row_at(place)?))
     }

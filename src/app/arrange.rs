@@ -27,7 +27,8 @@ use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Viewport};
 use super::views;
 use crate::analysis::{activity, context, cost, phrases};
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::glance::Glance;
 use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look};
@@ -78,6 +79,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     let mut effects = page(state, &shown);
     effects.extend(inspector::arrange(state, &frame));
     strip::arrange(state, &frame);
+    state.transcript.tidy();
     effects
 }
 
@@ -92,7 +94,7 @@ fn know(state: &mut State, frame: &Frame) {
     state.evidence.follow(&state.transcript, wants);
     // The end of a session alone lacks the calls of many results.
     if wants.findings && state.whole.is_none() {
-        state.findings.update(&state.transcript);
+        state.evidence.follow_findings(&state.transcript, &mut state.findings);
     }
 }
 
@@ -189,7 +191,7 @@ pub fn refresh_sequence(state: &mut State) {
         .sequence
         .order()
         .iter()
-        .map(|id| state.transcript.get(*id).map_or(1, |entry| estimate(entry, state.level)));
+        .map(|id| state.transcript.glance(*id).map_or(1, |glance| estimate(&glance, state.level)));
     state.heights.reset(rows);
 }
 
@@ -219,16 +221,14 @@ fn keep_place(state: &mut State, before: &Sequence) {
 }
 
 /// Rows of an entry, roughly: for the scrollbar only.
-pub fn estimate(entry: &Entry, level: Level) -> u32 {
-    let per_block = |block: &crate::model::entry::Block| {
-        let lines: u32 = block.kind.bodies().iter().map(|body| body.lines.max(body.bytes / 90)).sum();
-        match level {
-            Level::Prompts | Level::Outline => 1,
-            Level::Preview => 1 + lines.min(12),
-            Level::Full | Level::Raw => 1 + lines.min(2_000),
-        }
+pub fn estimate(glance: &Glance, level: Level) -> u32 {
+    let blocks = u32::from(glance.blocks);
+    let rows = match level {
+        Level::Prompts | Level::Outline => blocks,
+        Level::Preview => blocks + u32::from(glance.short),
+        Level::Full | Level::Raw => blocks.saturating_add(glance.long),
     };
-    entry.blocks.iter().map(per_block).sum::<u32>().max(1)
+    rows.max(1)
 }
 
 fn arrange_sides(state: &mut State, frame: Frame) {

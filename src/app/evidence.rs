@@ -5,6 +5,7 @@ use crate::analysis::calls::Calls;
 use crate::analysis::files::Files;
 use crate::analysis::flights::Flights;
 use crate::analysis::ledger::Ledger;
+use crate::analysis::lint::Findings;
 use crate::analysis::paths::Paths;
 use crate::analysis::spending::Spending;
 use crate::analysis::timeline::Timeline;
@@ -14,7 +15,7 @@ use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
 /// Entries that are taken in for one frame.
-const A_FRAME: usize = 20_000;
+const A_FRAME: usize = 2_000;
 
 /// What is in sight needs these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,6 +144,11 @@ impl Evidence {
         self.is_behind =
             !(all_troubles && all_calls && all_time && all_money && all_paths && all_spans && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
+    }
+
+    /// Takes in what is new for the lint, after [`Evidence::follow`].
+    pub fn follow_findings(&mut self, transcript: &Transcript, findings: &mut Findings) {
+        self.is_behind |= !findings.follow(transcript, A_FRAME);
     }
 
     /// Whether there is more to be taken in.

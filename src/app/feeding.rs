@@ -200,8 +200,8 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
             return;
         }
         if state.sequence.len() > before {
-            let rows =
-                state.transcript.get(*id).map_or(1, |entry| super::arrange::estimate(entry, state.level));
+            let glance = state.transcript.glance(*id);
+            let rows = glance.map_or(1, |glance| super::arrange::estimate(&glance, state.level));
             state.heights.push(rows);
         }
     }
@@ -272,6 +272,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     news::settle(state);
     watching::begin(state);
     state.transcript.release(BODY_BUDGET, |_| false);
+    state.transcript.pack();
     if was_at_top {
         state.view.ask(Motion::Top);
     }

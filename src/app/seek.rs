@@ -3,7 +3,6 @@
 use super::action::{Kind, Way};
 use super::sequence::starter_of;
 use super::viewport::Focus;
-pub use crate::analysis::errors::is_error;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
@@ -52,7 +51,7 @@ pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind)
     };
     match kind {
         Kind::Prompt => entry.marks.prompt && is_headline(entry, place),
-        Kind::Error => is_error(block),
+        Kind::Error => block.kind.is_error(),
         Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
         Kind::Message => entry.role == Role::Assistant && is_first_text(),
         Kind::Thinking => matches!(block.kind, BlockKind::Thinking(_)),

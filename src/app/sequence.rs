@@ -1,11 +1,11 @@
 //! Which entries are shown, and in which order: the main lane in file order, sub-agents under the
 //! calls that started them while those are open.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::filter::Filter;
 use crate::model::body::Key;
-use crate::model::entry::{Entry, EntryId};
+use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -13,6 +13,8 @@ use crate::render::row::Level;
 
 /// Sub-agents inside sub-agents beyond this depth are shown flat.
 const MAX_DEPTH: u16 = 8;
+/// The place of an entry that is not shown.
+const NOWHERE: u32 = u32::MAX;
 
 /// What is to be shown.
 #[derive(Clone, Copy)]
@@ -31,7 +33,8 @@ pub struct Wanted<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     order: Vec<EntryId>,
-    places: HashMap<EntryId, usize>,
+    /// By the number of the entry; [`NOWHERE`] for those that are not shown.
+    places: Vec<u32>,
     attached: HashSet<Name>,
     /// Entries that were looked at while the sequence is made: lanes may lie in a circle.
     visited: HashSet<EntryId>,
@@ -44,11 +47,11 @@ impl Sequence {
         self.places.clear();
         self.visited.clear();
         self.attached = attached_lanes(transcript);
+        let starters = starters(transcript, wanted);
         for id in transcript.order() {
             let is_folded = wanted.filter.is_none() && wanted.folded.contains(id);
-            let Some(entry) = transcript.get(*id).filter(|_| !is_folded) else { continue };
-            if self.is_in_place(entry) {
-                self.place_with_lanes(transcript, (*id, entry), wanted, 0);
+            if !is_folded && self.is_in_place(transcript, *id) {
+                self.place_with_lanes(transcript, *id, wanted, &starters, 0);
             }
         }
     }
@@ -56,30 +59,33 @@ impl Sequence {
     /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
     /// rebuilt.
     pub fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
-        let Some(entry) = transcript.get(id) else { return true };
-        if let Some(lane) = &entry.lane {
+        if let Some(lane) = transcript.lane_at(id) {
             let is_known = transcript.lane(lane).is_some_and(|known| known.call.is_some());
             if is_known && !self.attached.contains(lane) {
                 return false;
             }
             if self.attached.contains(lane) {
-                return !wanted.opens(lane) || !wanted.shows(id, entry);
+                return !wanted.opens(lane) || !wanted.shows(transcript, id);
             }
         }
-        if self.is_in_place(entry) && wanted.shows(id, entry) {
+        if self.is_in_place(transcript, id) && wanted.shows(transcript, id) {
             self.place(id);
         }
         true
     }
 
     /// Entries of attached lanes stand under their calls, not in file order.
-    fn is_in_place(&self, entry: &Entry) -> bool {
-        entry.lane.as_ref().is_none_or(|lane| !self.attached.contains(lane))
+    fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
+        transcript.lane_at(id).is_none_or(|lane| !self.attached.contains(lane))
     }
 
     fn place(&mut self, id: EntryId) {
-        if !self.places.contains_key(&id) {
-            self.places.insert(id, self.order.len());
+        let Ok(place) = u32::try_from(self.order.len()) else { return };
+        if self.places.len() <= id.index() {
+            self.places.resize(id.index() + 1, NOWHERE);
+        }
+        if let Some(known) = self.places.get_mut(id.index()).filter(|known| **known == NOWHERE) {
+            *known = place;
             self.order.push(id);
         }
     }
@@ -88,25 +94,26 @@ impl Sequence {
     fn place_with_lanes(
         &mut self,
         transcript: &Transcript,
-        (id, entry): (EntryId, &Entry),
+        id: EntryId,
         wanted: &Wanted<'_>,
+        starters: &HashSet<EntryId>,
         depth: u16,
     ) {
-        let is_shown = wanted.shows(id, entry);
+        let is_shown = wanted.shows(transcript, id);
         if is_shown {
             self.place(id);
         }
-        if depth >= MAX_DEPTH || !(is_shown || wanted.filter.is_some()) {
+        if depth >= MAX_DEPTH || !starters.contains(&id) || !(is_shown || wanted.filter.is_some()) {
             return;
         }
+        let Some(entry) = transcript.get(id) else { return };
         for lane in calls_of(entry).filter_map(|call| transcript.lane_of_call(&call.key)) {
             if !wanted.opens(&lane.name) {
                 continue;
             }
             for id in &lane.entries {
-                let below = transcript.get(*id).filter(|_| self.visited.insert(*id));
-                if let Some(below) = below {
-                    self.place_with_lanes(transcript, (*id, below), wanted, depth + 1);
+                if self.visited.insert(*id) {
+                    self.place_with_lanes(transcript, *id, wanted, starters, depth + 1);
                 }
             }
         }
@@ -119,7 +126,8 @@ impl Sequence {
 
     /// Where an entry stands.
     pub fn place_of(&self, id: EntryId) -> Option<usize> {
-        self.places.get(&id).copied()
+        let place = self.places.get(id.index()).copied().filter(|place| *place != NOWHERE)?;
+        usize::try_from(place).ok()
     }
 
     /// The entry at a place.
@@ -149,9 +157,9 @@ impl Wanted<'_> {
         self.filter.is_some() || self.open_lanes.contains(lane)
     }
 
-    fn shows(&self, id: EntryId, entry: &Entry) -> bool {
+    fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
         let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
-        !is_filtered && shows(entry, self.level)
+        !is_filtered && transcript.glance(id).is_some_and(|glance| shows(glance.marks, self.level))
     }
 }
 
@@ -162,11 +170,18 @@ fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
     attached.map(|lane| lane.name.clone()).collect()
 }
 
+/// Entries with calls that started sub-agents which are shown under them.
+fn starters(transcript: &Transcript, wanted: &Wanted<'_>) -> HashSet<EntryId> {
+    let shown = transcript.lanes().iter().filter(|lane| wanted.opens(&lane.name));
+    let calls = shown.filter_map(|lane| lane.call.as_ref());
+    calls.flat_map(|call| transcript.entries_with_call(call)).copied().collect()
+}
+
 /// Whether an entry has rows at a level.
-fn shows(entry: &Entry, level: Level) -> bool {
+fn shows(marks: Marks, level: Level) -> bool {
     match level {
-        Level::Prompts => entry.marks.prompt,
-        Level::Outline | Level::Preview => !entry.marks.trace,
+        Level::Prompts => marks.prompt,
+        Level::Outline | Level::Preview => !marks.trace,
         Level::Full | Level::Raw => true,
     }
 }

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::seek::is_error;
 use super::sequence::Sequence;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId};
+use crate::model::entry::EntryId;
+use crate::model::glance::{Compaction, Glance};
 use crate::model::transcript::Transcript;
 
 /// What a cell of the spine stands for; the greatest of a cell's entries is shown.
@@ -65,8 +65,8 @@ impl Spine {
     pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence, marked: &Marked) {
         self.marks.clear();
         for (place, id) in sequence.order().iter().enumerate() {
-            let Some(entry) = transcript.get(*id) else { continue };
-            let mark = mark_of(entry).max(marked.mark(*id));
+            let Some(glance) = transcript.glance(*id) else { continue };
+            let mark = mark_of(&glance).max(marked.mark(*id));
             if mark != Mark::None {
                 self.marks.push((place, mark));
             }
@@ -75,7 +75,7 @@ impl Spine {
 
     /// Notes an entry that is new or has changed. Costs little if it stands near the end.
     pub fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
-        let mark = transcript.get(id).map(mark_of).unwrap_or_default();
+        let mark = transcript.glance(id).as_ref().map(mark_of).unwrap_or_default();
         let at = self.marks.partition_point(|(known, _)| *known < place);
         let known = self.marks.get_mut(at).filter(|(known, _)| *known == place);
         match (known, mark) {
@@ -99,14 +99,13 @@ impl Spine {
 }
 
 /// What an entry stands for by itself.
-fn mark_of(entry: &Entry) -> Mark {
-    let blocks = entry.blocks.iter().map(|block| match &block.kind {
-        _ if is_error(block) => Mark::Error,
-        BlockKind::Break(Break::Compaction { .. }) => Mark::Compaction,
+fn mark_of(glance: &Glance) -> Mark {
+    match glance {
+        _ if glance.is_error => Mark::Error,
+        _ if glance.compaction != Compaction::None => Mark::Compaction,
+        _ if glance.marks.prompt => Mark::Prompt,
         _ => Mark::None,
-    });
-    let own = if entry.marks.prompt { Mark::Prompt } else { Mark::None };
-    blocks.max().unwrap_or_default().max(own)
+    }
 }
 
 /// The cell for a share between 0 and 1.

@@ -1,5 +1,6 @@
 //! What blocks hold: texts and trees that may be left on disk, and images that always are.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::record::Origin;
@@ -55,7 +56,7 @@ impl Tree {
 }
 
 /// An image, described but not held.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     /// `image/png`; empty if not told.
     pub mime: Text,
@@ -68,7 +69,7 @@ pub struct Image {
 }
 
 /// Text or a tree that may have been left on disk. The stub always stays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Body {
     /// Its beginning, one line.
     pub stub: Text,
@@ -97,6 +98,23 @@ pub enum Held {
     Tree(Arc<Tree>),
     /// On disk; decode the record again to have it.
     Away,
+}
+
+/// Only what keeps nothing in memory is packed: its stub, or that it is on disk.
+impl Serialize for Held {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Stub => false.serialize(to),
+            Self::Away => true.serialize(to),
+            Self::Text(_) | Self::Tree(_) => Err(serde::ser::Error::custom("a body in memory")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Held {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(if bool::deserialize(from)? { Self::Away } else { Self::Stub })
+    }
 }
 
 /// Bodies are equal if their contents are, as far as both are in memory; where they lie does not matter.

@@ -1,5 +1,7 @@
 //! Entries and their blocks: one message of a transcript, whatever agent wrote it.
 
+use serde::{Deserialize, Serialize};
+
 use super::body::{Body, Image, Key};
 use super::moment::Moment;
 use super::record::Origin;
@@ -19,7 +21,7 @@ impl EntryId {
 }
 
 /// One message of a transcript.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Stable identity; the same key is the same entry.
     pub key: Key,
@@ -48,7 +50,7 @@ pub struct Entry {
 }
 
 /// Facts about an entry that are true or not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marks {
     /// A prompt of a human or a calling agent that starts work: it opens a turn.
     pub prompt: bool,
@@ -67,7 +69,7 @@ pub struct Marks {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stop {
     /// Nobody says.
     #[default]
@@ -93,7 +95,7 @@ impl Stop {
 }
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A human or the calling agent.
     User,
@@ -118,7 +120,7 @@ impl Role {
 }
 
 /// A part of an entry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The record or part that brought this block; the same piece told again replaces it.
     pub piece: Piece,
@@ -127,7 +129,7 @@ pub struct Block {
 }
 
 /// Names the part of an entry that one record brings. An agent may spread a message over records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Piece(pub u64);
 
 impl Piece {
@@ -141,7 +143,7 @@ impl Piece {
 }
 
 /// What a block is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// Prose, mostly Markdown.
     Text(Body),
@@ -160,7 +162,7 @@ pub enum BlockKind {
 }
 
 /// A tool result that no open call waits for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StrayResult {
     /// The id of the call as recorded.
     pub call: Key,
@@ -171,7 +173,7 @@ pub struct StrayResult {
 }
 
 /// Something without a better form.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Raw {
     /// What it is, in a few words: the record's type, or why it could not be read.
     pub title: Text,
@@ -180,7 +182,7 @@ pub struct Raw {
 }
 
 /// A line across the transcript.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Break {
     /// The history was shortened. Tokens before and after, if told; the summary follows as text.
     Compaction {
@@ -230,6 +232,25 @@ impl Break {
 }
 
 impl BlockKind {
+    /// Whether it is an error to stop at, wherever one looks for them: a failed call, a result without its
+    /// call, an error of the agent, a broken record.
+    pub fn is_error(&self) -> bool {
+        match self {
+            Self::Call(call) => matches!(call.state, ToolState::Failed(_)),
+            Self::Result(_) | Self::Break(Break::Error(_)) => true,
+            Self::Raw(raw) => ["broken record", "incomplete record", "not JSON"]
+                .iter()
+                .any(|title| raw.title.starts_with(title)),
+            Self::Text(_) | Self::Thinking(_) | Self::Image(_) | Self::Break(_) => false,
+        }
+    }
+
+    /// Whether it counts as an error: the tally counts broken records, and the lint finds results without
+    /// their calls.
+    pub fn counts_as_error(&self) -> bool {
+        self.is_error() && !matches!(self, Self::Result(_) | Self::Raw(_))
+    }
+
     /// All bodies of the block, in the order of decoding.
     pub fn bodies(&self) -> Vec<&Body> {
         match self {

@@ -1,5 +1,6 @@
 //! Points in time as agents write them: RFC 3339, epoch seconds or epoch milliseconds.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use jiff::civil::{DateTime, Time};
@@ -7,7 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// A point in time in milliseconds since 1970-01-01 UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Moment(pub i64);
 
 /// Numbers below this are seconds: as milliseconds they would lie before March 1973.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::body::Key;
 use super::entry::{Entry, EntryId};
+use super::fingerprint::ByKey;
 use super::tool::ToolCall;
 
 /// Whether an id tells things apart. Empty and redacted ids do not.
@@ -27,17 +28,44 @@ const TEXTUAL: &str = "text:";
 /// Calls and stray results by the agent's ids.
 #[derive(Clone, Debug, Default)]
 pub struct PairIndex {
-    calls: HashMap<Key, Vec<EntryId>>,
+    calls: ByKey<Holders>,
     strays: HashMap<Key, Vec<Key>>,
+}
+
+/// Entries with a call: nearly always one.
+#[derive(Clone, Debug)]
+enum Holders {
+    One(EntryId),
+    Many(Box<[EntryId]>),
+}
+
+impl Holders {
+    fn as_slice(&self) -> &[EntryId] {
+        match self {
+            Self::One(id) => std::slice::from_ref(id),
+            Self::Many(ids) => ids,
+        }
+    }
+
+    fn add(&mut self, id: EntryId) {
+        let known = self.as_slice();
+        if !known.contains(&id) {
+            *self = Self::Many(known.iter().copied().chain([id]).collect());
+        }
+    }
+
+    fn remove(&mut self, id: EntryId) {
+        *self = Self::Many(self.as_slice().iter().copied().filter(|other| *other != id).collect());
+    }
 }
 
 impl PairIndex {
     /// Notes the calls of an entry.
     pub fn add_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
-            let entries = self.calls.entry(call.key.clone()).or_default();
-            if !entries.contains(&id) {
-                entries.push(id);
+            match self.calls.get_mut(&call.key) {
+                Some(holders) => holders.add(id),
+                None => drop(self.calls.insert(&call.key, Holders::One(id))),
             }
         }
     }
@@ -45,8 +73,8 @@ impl PairIndex {
     /// Forgets the calls of an entry.
     pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
-            if let Some(entries) = self.calls.get_mut(&call.key) {
-                entries.retain(|other| *other != id);
+            if let Some(holders) = self.calls.get_mut(&call.key) {
+                holders.remove(id);
             }
         }
     }
@@ -56,7 +84,7 @@ impl PairIndex {
         if call.is_empty() {
             return &[];
         }
-        self.calls.get(call).map_or(&[], Vec::as_slice)
+        self.calls.get(call).map_or(&[], Holders::as_slice)
     }
 
     /// Notes a stray entry that holds a result for this call.

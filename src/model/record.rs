@@ -1,5 +1,7 @@
 //! How sessions lie on disk and where a record's bytes are.
 
+use serde::{Deserialize, Serialize};
+
 /// The storage shapes of session files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
@@ -26,11 +28,11 @@ impl Shape {
 }
 
 /// A file of a session: 0 is the one that was opened, others are companions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileId(pub u32);
 
 /// Where a record's bytes are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// The file.
     pub file: FileId,

@@ -4,8 +4,10 @@
 //! Invariant: signs are facts about bytes and places; what they mean is judged elsewhere. They say nothing
 //! of whether two bodies are equal.
 
+use serde::{Deserialize, Serialize};
+
 /// What the whole of a body gives away that its beginning may not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signs {
     /// An output that reads as the report of a failure.
     pub failure: Option<Failure>,
@@ -22,7 +24,7 @@ pub struct Signs {
 }
 
 /// How an output tells of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
     /// A line about a command that ended with another code than 0.
     Exit,

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// A cleaned, cheaply cloned string.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(Arc<str>);
@@ -83,6 +85,23 @@ impl fmt::Display for Text {
 impl From<&str> for Text {
     fn from(raw: &str) -> Self {
         Self::clean(raw)
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0)
+    }
+}
+
+/// Takes what was safe when it was written, and refuses anything else.
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let raw = <&str>::deserialize(from)?;
+        if is_plain(raw) || is_plain(&without_sgr(raw)) {
+            return Ok(Self(Arc::from(raw)));
+        }
+        Err(serde::de::Error::custom("a text that is not safe to show"))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Tool calls: what was asked, what came back, and the state between.
 
+use serde::{Deserialize, Serialize};
+
 use super::body::{Body, Image, Key};
 use super::moment::Moment;
 use super::text::{Name, Text};
 
 /// What a tool does, whatever its agent calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ToolKind {
     /// Runs a command.
     Run,
@@ -45,7 +47,7 @@ impl ToolKind {
 }
 
 /// One request of the model to run a tool.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The agent's id of the call; empty if it gave none.
     pub key: Key,
@@ -66,7 +68,7 @@ pub struct ToolCall {
 }
 
 /// Where a call stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToolState {
     /// No result in the file.
     Pending,
@@ -166,7 +168,7 @@ impl ToolCall {
 }
 
 /// How a result ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// Without an error.
     Done,
@@ -177,7 +179,7 @@ pub enum Verdict {
 }
 
 /// What a tool gave back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// Identity of the result record: the same key is the same result, told again.
     pub key: Key,

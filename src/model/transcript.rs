@@ -14,14 +14,18 @@ mod turns;
 
 use std::collections::HashMap;
 
-use super::body::{Body, Key};
+use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
-use super::entry::{Block, Entry, EntryId, Piece, Role};
+use super::entry::{Entry, EntryId, Piece, Role};
+use super::fingerprint::ByKey;
 use super::forest::Departure;
+use super::glance::Glance;
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::Meta;
+use super::pages::{Pages, held_bytes};
 use super::pairing::{PairIndex, calls_of};
 use super::tally::Tally;
+use super::text::Name;
 use super::totals::Totals;
 use super::tree::Branches;
 use super::turn::Turn;
@@ -56,8 +60,8 @@ impl Touched {
 /// Everything known of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    entries: Vec<Entry>,
-    index: HashMap<Key, EntryId>,
+    entries: Pages,
+    index: ByKey<EntryId>,
     order: Vec<EntryId>,
     retelling: Option<Retelling>,
     pairs: PairIndex,
@@ -105,6 +109,7 @@ impl Transcript {
         }
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
+        self.tidy();
         touched
     }
 
@@ -137,7 +142,7 @@ impl Transcript {
         // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
         // nothing of where the branch ends.
         let leads = self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
-        let is_known = self.index.contains_key(&new.key);
+        let is_known = self.index.contains(&new.key);
         if is_known {
             self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
         } else if new.lane.is_none() {
@@ -171,7 +176,7 @@ impl Transcript {
         }
         self.see_model(&new);
         self.held_bytes += held_bytes(&new.blocks);
-        self.index.insert(new.key.clone(), id);
+        self.index.insert(&new.key, id);
         let in_lane = new.lane.clone();
         self.branches_are_stale |= new.marks.undone;
         match self.entries.get_mut(id.index()) {
@@ -292,6 +297,27 @@ impl Transcript {
         self.entries.get(id.index())
     }
 
+    /// What a glance at the entry tells; it costs little, whatever was done with the entry.
+    pub fn glance(&self, id: EntryId) -> Option<Glance> {
+        self.entries.glance(id.index())
+    }
+
+    /// The sub-agent that the entry belongs to; it costs little, too.
+    pub fn lane_at(&self, id: EntryId) -> Option<&Name> {
+        self.entries.lane(id.index())
+    }
+
+    /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being
+    /// looked at: what is looked at is unpacked, and takes ten times the room.
+    pub fn tidy(&mut self) {
+        self.entries.tidy();
+    }
+
+    /// Packs all entries that can be packed: nothing will be looked at for a while.
+    pub fn pack(&mut self) {
+        self.entries.pack();
+    }
+
     /// The entry with this key.
     pub fn find(&self, key: &str) -> Option<EntryId> {
         self.index.get(key).copied()
@@ -365,11 +391,6 @@ impl Transcript {
                 .then_some((entry, usage))
         })
     }
-}
-
-fn held_bytes(blocks: &[Block]) -> u64 {
-    let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
-    bodies.map(Body::held_bytes).sum()
 }
 
 #[cfg(test)]

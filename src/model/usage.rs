@@ -1,10 +1,12 @@
 //! What was spent: tokens and money of one request, and sums of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::entry::EntryId;
 use super::text::Name;
 
 /// Tokens of one request or of a run. `None` is "not recorded", which is not 0.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// What this usage speaks of.
     pub scope: Scope,
@@ -29,7 +31,7 @@ pub struct Usage {
 }
 
 /// What a usage record counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     /// One request to the model.
     #[default]

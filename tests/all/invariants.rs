@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tv::formats::decoder::{Place, feed};
 use tv::model::body::{Body, Key};
-use tv::model::edit::{Batch, Edit};
+use tv::model::edit::{Batch, Edit, Mode};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
 use tv::model::pairing::{calls_of, identifies};
 use tv::model::text::Name;
@@ -64,6 +64,44 @@ fn prefix_then_rest_is_the_whole() {
             assert_eq!(parts.turns(), whole.turns(), "{place}");
         }
     }
+}
+
+#[test]
+fn packing_after_each_edit_changes_nothing() {
+    each_session(|name, telling| {
+        let (mut plain, mut packed) = (Transcript::new(), Transcript::new());
+        for batch in telling.batches.iter().flat_map(one_by_one) {
+            for transcript in [&mut plain, &mut packed] {
+                transcript.apply(batch.clone());
+                transcript.settle();
+                transcript.release(0, |_| false);
+            }
+            packed.pack();
+            for id in plain.order().iter().chain(packed.order()) {
+                assert_eq!(packed.glance(*id), plain.glance(*id), "{name}");
+                assert_eq!(packed.lane_at(*id), plain.lane_at(*id), "{name}");
+            }
+        }
+        let entries = |transcript: &Transcript| format!("{:#?}", transcript.entries().collect::<Vec<_>>());
+        assert_eq!(entries(&packed), entries(&plain), "{name}");
+        assert_eq!(packed.totals().sum(), plain.totals().sum(), "{name}");
+        assert_eq!(packed.turns(), plain.turns(), "{name}");
+        assert_eq!(packed.branches().list, plain.branches().list, "{name}");
+        assert_eq!(packed.held_bytes(), plain.held_bytes(), "{name}");
+    });
+}
+
+/// A batch for each edit, if that says the same.
+fn one_by_one(batch: &Batch) -> Vec<Batch> {
+    if batch.mode != Mode::default() {
+        return vec![batch.clone()];
+    }
+    let alone = |edit: &Edit| {
+        let mut one = batch.clone();
+        one.edits = vec![edit.clone()];
+        one
+    };
+    batch.edits.iter().map(alone).collect()
 }
 
 #[test]

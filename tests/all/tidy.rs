@@ -21,7 +21,8 @@ const ROOMS: &[Room] = &[
     Room {
         name: "model",
         imports: &[],
-        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "notify", "Instant", "SystemTime"],
+        // serde is for packing entries in memory; the model knows no JSON.
+        never: &["serde_json", "std::fs", "ratatui", "crossterm", "notify", "Instant", "SystemTime"],
     },
     Room {
         name: "formats",

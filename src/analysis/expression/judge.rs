@@ -5,7 +5,6 @@ use regex::Regex;
 
 use super::{Expr, Speaker, State, Term, When};
 use crate::analysis::cost;
-use crate::analysis::errors::is_error;
 use crate::analysis::texts::{self, BlockText, Read};
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 use crate::model::moment::Moment;
@@ -200,7 +199,7 @@ fn fact(test: &Test, transcript: &Transcript, entry: &Entry, block: &Block) -> O
 fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> bool {
     let usage = entry.usage.as_deref();
     match term {
-        Term::Error => is_error(block),
+        Term::Error => block.kind.is_error(),
         Term::Tool(name) => call_of(block).is_some_and(|call| is_tool(call, name)),
         Term::Cost(compare, bound) => {
             let usd = usage.and_then(|usage| cost::of_request(usage, entry.model.as_ref()).usd);

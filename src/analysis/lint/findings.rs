@@ -11,7 +11,8 @@ use super::{Finding, GROUPS};
 use crate::analysis::activity;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::{BlockKind, Break, EntryId};
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::glance::Compaction;
 use crate::model::pairing::calls_of;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -72,6 +73,8 @@ pub struct Findings {
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
     is_stale: bool,
+    /// Entries of the order that are judged.
+    judged: usize,
 }
 
 impl Findings {
@@ -94,9 +97,14 @@ impl Findings {
         *self = Self { is_stale: true, generation: self.generation + 1, ..Self::default() };
     }
 
-    /// Brings the findings up to date with a settled transcript. Answers whether any changed.
-    pub fn update(&mut self, transcript: &Transcript) -> bool {
-        let before = self.generation;
+    /// Brings the findings up to date with a settled transcript.
+    pub fn update(&mut self, transcript: &Transcript) {
+        self.follow(transcript, usize::MAX);
+    }
+
+    /// As [`Findings::update`], but judges no more than so many entries that were not judged before. Says
+    /// whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
         let has_ended = activity::has_ended(transcript);
         // Whoever was taken for an orphan may wait again.
@@ -109,14 +117,21 @@ impl Findings {
         self.frame.newest_turn = newest_turn;
         self.frame.has_ended = has_ended;
         if std::mem::take(&mut self.is_stale) {
-            self.judge_all(transcript);
+            self.begin(transcript);
         } else {
             self.judge_touched(transcript);
         }
-        before != self.generation
+        let order = transcript.order();
+        for (place, id) in order.iter().enumerate().skip(self.judged).take(most) {
+            self.judge(transcript, *id, place);
+            self.judged += 1;
+        }
+        self.judged >= order.len()
     }
 
-    fn judge_all(&mut self, transcript: &Transcript) {
+    /// Nothing is judged so far.
+    fn begin(&mut self, transcript: &Transcript) {
+        self.judged = 0;
         self.touched.clear();
         self.by_entry.clear();
         self.counts = Counts::default();
@@ -128,9 +143,6 @@ impl Findings {
         self.generation += 1;
         for id in transcript.order() {
             self.see_compaction(transcript, *id);
-        }
-        for (place, id) in transcript.order().iter().enumerate() {
-            self.judge(transcript, *id, place);
         }
     }
 
@@ -147,20 +159,18 @@ impl Findings {
             }
         }
         for id in wanted {
-            if let Some(place) = transcript.place_of(id) {
+            if let Some(place) = transcript.place_of(id).filter(|place| *place < self.judged) {
                 self.judge(transcript, id, place);
             }
         }
     }
 
     fn see_compaction(&mut self, transcript: &Transcript, id: EntryId) {
-        let Some(entry) = transcript.get(id) else { return };
-        let is_one = entry
-            .blocks
-            .iter()
-            .any(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. })));
+        let Some(glance) = transcript.glance(id) else { return };
         self.frame.compactions.retain(|(_, known)| *known != id);
-        if is_one {
+        if glance.compaction == Compaction::Whole
+            && let Some(entry) = transcript.get(id)
+        {
             self.frame.compactions.push((entry.origin, id));
         }
     }

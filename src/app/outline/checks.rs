@@ -1,6 +1,6 @@
 //! The section of checks: what is wrong with the session, or may be.
 
-use super::notes::{Notes, block_of, counts_as_error};
+use super::notes::{Notes, block_of};
 use super::row::Sign;
 use crate::analysis::activity;
 use crate::analysis::calls::Place;
@@ -64,7 +64,13 @@ pub fn of(transcript: &Transcript, notes: &Notes, findings: &Findings, troubles:
     let first_unknown = tally.unknown.values().map(|(_, origin)| *origin).min();
     let rows = [
         (Sign::Bad, tally.faulty, "broken record", "broken records", at(notes.broken.first(), &is_raw)),
-        (Sign::Bad, notes.errors, "error", "errors", at(notes.failed.first(), &counts_as_error)),
+        (
+            Sign::Bad,
+            notes.errors,
+            "error",
+            "errors",
+            at(notes.failed.first(), &|block| block.kind.counts_as_error()),
+        ),
         (Sign::Warn, unknown, "unknown record", "unknown records", first_unknown.map(Target::Record)),
         (Sign::Warn, number(&open), "open call", "open calls", at(open.first(), &is_open)),
     ];

@@ -3,25 +3,24 @@
 //! Invariant: noting an entry again takes back what it contributed before, so the sums are those of the
 //! session as it stands, and an appended entry costs what it holds.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use crate::app::seek::is_error;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
-use crate::model::pairing::is_textual;
+use crate::model::glance::Compaction;
 use crate::model::transcript::Transcript;
 
 /// What one entry contributes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Note {
-    calls: u64,
-    paired: u64,
-    errors: u64,
+    calls: u16,
+    paired: u16,
+    errors: u16,
 }
 
 /// Sums of all entries.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    by_entry: HashMap<EntryId, Note>,
+    by_entry: Vec<Note>,
     /// Calls with ids of their own.
     pub calls: u64,
     /// Those that have their result.
@@ -51,37 +50,29 @@ impl Notes {
     /// Notes an entry that is new or has changed.
     pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
         self.take_back(id);
-        let Some(entry) = transcript.get(id) else { return };
-        let mut note = Note::default();
-        for block in &entry.blocks {
-            self.see(id, block, &mut note);
+        let Some(glance) = transcript.glance(id) else { return };
+        let note = Note {
+            calls: glance.calls,
+            paired: glance.calls.saturating_sub(glance.open),
+            errors: glance.errors,
+        };
+        let holds = [
+            (&mut self.failed, glance.errors > 0),
+            (&mut self.open, glance.open > 0),
+            (&mut self.broken, glance.is_broken),
+            (&mut self.compactions, glance.is_main && glance.compaction == Compaction::Whole),
+        ];
+        for (entries, _) in holds.into_iter().filter(|(_, holds)| *holds) {
+            entries.insert(id);
         }
-        if entry.lane.is_none() && entry.blocks.iter().any(is_compaction) {
-            self.compactions.insert(id);
+        self.calls += u64::from(note.calls);
+        self.paired += u64::from(note.paired);
+        self.errors += u64::from(note.errors);
+        if self.by_entry.len() <= id.index() {
+            self.by_entry.resize(id.index() + 1, Note::default());
         }
-        self.calls += note.calls;
-        self.paired += note.paired;
-        self.errors += note.errors;
-        if note != Note::default() {
-            self.by_entry.insert(id, note);
-        }
-    }
-
-    fn see(&mut self, id: EntryId, block: &Block, note: &mut Note) {
-        match &block.kind {
-            BlockKind::Call(call) if !is_textual(&call.key) => {
-                note.calls += 1;
-                note.paired += u64::from(call.state.result().is_some());
-                if call.state.result().is_none() {
-                    self.open.insert(id);
-                }
-            }
-            BlockKind::Raw(_) if is_error(block) => drop(self.broken.insert(id)),
-            _ => {}
-        }
-        if counts_as_error(block) {
-            note.errors += 1;
-            self.failed.insert(id);
+        if let Some(known) = self.by_entry.get_mut(id.index()) {
+            *known = note;
         }
     }
 
@@ -90,16 +81,11 @@ impl Notes {
         self.open.remove(&id);
         self.broken.remove(&id);
         self.compactions.remove(&id);
-        let Some(note) = self.by_entry.remove(&id) else { return };
-        self.calls -= note.calls;
-        self.paired -= note.paired;
-        self.errors -= note.errors;
+        let Some(note) = self.by_entry.get_mut(id.index()).map(std::mem::take) else { return };
+        self.calls -= u64::from(note.calls);
+        self.paired -= u64::from(note.paired);
+        self.errors -= u64::from(note.errors);
     }
-}
-
-/// Broken records are counted by the tally, results without their calls by the lint.
-pub fn counts_as_error(block: &Block) -> bool {
-    is_error(block) && !matches!(block.kind, BlockKind::Result(_) | BlockKind::Raw(_))
 }
 
 /// Whether a block is a compaction that dropped more than old outputs.

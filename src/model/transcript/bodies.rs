@@ -1,8 +1,9 @@
 //! Bodies come back from disk, and go when memory is short.
 
-use super::{Transcript, held_bytes};
+use super::Transcript;
 use crate::model::body::Held;
 use crate::model::entry::EntryId;
+use crate::model::pages::held_bytes;
 use crate::model::record::Origin;
 
 impl Transcript {
@@ -41,7 +42,7 @@ impl Transcript {
         if self.held_bytes <= budget {
             return;
         }
-        for (number, entry) in self.entries.iter_mut().enumerate() {
+        for (number, entry) in self.entries.open_mut() {
             if self.held_bytes <= budget - budget / 4 {
                 return;
             }

@@ -16,8 +16,8 @@ impl Transcript {
     pub fn settle(&mut self) {
         let new = self.order.get(self.turns_known..).unwrap_or_default();
         let opens = |(place, id): (usize, &EntryId)| {
-            let entry = self.entries.get(id.index())?;
-            let opens = entry.marks.prompt && entry.lane.is_none();
+            let glance = self.entries.glance(id.index())?;
+            let opens = glance.marks.prompt && glance.is_main;
             opens.then_some(Turn { prompt: *id, first: self.turns_known + place })
         };
         self.turns.extend(new.iter().enumerate().filter_map(opens));
@@ -91,7 +91,7 @@ impl Transcript {
 
     /// Notes a new record of the main lane, before it takes its place.
     pub(super) fn grow_branches(&mut self, key: &Key, parent: Option<&Key>, leads: bool, is_prompt: bool) {
-        let is_there = |parent: &Key| self.links.contains_key(parent) || self.index.contains_key(parent);
+        let is_there = |parent: &Key| self.links.contains_key(parent) || self.index.contains(parent);
         let new = Growth {
             key,
             parent,

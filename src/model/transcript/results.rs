@@ -1,9 +1,10 @@
 //! Results find their calls, whichever of the two comes first.
 
-use super::{Touched, Transcript, held_bytes};
+use super::{Touched, Transcript};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role, StrayResult};
+use crate::model::pages::held_bytes;
 use crate::model::pairing::{calls_of, calls_of_mut};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolResult, ToolState, ended};

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Touched, Transcript, held_bytes};
+use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Piece};
+use crate::model::pages::held_bytes;
 use crate::model::pairing::calls_of_mut;
 use crate::model::tool::ToolState;
 

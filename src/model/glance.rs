@@ -1,0 +1,90 @@
+//! What is asked of all entries at once: whether and where they are shown, how much room they take, how
+//! their calls fared. It stays in memory, whatever becomes of the entry.
+
+use super::entry::{BlockKind, Break, Entry, Marks};
+use super::pairing::is_textual;
+
+/// An entry at a glance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Marks that matter for counting and for looks.
+    pub marks: Marks,
+    /// Whether it belongs to the main lane.
+    pub is_main: bool,
+    /// Number of its blocks.
+    pub blocks: u16,
+    /// Lines of its bodies, roughly, each block cut after [`SHORT`].
+    pub short: u16,
+    /// Lines of its bodies, roughly, each block cut after [`LONG`].
+    pub long: u32,
+    /// Calls with ids of their own.
+    pub calls: u16,
+    /// Those of them that have no result.
+    pub open: u16,
+    /// Failed calls, errors of the agent; neither broken records, which the tally counts, nor results
+    /// without their calls, which the lint finds.
+    pub errors: u16,
+    /// Whether anything in it is an error to stop at.
+    pub is_error: bool,
+    /// Whether it is a record that could not be read.
+    pub is_broken: bool,
+    /// Whether its history was shortened here.
+    pub compaction: Compaction,
+}
+
+/// Whether an entry is a compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Compaction {
+    /// It is none.
+    #[default]
+    None,
+    /// Only old outputs of tools were dropped.
+    Partial,
+    /// The history was replaced by a summary.
+    Whole,
+}
+
+/// Lines of a block in a preview.
+pub const SHORT: u32 = 12;
+/// Lines of a block that are counted at most.
+pub const LONG: u32 = 2_000;
+/// Bytes that fill a line, roughly.
+const LINE_BYTES: u32 = 90;
+
+impl Glance {
+    /// Of an entry.
+    pub fn of(entry: &Entry) -> Self {
+        let mut glance = Self {
+            marks: entry.marks,
+            is_main: entry.lane.is_none(),
+            blocks: u16::try_from(entry.blocks.len()).unwrap_or(u16::MAX),
+            ..Self::default()
+        };
+        for block in &entry.blocks {
+            glance.see_room(&block.kind);
+            let is_error = block.kind.is_error();
+            glance.is_error |= is_error;
+            match &block.kind {
+                BlockKind::Call(call) if !is_textual(&call.key) => {
+                    glance.calls = glance.calls.saturating_add(1);
+                    glance.open = glance.open.saturating_add(u16::from(call.state.result().is_none()));
+                }
+                BlockKind::Break(Break::Compaction { partial, .. }) => {
+                    let this = if *partial { Compaction::Partial } else { Compaction::Whole };
+                    glance.compaction = glance.compaction.max(this);
+                }
+                _ => {}
+            }
+            glance.is_broken |= is_error && matches!(block.kind, BlockKind::Raw(_));
+            glance.errors = glance.errors.saturating_add(u16::from(block.kind.counts_as_error()));
+        }
+        glance
+    }
+
+    fn see_room(&mut self, kind: &BlockKind) {
+        let lines = kind.bodies().into_iter().map(|body| body.lines.max(body.bytes / LINE_BYTES));
+        let lines = lines.fold(0, u32::saturating_add);
+        self.short = self.short.saturating_add(u16::try_from(lines.min(SHORT)).unwrap_or(u16::MAX));
+        self.long = self.long.saturating_add(lines.min(LONG));
+    }
+}

@@ -1,0 +1,160 @@
+//! Entries by number, in pages. A page that is left alone is packed, in a small part of the room, and
+//! unpacks itself when one of its entries is asked for.
+//!
+//! Invariant: packing changes nothing that can be read. Pages that hold bodies in memory stay as they are,
+//! for a body is read from its file and not from here.
+
+mod packing;
+
+use std::sync::OnceLock;
+
+use super::body::Body;
+use super::entry::{Block, Entry};
+use super::glance::Glance;
+use super::text::Name;
+use packing::{Packed, pack, unpack};
+
+/// Entries of a page. Larger ones pack better, smaller ones unpack sooner.
+const PAGE: usize = 64;
+/// Pages at the end, where entries still change.
+const RECENT: usize = 2;
+/// Pages that may stand open besides these before they are packed.
+const OPEN: usize = 32;
+
+/// Entries by number.
+#[derive(Clone, Debug, Default)]
+pub struct Pages {
+    list: Vec<Page>,
+    len: usize,
+    /// Open pages when pages were last packed: of those that cannot be.
+    held: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Page {
+    entries: OnceLock<Vec<Entry>>,
+    /// The same entries; `None` if they were changed since.
+    packed: Option<Packed>,
+}
+
+impl Pages {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The entry with this number.
+    pub fn get(&self, number: usize) -> Option<&Entry> {
+        self.list.get(number / PAGE)?.entries().get(number % PAGE)
+    }
+
+    /// The entry with this number, to be changed.
+    pub fn get_mut(&mut self, number: usize) -> Option<&mut Entry> {
+        self.list.get_mut(number / PAGE)?.entries_mut()?.get_mut(number % PAGE)
+    }
+
+    /// What a glance at the entry tells, without unpacking it.
+    pub fn glance(&self, number: usize) -> Option<Glance> {
+        let page = self.list.get(number / PAGE)?;
+        match &page.packed {
+            Some(packed) => packed.glances.get(number % PAGE).copied(),
+            None => page.entries().get(number % PAGE).map(Glance::of),
+        }
+    }
+
+    /// The sub-agent that the entry belongs to, without unpacking it.
+    pub fn lane(&self, number: usize) -> Option<&Name> {
+        let page = self.list.get(number / PAGE)?;
+        match &page.packed {
+            Some(packed) => packed.lanes.get(number % PAGE)?.as_ref(),
+            None => page.entries().get(number % PAGE)?.lane.as_ref(),
+        }
+    }
+
+    /// Adds an entry; its number is the length before.
+    pub fn push(&mut self, entry: Entry) {
+        if self.len.is_multiple_of(PAGE) {
+            let entries = OnceLock::from(Vec::with_capacity(PAGE));
+            self.list.push(Page { entries, packed: None });
+        }
+        if let Some(entries) = self.list.last_mut().and_then(Page::entries_mut) {
+            entries.push(entry);
+            self.len += 1;
+        }
+    }
+
+    /// Entries of open pages with their numbers, to be changed: no other one holds bodies.
+    pub fn open_mut(&mut self) -> impl Iterator<Item = (usize, &mut Entry)> {
+        let open = self.list.iter_mut().enumerate().filter(|(_, page)| page.holds_bodies());
+        open.flat_map(|(number, page)| {
+            let entries = page.entries_mut().into_iter().flatten().enumerate();
+            entries.map(move |(at, entry)| (number * PAGE + at, entry))
+        })
+    }
+
+    /// Packs pages, if many stand open.
+    pub fn tidy(&mut self) {
+        let open = self.list.iter().filter(|page| page.entries.get().is_some()).count();
+        if open <= self.held + OPEN + RECENT {
+            return;
+        }
+        self.close(self.list.len().saturating_sub(RECENT));
+    }
+
+    /// Packs all that can be packed.
+    pub fn pack(&mut self) {
+        self.close(self.list.len());
+    }
+
+    fn close(&mut self, pages: usize) {
+        self.held = 0;
+        for page in self.list.iter_mut().take(pages) {
+            page.close();
+            self.held += usize::from(page.entries.get().is_some());
+        }
+    }
+
+    /// Pages that stand open.
+    #[cfg(test)]
+    pub fn open_pages(&self) -> usize {
+        self.list.iter().filter(|page| page.entries.get().is_some()).count()
+    }
+}
+
+impl Page {
+    fn entries(&self) -> &Vec<Entry> {
+        self.entries.get_or_init(|| self.packed.as_ref().map(unpack).unwrap_or_default())
+    }
+
+    fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
+        self.entries();
+        self.packed = None;
+        self.entries.get_mut()
+    }
+
+    fn holds_bodies(&self) -> bool {
+        self.entries.get().is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
+    }
+
+    fn close(&mut self) {
+        let Some(entries) = self.entries.get() else { return };
+        if self.packed.is_none() {
+            if self.holds_bodies() {
+                return;
+            }
+            self.packed = pack(entries);
+        }
+        if self.packed.is_some() {
+            self.entries.take();
+        }
+    }
+}
+
+/// Bytes of bodies that these blocks keep in memory.
+pub fn held_bytes(blocks: &[Block]) -> u64 {
+    let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
+    bodies.map(Body::held_bytes).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+use super::{OPEN, PAGE, Pages, RECENT};
+use crate::model::body::Held;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, StrayResult};
+use crate::model::glance::Glance;
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict, ended};
+use crate::model::usage::{Scope, Usage};
+
+/// An entry in which nothing is left out, with bodies on disk.
+fn full(number: usize) -> Entry {
+    let mut batch = Batch::default();
+    batch.stubs_only = true;
+    let text = |words: &str| Text::clean(&format!("{words} {number}"));
+    let long = "one line\n".repeat(number % 40 + 1);
+    let result = |batch: &mut Batch| ToolResult {
+        key: text("result"),
+        tool: Some(text("tool")),
+        verdict: Verdict::Failed,
+        body: batch.output(&format!("\u{1b}[31m{long}\u{1b}[0m")),
+        patch: Some(batch.output(&long)),
+        images: Vec::new(),
+        facts: text("exit"),
+        at: Some(Moment(17)),
+        duration_ms: Some(3),
+    };
+    let call = ToolCall {
+        key: text("call"),
+        name: text("Bash"),
+        kind: ToolKind::Run,
+        headline: text("ls"),
+        input: batch.prose(&long),
+        state: ended(result(&mut batch)),
+        started: None,
+        lane: Some(text("lane")),
+    };
+    let stray = StrayResult { call: text("call"), result: result(&mut batch), duplicate: true };
+    let kinds = vec![
+        BlockKind::Text(batch.prose(&long)),
+        BlockKind::Thinking(batch.prose("short")),
+        BlockKind::Call(Box::new(call.clone())),
+        BlockKind::Call(Box::new(ToolCall { state: ToolState::Lost, ..call.clone() })),
+        BlockKind::Call(Box::new(ToolCall {
+            state: ToolState::Streaming(Box::new(batch.output(&long))),
+            ..call
+        })),
+        BlockKind::Result(Box::new(stray)),
+        BlockKind::Break(Break::Compaction {
+            before: Some(9),
+            after: None,
+            trigger: text("auto"),
+            partial: false,
+        }),
+        BlockKind::Raw(Raw { title: text("not JSON"), body: batch.output(&long) }),
+    ];
+    let mut entry = batch.new_entry(text("entry"), Role::Assistant, Some(Moment(5)));
+    entry.parent = Some(text("parent"));
+    entry.lane = number.is_multiple_of(3).then(|| text("lane"));
+    entry.model = Some(text("model"));
+    entry.usage =
+        Some(Box::new(Usage { scope: Scope::Run, input: Some(4), cost: Some(0.5), ..Usage::default() }));
+    entry.marks.prompt = number.is_multiple_of(2);
+    entry.blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Batch::block(Piece(piece), kind)).collect();
+    entry
+}
+
+fn filled(entries: usize) -> Pages {
+    let mut pages = Pages::default();
+    (0..entries).for_each(|number| pages.push(full(number)));
+    pages
+}
+
+const MANY: usize = PAGE * (OPEN + RECENT + 3) + 7;
+
+/// Equal in all, also in where bodies lie and whether they are in memory, which `==` does not look at.
+fn assert_same(left: Option<&Entry>, right: &Entry) {
+    assert_eq!(format!("{left:?}"), format!("{:?}", Some(right)));
+}
+
+#[test]
+fn what_is_packed_reads_as_before() {
+    let mut pages = filled(MANY);
+    pages.tidy();
+    assert_eq!(pages.open_pages(), RECENT);
+    for number in 0..MANY {
+        let entry = full(number);
+        assert_eq!(pages.glance(number), Some(Glance::of(&entry)));
+        assert_eq!(pages.lane(number), entry.lane.as_ref());
+    }
+    assert_eq!(pages.open_pages(), RECENT, "a glance unpacks nothing");
+    for number in (0..MANY).rev() {
+        assert_same(pages.get(number), &full(number));
+    }
+    assert!(pages.get(MANY).is_none() && pages.glance(MANY).is_none());
+}
+
+#[test]
+fn what_is_changed_after_packing_stays_changed() {
+    let mut pages = filled(MANY);
+    pages.tidy();
+    pages.get_mut(3).unwrap().revision = 42;
+    let mut changed = full(3);
+    changed.revision = 42;
+    assert!((0..MANY).all(|number| pages.get(number).is_some()));
+    pages.tidy();
+    assert_eq!(pages.open_pages(), RECENT);
+    assert_same(pages.get(3), &changed);
+    assert_same(pages.get(4), &full(4));
+}
+
+#[test]
+fn pages_with_bodies_in_memory_are_not_packed() {
+    let mut pages = filled(MANY);
+    let held = Held::Text(Text::clean("all of it"));
+    pages.get_mut(70).unwrap().blocks[0].kind.bodies_mut()[0].held = held.clone();
+    pages.tidy();
+    assert_eq!(pages.open_pages(), RECENT + 1);
+    assert_eq!(pages.get(70).unwrap().blocks[0].kind.bodies()[0].held, held);
+    let numbers: Vec<usize> = pages.open_mut().map(|(number, _)| number).collect();
+    assert_eq!(numbers, (PAGE..2 * PAGE).collect::<Vec<_>>());
+}
