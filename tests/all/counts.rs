@@ -82,8 +82,8 @@ fn a_frame_lays_out_what_the_screen_shows_wherever_it_is() {
         let jump = laid_out(&mut stage, place);
         assert!(jump <= 2 * screen, "{place:?} laid {jump} entries out");
         for (key, most) in [
-            ("ctrl-e", screen / 8),
-            ("ctrl-y", screen / 8),
+            ("ctrl-e", screen / 4),
+            ("ctrl-y", screen / 4),
             ("j", screen / 4),
             ("k", screen / 4),
             ("ctrl-d", screen),
