@@ -278,6 +278,10 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
 
 /// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
 pub fn unframed(line: &str) -> &str {
+    // A record itself, which may be long, is not looked through.
+    if line.starts_with(['{', '[']) {
+        return line;
+    }
     if let Some(value) = line.strip_prefix("data:").map(str::trim_start)
         && value.starts_with(['{', '['])
     {

@@ -117,16 +117,26 @@ impl std::borrow::Borrow<str> for Text {
     }
 }
 
-/// Bytes that are looked at together.
-const STRETCH: usize = 256;
+/// A one in each byte of a word, and the highest bit of each.
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
 
 /// Whether a string needs no cleaning; printable ASCII is decided without decoding.
 fn is_plain(raw: &str) -> bool {
-    // Without an early end within a stretch, so that the compiler looks at many bytes at once.
-    let is_ascii = |stretch: &[u8]| {
-        stretch.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
-    };
-    raw.as_bytes().chunks(STRETCH).all(is_ascii) || raw.chars().all(|c| !is_hostile(c))
+    let (words, rest) = raw.as_bytes().as_chunks::<8>();
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let is_ascii =
+        words.iter().all(|word| is_plain_word(u64::from_le_bytes(*word))) && rest.iter().all(is_plain);
+    is_ascii || raw.chars().all(|c| !is_hostile(c))
+}
+
+/// Whether eight bytes are printable ASCII, newlines and tabs. All of them are judged at once: what is wrong with a
+/// byte is its highest bit. Nothing carries over into the next byte as long as no byte has that bit itself.
+fn is_plain_word(word: u64) -> bool {
+    let is = |byte: u8| !((word ^ (ONES * u64::from(byte))).wrapping_add(HIGH - ONES));
+    let control = !(word | HIGH).wrapping_sub(ONES << 5) & !is(b'\n') & !is(b'\t');
+    let delete = word.wrapping_add(ONES);
+    (word | control | delete) & HIGH == 0
 }
 
 /// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the
@@ -268,7 +278,22 @@ pub fn without_sgr(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, without_sgr};
+    use super::{Text, is_plain_word, without_sgr};
+
+    #[test]
+    fn eight_bytes_are_judged_as_each_of_them() {
+        let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                for others in [b'a', b'\n', b' ', b'~', 0x1f, 0x7f, 0xff] {
+                    let mut word = [others; 8];
+                    word[place] = byte;
+                    let expected = word.iter().all(|byte| plain(*byte));
+                    assert_eq!(is_plain_word(u64::from_le_bytes(word)), expected, "{word:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn clean_text_has_no_control_character() {

@@ -13,6 +13,7 @@ mod branches;
 mod cli;
 mod commands;
 mod corpus;
+mod counts;
 mod damage;
 #[cfg(feature = "sqlite")]
 mod databases;

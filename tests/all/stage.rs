@@ -103,6 +103,15 @@ impl Stage {
 
     /// As [`Stage::open`], for one session of many.
     pub fn open_target(target: &Target, size: (u16, u16), theme: Theme) -> Self {
+        Self::open_as(target, size, theme, false)
+    }
+
+    /// As [`Stage::open`], with the bodies left on disk, as those of a long session are.
+    pub fn open_from_disk(path: &Path, size: (u16, u16)) -> Self {
+        Self::open_as(&Target { path: path.to_owned(), session: None }, size, Theme::dark(), true)
+    }
+
+    fn open_as(target: &Target, size: (u16, u16), theme: Theme, stubs_only: bool) -> Self {
         let session = ingest::open(target).expect("the fixture opens");
         let pager = Some(session.pager());
         let mut state = State::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
@@ -111,7 +120,7 @@ impl Stage {
         let opened = Box::new(session.opened.clone());
         stage.tell(Feed::Opened(opened));
         let mut feeds = Vec::new();
-        session.read_whole(false, &mut |feed| feeds.push(feed));
+        session.read_whole(stubs_only, &mut |feed| feeds.push(feed));
         for feed in feeds {
             stage.tell(feed);
         }

@@ -290,6 +290,27 @@ fn the_readme_names_every_format() {
 }
 
 #[test]
+fn the_readme_has_a_reason_for_every_dependency() {
+    let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, reasons) = readme.split_once("## Dependencies").unwrap();
+    let mut section = "";
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if let ("[dependencies]" | "[dev-dependencies]", Some((name, _))) =
+            (section, line.split_once(" = "))
+        {
+            names.push(name);
+        }
+    }
+    assert!(names.contains(&"serde") && names.contains(&"vt100"), "{names:?}");
+    let missing = names.iter().filter(|name| !reasons.contains(&format!("`{name}`")));
+    expect_none(missing.map(|name| format!("README.md: no reason for {name}")).collect());
+}
+
+#[test]
 fn the_readme_has_the_keys_of_the_program() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     let table = keys();

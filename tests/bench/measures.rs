@@ -1,4 +1,4 @@
-//! What is measured, and how it is printed.
+//! What goes on inside, piece by piece.
 
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
@@ -13,30 +13,35 @@ use crossbeam_channel::{Receiver, bounded};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use tv::formats::decoder::{Format, Place, feed};
+use tv::app::search::hits_of;
+use tv::formats::REGISTRY;
+use tv::formats::decoder::{Place, feed};
 use tv::formats::json;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::edit::{Batch, Edit, Feed, Stage};
-use tv::model::entry::Entry;
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
-use tv::render::code::Colours;
-use tv::render::row::{Item, Level, Look};
-use tv::render::theme::Theme;
 
-use crate::sessions::{self, Session};
+use crate::sessions::{self, FAR, LAST, Shape, Teller};
+use crate::viewer::Viewer;
+use crate::words::Words;
 
-/// The yardstick for decoding: the fields that a reader needs, parsed by hand-made types.
-#[derive(Deserialize)]
-struct TypedLine<'a> {
+/// The yardstick for decoding: the fields that a reader needs of any format, parsed by hand-made types.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Typed<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "uuid")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "ts", alias = "created_at", alias = "time")]
+    timestamp: Option<&'a RawValue>,
     #[serde(borrow)]
-    uuid: Cow<'a, str>,
-    #[serde(borrow)]
-    timestamp: Cow<'a, str>,
-    #[serde(borrow)]
-    message: TypedMessage<'a>,
+    message: Option<TypedMessage<'a>>,
+    #[serde(borrow, alias = "sender")]
+    role: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "text", alias = "event", alias = "state")]
+    content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +53,7 @@ struct TypedMessage<'a> {
 }
 
 fn print(what: &str, value: String, note: &str) {
-    println!("{what:<44}{value:>14}   {note}");
+    println!("{what:<50}{value:>14}   {note}");
 }
 
 fn ms(time: Duration) -> String {
@@ -68,57 +73,91 @@ fn median(mut run: impl FnMut()) -> Duration {
     times[times.len() / 2]
 }
 
-/// Decoding, beside a newline scan and two ways of bare parsing.
-pub(crate) fn throughput(session: &Session) {
-    let bytes = fs::read(&session.path).unwrap();
-    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-    let scan = median(|| assert_eq!(memchr::memchr_iter(b'\n', &bytes).count() as u64, session.records));
-    let skip = median(|| {
-        for line in &lines {
-            black_box(serde_json::from_slice::<IgnoredAny>(line).unwrap());
-        }
-    });
-    let typed = median(|| {
-        for line in &lines {
-            let line: TypedLine<'_> = serde_json::from_slice(line).unwrap();
-            black_box((line.kind, line.uuid, line.timestamp, line.message.role, line.message.content));
-        }
-    });
-    let parse = median(|| {
-        for line in &lines {
-            black_box(json::parse(std::str::from_utf8(line).unwrap()).is_ok());
-        }
-    });
-    let decode = median(|| assert_eq!(decoded(&lines, true).tally.records(), session.records));
-    let apply = median(|| {
-        let mut transcript = Transcript::new();
-        transcript.apply(decoded(&lines, true));
-        assert_eq!(transcript.order().len() as u64, session.entries);
-    });
-    let rate = |time: Duration| format!("{:.2} GB/s", session.bytes as f64 / time.as_secs_f64() / 1e9);
-    print("newline scan (memchr)", rate(scan), "yardstick");
-    print("serde_json, all ignored", rate(skip), "yardstick");
-    print("serde_json, typed", rate(typed), "yardstick");
-    let share =
-        |time: Duration| format!("{:.0} % of typed", typed.as_secs_f64() / time.as_secs_f64() * 100.0);
-    print("records to JSON values", rate(parse), &share(parse));
-    print("records to edits", rate(decode), &share(decode));
-    print("records to a transcript, one thread", rate(apply), &share(apply));
+/// Decoding of each format, beside a newline scan and bare parsing of the same bytes.
+pub(crate) fn formats(words: &Words) {
+    println!(
+        "\n| MB/s, one thread | newline scan | serde_json typed | JSON values | edits | edits ÷ typed |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    for shape in Shape::ALL {
+        let records = sessions::records(shape, 10_000_000, words);
+        let bytes = records.join("\n");
+        let rate = |time: Duration| bytes.len() as f64 / time.as_secs_f64() / 1e6;
+        let scan = median(|| {
+            assert_eq!(memchr::memchr_iter(b'\n', bytes.as_bytes()).count(), records.len() - 1);
+        });
+        let typed = median(|| {
+            for record in &records {
+                let record: Typed<'_> = serde_json::from_str(record).unwrap();
+                let message = record.message.map(|message| (message.role, message.content));
+                black_box((record.kind, record.id, record.timestamp, message, record.role, record.content));
+            }
+        });
+        let values = median(|| {
+            for record in &records {
+                black_box(json::parse(record).is_ok());
+            }
+        });
+        let edits = median(|| {
+            let tally = &decoded(shape, &records, true).tally;
+            assert_eq!((tally.records(), tally.faulty), (records.len() as u64, 0), "{}", shape.name());
+        });
+        println!(
+            "| `{}` | {:.0} | {:.0} | {:.0} | {:.0} | {:.2} |",
+            shape.name(),
+            rate(scan),
+            rate(typed),
+            rate(values),
+            rate(edits),
+            typed.as_secs_f64() / edits.as_secs_f64(),
+        );
+    }
+    println!();
 }
 
-fn decoded(lines: &[&[u8]], stubs_only: bool) -> Batch {
-    let mut decoder = tv::formats::claude::Claude.decoder();
+fn decoded(shape: Shape, records: &[String], stubs_only: bool) -> Batch {
+    let format = REGISTRY.iter().find(|format| format.name() == shape.name()).unwrap();
+    let mut decoder = format.decoder();
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;
     let mut at = 0;
-    for (number, bytes) in lines.iter().enumerate() {
-        let (len, line) = (u32::try_from(bytes.len()).unwrap(), u32::try_from(number + 1).unwrap());
+    for (number, record) in records.iter().enumerate() {
+        let (len, line) = (u32::try_from(record.len()).unwrap(), u32::try_from(number + 1).unwrap());
         let origin = Origin { file: FileId(0), at, len, line };
-        feed(&mut *decoder, Record { origin, bytes }, Place::Line, &mut batch);
+        let place = match shape {
+            Shape::Cline => Place::Element,
+            Shape::Opencode if record.contains(r#""messageID":""#) => Place::Row("part"),
+            Shape::Opencode => Place::Row("message"),
+            _ => Place::Line,
+        };
+        feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, place, &mut batch);
         at += u64::from(len) + 1;
     }
     decoder.finish(&mut batch);
     batch
+}
+
+/// Skipping, and taking edits in.
+pub(crate) fn apply(words: &Words) {
+    let records = sessions::records(Shape::Claude, 10_000_000, words);
+    let bytes: usize = records.iter().map(|record| record.len() + 1).sum();
+    let rate = |time: Duration| format!("{:.2} GB/s", bytes as f64 / time.as_secs_f64() / 1e9);
+    let skip = median(|| {
+        for record in &records {
+            black_box(serde_json::from_str::<IgnoredAny>(record).unwrap());
+        }
+    });
+    print("serde_json, all ignored (yardstick)", rate(skip), "");
+    let mut batches: Vec<Batch> = (0..5).map(|_| decoded(Shape::Claude, &records, true)).collect();
+    let edits = batches[0].edits.len();
+    let mut entries = 0;
+    let apply = median(|| {
+        let mut transcript = Transcript::new();
+        transcript.apply(batches.pop().unwrap());
+        entries = transcript.order().len();
+        black_box(transcript);
+    });
+    print("apply: edits to a transcript", ms(apply), &format!("{edits} edits, {entries} entries"));
 }
 
 /// A session that is being followed.
@@ -144,13 +183,13 @@ impl Followed {
     }
 
     /// Waits for everything; says when the last entry came and when the whole was known.
-    fn read_whole(&self, last: &str) -> (Duration, Duration, u64) {
+    fn read_whole(&self) -> (Duration, Duration) {
         let mut last_at = None;
         let mut transcript = Transcript::new();
         loop {
             match self.next() {
                 Feed::Batch { stage, batch } => {
-                    if last_at.is_none() && has_entry(&batch, last) {
+                    if last_at.is_none() && has_entry(&batch, LAST) {
                         last_at = Some(self.started.elapsed());
                     }
                     if stage == Stage::Whole {
@@ -159,7 +198,8 @@ impl Followed {
                 }
                 Feed::CaughtUp => {
                     let whole_at = self.started.elapsed();
-                    return (last_at.unwrap_or(whole_at), whole_at, transcript.order().len() as u64);
+                    assert!(!transcript.order().is_empty());
+                    return (last_at.unwrap_or(whole_at), whole_at);
                 }
                 _ => {}
             }
@@ -176,7 +216,8 @@ impl Drop for Followed {
 fn has_entry(batch: &Batch, mark: &str) -> bool {
     let is_it = |edit: &Edit| match edit {
         Edit::Entry(entry) => {
-            entry.key.contains(mark) || entry.parent.as_ref().is_some_and(|p| p.contains(mark))
+            let mut bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+            bodies.any(|body| body.stub.contains(mark))
         }
         _ => false,
     };
@@ -184,96 +225,112 @@ fn has_entry(batch: &Batch, mark: &str) -> bool {
 }
 
 /// From opening to the last entry, and to the whole.
-pub(crate) fn opening(session: &Session) {
-    let turns = session.records / 5;
-    let last = format!("{:09}", turns - 1);
-    let mut times: Vec<(Duration, Duration)> = (0..5)
-        .map(|_| {
-            let (last_at, whole_at, entries) = Followed::start(&session.path).read_whole(&last);
-            assert_eq!(entries, session.entries);
-            (last_at, whole_at)
-        })
-        .collect();
+pub(crate) fn opening(path: &Path) {
+    let mut times: Vec<(Duration, Duration)> = (0..5).map(|_| Followed::start(path).read_whole()).collect();
     times.sort();
     let (last_at, whole_at) = times[times.len() / 2];
-    let rate = session.bytes as f64 / whole_at.as_secs_f64() / 1e9;
+    let rate = fs::metadata(path).unwrap().len() as f64 / whole_at.as_secs_f64() / 1e9;
     print("open: last entry received", ms(last_at), "");
     print("open: whole session known", ms(whole_at), &format!("{rate:.2} GB/s"));
 }
 
-/// From writing a line to its batch.
-pub(crate) fn appends(session: &Session) {
-    const LINES: u64 = 50;
-    let path = session.path.with_extension("live.jsonl");
-    fs::copy(&session.path, &path).unwrap();
-    let followed = Followed::start(&path);
-    followed.read_whole("-");
-    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+/// From the bytes of a line on disk to the cells of the frame that shows it.
+pub(crate) fn appends(path: &Path, words: &Words) {
+    const LINES: usize = 50;
+    let live = path.with_extension("live.jsonl");
+    fs::copy(path, &live).unwrap();
+    let followed = Followed::start(&live);
+    let mut viewer = Viewer::open(&live, (120, 40), false);
+    loop {
+        let feed = followed.next();
+        let is_done = matches!(feed, Feed::CaughtUp);
+        viewer.tell(feed);
+        if is_done {
+            break;
+        }
+    }
+    viewer.frame();
+    let mut file = OpenOptions::new().append(true).open(&live).unwrap();
+    let mut teller = Teller::new(Shape::Claude, words);
     let mut times = Vec::new();
-    for n in 0..LINES {
-        let prompt = format!(r#""type":"user","message":{{"role":"user","content":"Appended {n}"}}"#);
-        let line = sessions::envelope(900_000_000 + n, 0, &prompt);
-        let mark = format!("{:09}-0", 900_000_000 + n);
+    for number in 0..LINES {
+        let mark = format!("APPENDED-{number:05}");
+        let line = teller.answer(&mark) + "\n";
         std::thread::sleep(Duration::from_millis(20));
         let start = Instant::now();
         file.write_all(line.as_bytes()).unwrap();
         loop {
-            if let Feed::Batch { batch, .. } = followed.next()
-                && has_entry(&batch, &mark)
-            {
+            let feed = followed.next();
+            let is_it = matches!(&feed, Feed::Batch { batch, .. } if has_entry(batch, &mark));
+            viewer.tell(feed);
+            if is_it {
                 break;
             }
         }
+        viewer.frame();
         times.push(start.elapsed());
     }
-    assert_eq!(times.len() as u64, LINES);
     times.sort();
-    print("append: line written to batch, median", ms(times[times.len() / 2]), "");
+    print("append: bytes written to frame, median", ms(times[times.len() / 2]), "");
     print("append: slowest", ms(times[times.len() - 1]), &format!("of {LINES}"));
     drop(followed);
-    drop(fs::remove_file(path));
+    drop(fs::remove_file(live));
 }
 
-/// Laying out pages of 40 rows.
-pub(crate) fn layout(session: &Session) {
-    const PAGES: usize = 1000;
-    const ROWS: usize = 40;
-    let bytes = fs::read(&session.path).unwrap();
-    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-    let mut transcript = Transcript::new();
-    transcript.apply(decoded(&lines, false));
-    let (theme, colours) = (Theme::dark(), Colours::default());
-    let look = Look { level: Level::Preview, ..Look::full(116, &theme, &colours) };
-    let mut rows = 0;
-    let mut laid_out = 0;
-    let start = Instant::now();
-    let entries: Vec<&Entry> = transcript.entries().collect();
-    for entry in entries.into_iter().cycle() {
-        if rows >= PAGES * ROWS {
-            break;
-        }
-        let item = Item {
-            entry,
-            folds: &[],
-            nodes: None,
-            plans: &[],
-            turn: None,
-            spent: None,
-            dim: false,
-            lanes: &[],
-            depth: 0,
-            raw: None,
-            only: None,
-        };
-        rows += tv::render::lay_out(&item, &look).len();
-        laid_out += 1;
+/// Frames of 200 columns and 60 lines: a key, the rows for it, the cells.
+pub(crate) fn frames(path: &Path) {
+    const FRAMES: usize = 200;
+    let mut viewer = Viewer::open(path, (200, 60), true);
+    viewer.frame();
+    for (place, there, key) in [
+        ("at the end, line by line", "G", "ctrl-y"),
+        ("in the middle, line by line", ": 5 0 % enter", "ctrl-e"),
+        ("in the middle, page by page", ": 5 0 % enter", "space"),
+        ("at the start, item by item", "g", "j"),
+        ("nothing changes", "g", "x"),
+    ] {
+        viewer.press(there);
+        viewer.frame();
+        viewer.state.cache.laid_out = 0;
+        let mut times: Vec<Duration> = (0..FRAMES)
+            .map(|_| {
+                let start = Instant::now();
+                viewer.press(key);
+                viewer.frame();
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        let laid_out = viewer.state.cache.laid_out as f64 / FRAMES as f64;
+        let note = format!("p99 {}, {laid_out:.2} entries laid out", ms(times[FRAMES * 99 / 100]));
+        print(&format!("frame 200x60 {place}, p50"), ms(times[FRAMES / 2]), &note);
     }
-    let time = start.elapsed();
-    assert!(rows >= PAGES * ROWS);
-    let pages = u32::try_from(PAGES).unwrap();
-    print(
-        "layout of 1000 pages of 40 rows",
-        ms(time),
-        &format!("{laid_out} entries, {:?} a page", time / pages),
-    );
+}
+
+/// The whole session searched by one thread, its texts read from the disk.
+pub(crate) fn search(path: &Path) {
+    let mut viewer = Viewer::open(path, (120, 40), true);
+    viewer.frame();
+    let bytes = fs::metadata(path).unwrap().len() as f64;
+    for (what, typed) in [("literal", FAR), ("regex", r"spring\s+tide|cor[a-z]+ant")] {
+        viewer.press("esc /");
+        let keys: Vec<String> =
+            typed.chars().map(|c| if c == ' ' { "space".into() } else { c.to_string() }).collect();
+        viewer.press(&keys.join(" "));
+        let Some(job) = viewer.search.take() else { panic!("{typed} is not searched for") };
+        let start = Instant::now();
+        let mut first = None;
+        let mut found = 0;
+        let mut read = |origin: Origin, slot: u16| viewer.pager.read(origin).get(usize::from(slot)).cloned();
+        for (entry, blocks) in job.entries.iter() {
+            found += hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read).len();
+            if found > 0 {
+                first.get_or_insert_with(|| start.elapsed());
+            }
+        }
+        let time = start.elapsed();
+        assert!(found > 0, "{typed} stands in a prompt");
+        let rate = bytes / time.as_secs_f64() / 1e9;
+        print(&format!("search: {what}"), ms(time), &format!("{rate:.2} GB/s, {found} blocks"));
+    }
 }

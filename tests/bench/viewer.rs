@@ -1,0 +1,94 @@
+//! The viewer without its threads: a session, keys, and frames on cells in memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use tv::app::arrange::arrange;
+use tv::app::effect::Effect;
+use tv::app::keys::parse_keys;
+use tv::app::search::Job;
+use tv::app::state::State;
+use tv::app::update::{Event, update};
+use tv::ingest::{self, Pager, Target};
+use tv::model::edit::Feed;
+use tv::model::moment::Moment;
+use tv::render::code::Colours;
+use tv::render::row::Level;
+use tv::render::theme::Theme;
+use tv::ui;
+
+/// A viewer whose bodies are on disk, as those of a large session are.
+pub(crate) struct Viewer {
+    pub(crate) state: State,
+    pub(crate) pager: Pager,
+    /// The last search that was asked for.
+    pub(crate) search: Option<Job>,
+    terminal: Terminal<TestBackend>,
+}
+
+impl Viewer {
+    /// Opens a session and tells all of it, or nothing yet.
+    pub(crate) fn open(path: &Path, size: (u16, u16), is_read: bool) -> Self {
+        let target = Target { path: path.to_owned(), session: None };
+        let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
+        let now = Moment(1_893_456_000_000);
+        let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
+        state.size = size;
+        let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+        let pager = session.pager();
+        let mut viewer = Self { state, pager, search: None, terminal };
+        viewer.tell(Feed::Opened(Box::new(session.opened.clone())));
+        if is_read {
+            let mut feeds = Vec::new();
+            session.read_whole(true, &mut |feed| feeds.push(feed));
+            for feed in feeds {
+                viewer.tell(feed);
+            }
+        }
+        viewer
+    }
+
+    pub(crate) fn tell(&mut self, feed: Feed) {
+        self.happen(Event::Feed(Box::new(feed)));
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
+        for press in parse_keys(keys).unwrap() {
+            self.happen(Event::Key(press));
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        for effect in update(&mut self.state, event) {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Page { entries, origins } => {
+                let read = |origin| (origin, self.pager.read(origin));
+                let contents = origins.into_iter().map(read).collect();
+                self.happen(Event::Paged { entries, contents });
+            }
+            Effect::Search(job) => self.search = Some(job),
+            _ => {}
+        }
+    }
+
+    /// What happens between a change and the screen: rows, bodies that they need, cells, the difference.
+    pub(crate) fn frame(&mut self) {
+        for _ in 0..4 {
+            let effects = arrange(&mut self.state);
+            if effects.is_empty() {
+                break;
+            }
+            for effect in effects {
+                self.carry_out(effect);
+            }
+        }
+        self.terminal.draw(|frame| ui::view(&self.state, frame)).unwrap();
+    }
+}
