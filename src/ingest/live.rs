@@ -13,7 +13,7 @@ use super::preview::{Preview, show_newest_files};
 use super::reader::{Reader, Seen};
 use super::rows::show_newest_rows;
 use super::teller::{Outlet, Teller};
-use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::edit::{Feed, LinkState, Polled, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::watch::Watcher;
@@ -55,18 +55,19 @@ pub fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 
 /// Follows a session of files until asked to stop.
 pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    let mut follow = Follow {
-        plan,
-        files,
-        outlet,
-        stop,
-        watcher: Watcher::new(native),
-        is_caught_up: false,
-        reread: None,
-        has_told: false,
-    };
-    outlet(Feed::Opened(Box::new(follow.plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: follow.plan.path.clone() });
+    outlet(Feed::Opened(Box::new(plan.opened.clone())));
+    outlet(Feed::File { id: FileId(0), path: plan.path.clone() });
+    let mut watcher = Watcher::new(native);
+    let kind = watcher.distrust(&plan.path);
+    if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {
+        outlet(Feed::Polled(why));
+    }
+    follow_by(watcher, plan, files, outlet, stop);
+}
+
+fn follow_by(watcher: Watcher, plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
+    let mut follow =
+        Follow { plan, files, outlet, stop, watcher, is_caught_up: false, reread: None, has_told: false };
     follow.run();
 }
 
@@ -92,10 +93,7 @@ enum End {
 impl<'f> Follow<'f> {
     fn run(&mut self) {
         while let Some(mut reader) = self.open() {
-            self.watcher.watch(reader.watched(), true);
-            if let Some(trouble) = self.watcher.take_trouble() {
-                reader.teller.notice(FileId(0), &trouble);
-            }
+            self.watch(&reader, true);
             if matches!(self.read_and_wait(&mut reader), End::Stopped) {
                 return;
             }
@@ -212,7 +210,7 @@ impl<'f> Follow<'f> {
             if reader.has_more() || reader.is_overdue(now) {
                 return None;
             }
-            self.watcher.watch(reader.watched(), false);
+            self.watch(reader, false);
             self.watcher.wait(reader.due().map(|due| due.saturating_duration_since(now)));
         }
     }
@@ -224,7 +222,7 @@ impl<'f> Follow<'f> {
         let is_anew = seen.anew.is_some();
         if is_anew {
             self.reread = seen.anew;
-            self.watcher.watch(reader.watched(), true);
+            self.watch(reader, true);
         }
         let is_clear = !(self.plan.is_provisional && seen.has_grown);
         if !is_anew && is_clear {
@@ -239,6 +237,13 @@ impl<'f> Follow<'f> {
             reader.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         }
         (!is_same).then_some(End::OtherPlan)
+    }
+
+    fn watch(&mut self, reader: &Reader<'_>, renew: bool) {
+        self.watcher.watch(reader.watched(), renew);
+        if let Some(trouble) = self.watcher.take_trouble() {
+            (self.outlet)(Feed::Polled(Polled::Refused(Text::clean(&trouble))));
+        }
     }
 
     fn is_stopped(&self, reader: &Reader<'f>) -> bool {
