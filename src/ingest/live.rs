@@ -250,3 +250,94 @@ impl<'f> Follow<'f> {
         self.stop.load(Ordering::Relaxed) || !reader.teller.is_open()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use crossbeam_channel::unbounded;
+    use notify::{Config, Error, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
+
+    use super::follow_by;
+    use crate::ingest::files::{Files, Kind};
+    use crate::ingest::open::plan;
+    use crate::ingest::target::Target;
+    use crate::model::edit::{Feed, LinkState, Polled, Stage};
+    use crate::source::watch::Watcher;
+
+    /// Has no watch left to give.
+    struct Exhausted;
+
+    impl notify::Watcher for Exhausted {
+        fn new<F: EventHandler>(_: F, _: Config) -> notify::Result<Self> {
+            Ok(Self)
+        }
+
+        fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
+            Err(Error::io(std::io::Error::from_raw_os_error(28)))
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Ok(())
+        }
+
+        fn kind() -> WatcherKind {
+            WatcherKind::NullWatcher
+        }
+    }
+
+    /// Appends lines one by one to a file that is followed with this watcher, each when the last one was
+    /// seen. Returns how many were seen, and why the file was polled.
+    fn followed(native: impl notify::Watcher + Send + 'static) -> (u64, Vec<Polled>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("session.jsonl");
+        let line = "{\"role\":\"user\",\"content\":\"hello\"}\n";
+        fs::write(&path, line).unwrap();
+        let (sender, feeds) = unbounded();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let plan = plan(&Target { path: path.clone(), session: None }).unwrap();
+                let files = Files::default();
+                files.number(&path, Kind::Lines);
+                let outlet = |feed| sender.send(feed).is_ok();
+                follow_by(Watcher::of(Some(Box::new(native))), plan, &files, &outlet, &stop);
+            });
+            let (mut polled, mut written, mut is_live) = (Vec::new(), 1, false);
+            while written < 4 {
+                let Ok(feed) = feeds.recv_timeout(Duration::from_secs(20)) else { break };
+                match feed {
+                    Feed::Polled(why) => polled.push(why),
+                    Feed::Link(LinkState::Live) => is_live = true,
+                    Feed::Batch { stage: Stage::Whole, batch } if batch.tally.records() > written => {
+                        written = batch.tally.records();
+                    }
+                    _ => continue,
+                }
+                if is_live {
+                    OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            reader.thread().unpark();
+            reader.join().unwrap();
+            (written, polled)
+        })
+    }
+
+    #[test]
+    fn what_no_event_tells_is_seen_nevertheless() {
+        assert_eq!(followed(NullWatcher), (4, Vec::new()));
+    }
+
+    #[test]
+    fn without_watches_it_goes_on_and_says_so_once() {
+        let (written, polled) = followed(Exhausted);
+        assert_eq!(written, 4);
+        assert!(matches!(&polled[..], [Polled::Refused(why)] if why.contains("No space")), "{polled:?}");
+    }
+}

@@ -56,11 +56,9 @@ impl<'o> Preview<'o> {
             match self.strand.follower.poll(now) {
                 Change::Grown => {}
                 Change::Anew(_) => return false,
-                Change::Quiet
-                | Change::Gone
-                | Change::Moved(_)
-                | Change::Back
-                | Change::Unreadable(_) => return true,
+                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {
+                    return true;
+                }
             }
             while self.strand.read(&mut self.teller, &mut self.chunk, now).is_ok_and(|read| read > 0) {}
             self.strand.rest(&mut self.teller, now, false);

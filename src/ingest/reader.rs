@@ -222,11 +222,7 @@ impl<'o> Reader<'o> {
             match strand.follower.poll(now) {
                 Change::Grown => self.queue.push_back(Todo::Strand(index)),
                 Change::Anew(why) => seen.anew = Some(format!("{}: {why}", strand.follower.path().display())),
-                Change::Quiet
-                | Change::Gone
-                | Change::Moved(_)
-                | Change::Back
-                | Change::Unreadable(_) => {}
+                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {}
             }
         }
         if seen.anew.is_some() {

@@ -486,7 +486,9 @@ mod tests {
             };
             assert_eq!(&buffer[..read], b"two\n");
             assert_eq!(delays, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
-            assert!(matches!(&told[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string()));
+            assert!(
+                matches!(&told[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string())
+            );
             assert!(told[1..].iter().all(|change| *change == Change::Quiet), "it is told once");
             assert_eq!(follower.poll(now), Change::Back);
             assert_eq!(follower.poll(now), Change::Quiet);

@@ -143,7 +143,8 @@ impl Watcher {
     fn give_up(&mut self, error: &notify::Error) {
         self.native = None;
         self.watched.clear();
-        self.trouble = Some(error.to_string());
+        let is_full = matches!(error.kind, ErrorKind::MaxFilesWatch);
+        self.trouble = Some(if is_full { "no watches left".to_owned() } else { error.to_string() });
     }
 }
 
@@ -207,8 +208,8 @@ fn is_exhaustion(error: &notify::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use notify::event::{AccessKind, EventKind, Flag, ModifyKind};
@@ -287,7 +288,8 @@ mod tests {
     fn so_many_folders_never_need_more_watches_than_there_may_be() {
         let (_dir, paths) = folders(4 * WATCHES);
         let granted = Arc::new(AtomicUsize::new(0));
-        let mut watcher = Watcher::of(Some(Box::new(Stingy { left: usize::MAX, granted: Arc::clone(&granted) })));
+        let mut watcher =
+            Watcher::of(Some(Box::new(Stingy { left: usize::MAX, granted: Arc::clone(&granted) })));
         for _ in 0..3 {
             watcher.watch(paths.iter().map(PathBuf::as_path), false);
         }

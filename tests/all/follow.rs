@@ -341,19 +341,34 @@ fn odd_bytes_do_not_stop_the_tail() {
     });
 }
 
+/// As many writes as fast as they go; or ten thousand a second for as many seconds as are asked for.
 #[test]
 fn of_a_burst_no_line_is_lost_or_doubled() {
+    let seconds = std::env::var("BURST_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    let count = seconds.map_or(24_000, |seconds: usize| seconds * 10_000);
     following(|place, followed| {
         let path = place.path.clone();
         let writer = std::thread::spawn(move || {
             let mut file = OpenOptions::new().append(true).open(path).unwrap();
-            for number in 3..10_000 {
+            let start = Instant::now();
+            for number in 3..count {
                 file.write_all(format!("{}\n", line(number)).as_bytes()).unwrap();
+                if seconds.is_some() && number % 100 == 0 {
+                    let due = Duration::from_millis(number as u64 / 10);
+                    std::thread::sleep(due.saturating_sub(start.elapsed()));
+                }
             }
         });
-        followed.until("all lines", |followed| followed.whole.tally().records() == 10_000);
+        while !writer.is_finished() {
+            let now = followed.whole.tally().records();
+            followed.until("more lines", |followed| {
+                followed.whole.tally().records() > now || writer.is_finished()
+            });
+        }
         writer.join().unwrap();
-        assert_eq!(followed.records(), lines(0..10_000));
+        followed.until("all lines", |followed| followed.whole.tally().records() == count as u64);
+        assert_eq!(followed.records(), lines(0..count));
+        assert_eq!(followed.whole.tally().faulty, 0);
     });
 }
 
