@@ -16,7 +16,7 @@ use super::state::State;
 use super::viewport::{Anchor, Focus, Mark, Motion, Selection};
 use super::watching;
 use crate::model::body::{Held, Key};
-use crate::model::edit::{Batch, Feed, LinkState, Stage};
+use crate::model::edit::{Batch, Feed, LinkState, Polled, Stage};
 use crate::model::entry::EntryId;
 use crate::model::record::{FileId, Origin};
 use crate::model::transcript::Touched;
@@ -85,9 +85,17 @@ fn tell(state: &mut State, feed: Feed) -> Vec<Effect> {
                 state.link = link;
             }
         }
+        Feed::Polled(why) => note_polled(state, why),
         Feed::Fault(what) => state.fault = Some(what),
     }
     Vec::new()
+}
+
+fn note_polled(state: &mut State, why: Polled) {
+    if let Polled::Refused(what) = &why {
+        state.say(format!("no file events ({what}): looking four times a second instead"));
+    }
+    state.polled = Some(why);
 }
 
 fn note_file(state: &mut State, id: FileId, path: PathBuf) {

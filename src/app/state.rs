@@ -38,7 +38,7 @@ use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Findings;
 use crate::analysis::texts::Searchable;
 use crate::analysis::troubles::Run;
-use crate::model::edit::{LinkState, Opened};
+use crate::model::edit::{LinkState, Opened, Polled};
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::text::{Name, Text};
@@ -60,6 +60,8 @@ pub struct State {
     pub files: Vec<PathBuf>,
     /// How the file fares.
     pub link: LinkState,
+    /// Why the files are looked at a few times a second, if they are.
+    pub polled: Option<Polled>,
     /// Bytes read and bytes in the file, while the whole is being read.
     pub progress: Option<(u64, u64)>,
     /// Whether everything that was there at the start is shown.
@@ -244,6 +246,7 @@ impl State {
             opened: None,
             files: Vec::new(),
             link: LinkState::Live,
+            polled: None,
             progress: None,
             is_caught_up: false,
             fault: None,

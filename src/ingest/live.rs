@@ -13,7 +13,7 @@ use super::preview::{Preview, show_newest_files};
 use super::reader::{Reader, Seen};
 use super::rows::show_newest_rows;
 use super::teller::{Outlet, Teller};
-use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::edit::{Feed, LinkState, Polled, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::watch::Watcher;
@@ -55,18 +55,19 @@ pub fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 
 /// Follows a session of files until asked to stop.
 pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    let mut follow = Follow {
-        plan,
-        files,
-        outlet,
-        stop,
-        watcher: Watcher::new(native),
-        is_caught_up: false,
-        reread: None,
-        has_told: false,
-    };
-    outlet(Feed::Opened(Box::new(follow.plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: follow.plan.path.clone() });
+    outlet(Feed::Opened(Box::new(plan.opened.clone())));
+    outlet(Feed::File { id: FileId(0), path: plan.path.clone() });
+    let mut watcher = Watcher::new(native);
+    let kind = watcher.distrust(&plan.path);
+    if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {
+        outlet(Feed::Polled(why));
+    }
+    follow_by(watcher, plan, files, outlet, stop);
+}
+
+fn follow_by(watcher: Watcher, plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
+    let mut follow =
+        Follow { plan, files, outlet, stop, watcher, is_caught_up: false, reread: None, has_told: false };
     follow.run();
 }
 
@@ -92,10 +93,7 @@ enum End {
 impl<'f> Follow<'f> {
     fn run(&mut self) {
         while let Some(mut reader) = self.open() {
-            self.watcher.watch(reader.watched(), true);
-            if let Some(trouble) = self.watcher.take_trouble() {
-                reader.teller.notice(FileId(0), &trouble);
-            }
+            self.watch(&reader, true);
             if matches!(self.read_and_wait(&mut reader), End::Stopped) {
                 return;
             }
@@ -212,7 +210,7 @@ impl<'f> Follow<'f> {
             if reader.has_more() || reader.is_overdue(now) {
                 return None;
             }
-            self.watcher.watch(reader.watched(), false);
+            self.watch(reader, false);
             self.watcher.wait(reader.due().map(|due| due.saturating_duration_since(now)));
         }
     }
@@ -224,7 +222,7 @@ impl<'f> Follow<'f> {
         let is_anew = seen.anew.is_some();
         if is_anew {
             self.reread = seen.anew;
-            self.watcher.watch(reader.watched(), true);
+            self.watch(reader, true);
         }
         let is_clear = !(self.plan.is_provisional && seen.has_grown);
         if !is_anew && is_clear {
@@ -241,7 +239,105 @@ impl<'f> Follow<'f> {
         (!is_same).then_some(End::OtherPlan)
     }
 
+    fn watch(&mut self, reader: &Reader<'_>, renew: bool) {
+        self.watcher.watch(reader.watched(), renew);
+        if let Some(trouble) = self.watcher.take_trouble() {
+            (self.outlet)(Feed::Polled(Polled::Refused(Text::clean(&trouble))));
+        }
+    }
+
     fn is_stopped(&self, reader: &Reader<'f>) -> bool {
         self.stop.load(Ordering::Relaxed) || !reader.teller.is_open()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use crossbeam_channel::unbounded;
+    use notify::{Config, Error, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
+
+    use super::follow_by;
+    use crate::ingest::files::{Files, Kind};
+    use crate::ingest::open::plan;
+    use crate::ingest::target::Target;
+    use crate::model::edit::{Feed, LinkState, Polled, Stage};
+    use crate::source::watch::Watcher;
+
+    /// Has no watch left to give.
+    struct Exhausted;
+
+    impl notify::Watcher for Exhausted {
+        fn new<F: EventHandler>(_: F, _: Config) -> notify::Result<Self> {
+            Ok(Self)
+        }
+
+        fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
+            Err(Error::io(std::io::Error::from_raw_os_error(28)))
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Ok(())
+        }
+
+        fn kind() -> WatcherKind {
+            WatcherKind::NullWatcher
+        }
+    }
+
+    /// Appends lines one by one to a file that is followed with this watcher, each when the last one was
+    /// seen. Returns how many were seen, and why the file was polled.
+    fn followed(native: impl notify::Watcher + Send + 'static) -> (u64, Vec<Polled>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("session.jsonl");
+        let line = "{\"role\":\"user\",\"content\":\"hello\"}\n";
+        fs::write(&path, line).unwrap();
+        let (sender, feeds) = unbounded();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let plan = plan(&Target { path: path.clone(), session: None }).unwrap();
+                let files = Files::default();
+                files.number(&path, Kind::Lines);
+                let outlet = |feed| sender.send(feed).is_ok();
+                follow_by(Watcher::of(Some(Box::new(native))), plan, &files, &outlet, &stop);
+            });
+            let (mut polled, mut written, mut is_live) = (Vec::new(), 1, false);
+            while written < 4 {
+                let Ok(feed) = feeds.recv_timeout(Duration::from_secs(20)) else { break };
+                match feed {
+                    Feed::Polled(why) => polled.push(why),
+                    Feed::Link(LinkState::Live) => is_live = true,
+                    Feed::Batch { stage: Stage::Whole, batch } if batch.tally.records() > written => {
+                        written = batch.tally.records();
+                    }
+                    _ => continue,
+                }
+                if is_live {
+                    OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            reader.thread().unpark();
+            reader.join().unwrap();
+            (written, polled)
+        })
+    }
+
+    #[test]
+    fn what_no_event_tells_is_seen_nevertheless() {
+        assert_eq!(followed(NullWatcher), (4, Vec::new()));
+    }
+
+    #[test]
+    fn without_watches_it_goes_on_and_says_so_once() {
+        let (written, polled) = followed(Exhausted);
+        assert_eq!(written, 4);
+        assert!(matches!(&polled[..], [Polled::Refused(why)] if why.contains("No space")), "{polled:?}");
     }
 }

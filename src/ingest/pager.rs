@@ -11,6 +11,7 @@ use crate::model::body::{Body, Held};
 use crate::model::edit::{Batch, Edit};
 use crate::model::record::{FileId, Origin, Record};
 use crate::source::document::split;
+use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
 use crate::source::rows::{Cell, Database, State};
 use crate::source::stamp::{Stamp, read_range};
@@ -70,7 +71,8 @@ impl Pager {
             let all = read_range(file, 0, usize::MAX).ok()?;
             return split(&all)?.header;
         }
-        let len = usize::try_from(origin.len).ok()?;
+        let is_line = matches!(kind, Kind::Lines | Kind::CompanionLines);
+        let len = if is_line { held_of(origin.len) } else { usize::try_from(origin.len).ok()? };
         let bytes = read_range(file, origin.at, len).ok()?;
         (bytes.len() == len).then_some(bytes)
     }

@@ -19,8 +19,10 @@ use crate::source::stamp::read_range;
 
 /// Shorter files are read whole at once.
 const WORTH_IT: u64 = 4 << 20;
-/// How much of the end is read; eight times as much if no line begins in it.
+/// How much of the end is read; eight times as much if no line begins in it, but not more than can be
+/// read at once.
 const WINDOW: u64 = 1 << 20;
+const WIDEST: u64 = 64 << 20;
 /// Folders with fewer messages are read whole at once.
 const MANY_FILES: usize = 200;
 /// How many messages of others are shown first.
@@ -41,7 +43,8 @@ impl<'o> Preview<'o> {
         if len <= WORTH_IT {
             return Ok(None);
         }
-        strand.seek(last_lines(plan, len)?)?;
+        let Some(at) = last_lines(plan, len)? else { return Ok(None) };
+        strand.seek(at)?;
         let teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
         Ok(Some(Self { teller, strand, chunk: vec![0; CHUNK] }))
     }
@@ -53,7 +56,9 @@ impl<'o> Preview<'o> {
             match self.strand.follower.poll(now) {
                 Change::Grown => {}
                 Change::Anew(_) => return false,
-                Change::Quiet | Change::Gone | Change::Back | Change::Unreadable(_) => return true,
+                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {
+                    return true;
+                }
             }
             while self.strand.read(&mut self.teller, &mut self.chunk, now).is_ok_and(|read| read > 0) {}
             self.strand.rest(&mut self.teller, now, false);
@@ -99,18 +104,19 @@ fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
     }
 }
 
-/// Where the first line of the window at the end begins.
-fn last_lines(plan: &Plan, len: u64) -> io::Result<u64> {
+/// Where the first line of the window at the end begins, if one does.
+fn last_lines(plan: &Plan, len: u64) -> io::Result<Option<u64>> {
     let file = std::fs::File::open(&plan.path)?;
     let mut window = WINDOW;
-    while window < len {
-        let at = len - window;
-        let bytes = read_range(&file, at, usize::try_from(window).unwrap_or(usize::MAX))?;
-        let before_last = bytes.get(..bytes.len().saturating_sub(1)).unwrap_or_default();
-        if let Some(newline) = memchr::memchr(b'\n', before_last) {
-            return Ok(at + newline as u64 + 1);
+    while window < len && window <= WIDEST {
+        // Chunk by chunk: a line may be longer than what should be held of it.
+        for at in (len - window..len - 1).step_by(CHUNK) {
+            let room = usize::try_from(len - 1 - at).unwrap_or(CHUNK).min(CHUNK);
+            if let Some(newline) = memchr::memchr(b'\n', &read_range(&file, at, room)?) {
+                return Ok(Some(at + newline as u64 + 1));
+            }
         }
         window = window.saturating_mul(8);
     }
-    Ok(0)
+    Ok(None)
 }

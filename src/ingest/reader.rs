@@ -3,7 +3,7 @@
 
 mod gathering;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,8 @@ pub struct Reader<'o> {
     folder: Folder,
     asked: HashSet<Text>,
     queue: VecDeque<Todo>,
+    /// Files beside the session that could not be opened; tried again at each look.
+    unopened: BTreeSet<PathBuf>,
     chunk: Vec<u8>,
 }
 
@@ -118,6 +120,7 @@ impl<'o> Reader<'o> {
             folder: Folder::default(),
             asked: HashSet::new(),
             queue: VecDeque::new(),
+            unopened: BTreeSet::new(),
             chunk: vec![0; CHUNK],
         };
         reader.find_files(now);
@@ -219,7 +222,7 @@ impl<'o> Reader<'o> {
             match strand.follower.poll(now) {
                 Change::Grown => self.queue.push_back(Todo::Strand(index)),
                 Change::Anew(why) => seen.anew = Some(format!("{}: {why}", strand.follower.path().display())),
-                Change::Quiet | Change::Gone | Change::Back | Change::Unreadable(_) => {}
+                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {}
             }
         }
         if seen.anew.is_some() {
@@ -228,6 +231,7 @@ impl<'o> Reader<'o> {
         }
         self.poll_smalls(&census.due, now);
         census.gone.iter().for_each(|path| self.lose_small(path));
+        self.add_files(self.unopened.iter().cloned().collect(), false, now);
         self.add_files(census.new, false, now);
         seen
     }
@@ -271,11 +275,8 @@ impl<'o> Reader<'o> {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
-                    Change::Gone => seen.links.push(
-                        strand
-                            .archived(self.plan.format)
-                            .map_or(LinkState::Gone, |name| LinkState::Archived(Text::clean(&name))),
-                    ),
+                    Change::Gone => seen.links.push(LinkState::Gone),
+                    Change::Moved(path) => seen.links.push(strand.whereabouts(self.plan.format, path)),
                     Change::Back => seen.links.push(LinkState::Live),
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
@@ -308,6 +309,7 @@ impl<'o> Reader<'o> {
         self.small_sum = 0;
         self.asked.clear();
         self.queue.clear();
+        self.unopened.clear();
         self.folder.restart();
         match &mut self.main {
             Main::Lines { strand, has_more } => {
@@ -415,6 +417,11 @@ impl<'o> Reader<'o> {
 
 /// The next bytes; `None` at the end.
 fn read_some<'b>(text: &mut dyn Read, chunk: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
-    let read = text.read(chunk)?;
+    let read = loop {
+        match text.read(chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
     Ok(chunk.get(..read).filter(|bytes| !bytes.is_empty()))
 }

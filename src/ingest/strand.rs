@@ -3,15 +3,17 @@
 //! Invariant: a line counts once, however often it was shown while it was unfinished.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::files::{Files, Kind};
 use super::teller::Teller;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::json;
+use crate::model::edit::LinkState;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
+use crate::model::text::Text;
 use crate::source::follow::Follower;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::expand;
@@ -58,12 +60,20 @@ impl Strand {
         self.shown = None;
     }
 
-    /// The name under which its agent has put the file aside, if it did.
-    pub fn archived(&self, format: &dyn Format) -> Option<String> {
+    /// Where a file is that was moved away, perhaps to there: its agent may have put it aside.
+    pub fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
         let names = format.archives(self.follower.path());
         let mut files = names.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-        let file = files.find(|path| self.follower.is_now_at(path))?;
-        Some(file.file_name()?.to_string_lossy().into_owned())
+        match files.find(|path| self.follower.is_now_at(path)) {
+            Some(path) => LinkState::Archived(name_of(&path)),
+            None => LinkState::Moved(there.map(|there| self.in_short(&there))),
+        }
+    }
+
+    /// The name that a moved file has now, or the name of its folder if that is what is new.
+    fn in_short(&self, there: &Path) -> Text {
+        let has_its_name = there.file_name() == self.follower.path().file_name();
+        name_of(there.parent().filter(|_| has_its_name).unwrap_or(there))
     }
 
     /// The file's number.
@@ -135,6 +145,10 @@ pub fn tell_line(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_
         Line::Whole(record) => teller.tell(record, kind.place(path, record.origin.line)),
         Line::TooLong(record) => teller.fault(record, &too_long(record.origin)),
     }
+}
+
+fn name_of(path: &Path) -> Text {
+    Text::clean(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 fn too_long(origin: Origin) -> String {

@@ -357,8 +357,21 @@ pub enum Feed {
     },
     /// How the file fares.
     Link(LinkState),
+    /// Files are looked at a few times a second, because events do not tell all that happens to them.
+    Polled(Polled),
     /// The thread that reads cannot go on; the transcript stays readable.
     Fault(Text),
+}
+
+/// Why files are looked at a few times a second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Polled {
+    /// It was asked for.
+    Asked,
+    /// They lie on a file system of this kind, to which others may write unseen.
+    Unsure(&'static str),
+    /// The system gives no events; says why.
+    Refused(Text),
 }
 
 /// Which transcript a batch is for.
@@ -392,6 +405,8 @@ pub enum LinkState {
     Reread(Text),
     /// It is gone; its content stays on the screen and its return is awaited.
     Gone,
+    /// It was moved away, to where if that is known; it is read on there, and another one awaited.
+    Moved(Option<Text>),
     /// Its agent put it aside, under the name that is told; a new session may begin in its place.
     Archived(Text),
     /// It cannot be read just now.

@@ -112,7 +112,8 @@ impl Reading {
             | Feed::Progress { .. }
             | Feed::CaughtUp
             | Feed::Bodies(_)
-            | Feed::Link(_) => {}
+            | Feed::Link(_)
+            | Feed::Polled(_) => {}
         }
     }
 

@@ -208,6 +208,7 @@ impl<'a> Watch<'a> {
         }
         let gone = match &self.link {
             LinkState::Gone => Some("the file is gone".to_owned()),
+            LinkState::Moved(_) => Some("the file was moved away".to_owned()),
             LinkState::Archived(name) => Some(format!("archived as {name}")),
             _ => None,
         };

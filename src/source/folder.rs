@@ -236,4 +236,24 @@ mod tests {
         }
         assert_eq!(reached.len(), 2000);
     }
+
+    #[test]
+    fn when_events_were_lost_everything_is_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let count = 4 * (RECENT + SLICE);
+        for number in 0..count {
+            let part = dir.path().join(format!("{number:04}"));
+            fs::create_dir(&part).unwrap();
+            fs::write(part.join("a.json"), "1").unwrap();
+        }
+        let mut folder = Folder::default();
+        assert_eq!(folder.add(&dir.path().join("*/*.json")).len(), count);
+        folder.poll(&Hints::everything());
+        fs::write(dir.path().join("0003/b.json"), "1").unwrap();
+        fs::remove_file(dir.path().join("0004/a.json")).unwrap();
+        let census = folder.poll(&Hints::everything());
+        assert_eq!(census.new, [dir.path().join("0003/b.json")]);
+        assert_eq!(census.gone, [dir.path().join("0004/a.json")]);
+        assert_eq!(census.due.len(), count - 1);
+    }
 }

@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,19 +30,25 @@ pub enum Change {
     Grown,
     /// It is another text now: read from 0. Says what happened.
     Anew(&'static str),
-    /// It is gone, or was moved away. What was open can still be read.
+    /// It is gone. What was open can still be read.
     Gone,
+    /// It was moved away, to where if that can be told. It is read on there.
+    Moved(Option<PathBuf>),
     /// It is there again, or can be read again.
     Back,
     /// It cannot be read; says why.
     Unreadable(String),
 }
 
+/// Reads bytes of a file at a place.
+type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
+
 /// Follows one file.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
     file: Option<File>,
+    read_at: ReadAt,
     stamp: Stamp,
     offset: u64,
     head: Vec<u8>,
@@ -49,8 +56,17 @@ pub struct Follower {
     /// How far the descriptor of a file that was replaced is read.
     drain_to: Option<u64>,
     was_cut: bool,
-    is_gone: bool,
+    away: Option<Away>,
     trouble: Option<Trouble>,
+    /// Reading works again, which is still to be told.
+    is_healed: bool,
+}
+
+/// What became of a file whose name is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Away {
+    Deleted,
+    Moved,
 }
 
 #[derive(Debug)]
@@ -70,14 +86,16 @@ impl Follower {
         Ok(Self {
             path: path.to_owned(),
             file: Some(file),
+            read_at,
             stamp,
             offset: 0,
             head: Vec::new(),
             mark: Vec::new(),
             drain_to: None,
             was_cut: false,
-            is_gone: false,
+            away: None,
             trouble: None,
+            is_healed: false,
         })
     }
 
@@ -129,7 +147,8 @@ impl Follower {
         if self.file.is_none() {
             self.file = Some(File::open(&self.path)?);
         }
-        let read = read_at(self.descriptor()?, buffer, self.offset)?;
+        let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
+        self.is_healed |= self.trouble.take_if(|trouble| trouble.in_reading).is_some();
         let bytes = buffer.get(..read).unwrap_or_default();
         if self.offset == self.head.len() as u64 {
             let wanting = HEAD - self.head.len().min(HEAD);
@@ -147,12 +166,18 @@ impl Follower {
             let can_read_on = !trouble.in_reading && self.has_unread_bytes();
             return if can_read_on { Change::Grown } else { Change::Quiet };
         }
+        if std::mem::take(&mut self.is_healed) {
+            return Change::Back;
+        }
         match self.look() {
             Ok(Change::Quiet | Change::Back) if self.trouble.take().is_some() => Change::Back,
+            Ok(Change::Grown) => {
+                // Whether it can be read again shows when that is tried.
+                self.is_healed = self.trouble.take_if(|trouble| !trouble.in_reading).is_some();
+                Change::Grown
+            }
             Ok(change) => {
-                if change != Change::Quiet {
-                    self.trouble = None;
-                }
+                self.trouble = None;
                 change
             }
             Err(error) => self.note_trouble(&error, now, false),
@@ -174,7 +199,7 @@ impl Follower {
             return self.look_at_successor();
         }
         self.drain_to = None;
-        let was_gone = std::mem::take(&mut self.is_gone);
+        let was_gone = self.away.take().is_some();
         let quiet = if was_gone { Change::Back } else { Change::Quiet };
         let is_touched = named != self.stamp;
         if !is_touched && !self.was_cut {
@@ -206,12 +231,23 @@ impl Follower {
 
     fn look_while_gone(&mut self) -> Change {
         if self.has_unread_bytes() {
-            Change::Grown
-        } else if std::mem::replace(&mut self.is_gone, true) {
-            Change::Quiet
-        } else {
-            Change::Gone
+            return Change::Grown;
         }
+        let links = self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |it| it.nlink());
+        let away = if links > 0 { Away::Moved } else { Away::Deleted };
+        match (self.away.replace(away) == Some(away), away) {
+            (true, _) => Change::Quiet,
+            (false, Away::Deleted) => Change::Gone,
+            (false, Away::Moved) => Change::Moved(self.new_name()),
+        }
+    }
+
+    /// Where the open file lies now, on systems that tell.
+    fn new_name(&self) -> Option<PathBuf> {
+        use std::os::fd::AsRawFd;
+        let descriptor = self.file.as_ref()?.as_raw_fd();
+        let path = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).ok()?;
+        self.is_now_at(&path).then_some(path)
     }
 
     /// Another file has the name now.
@@ -233,7 +269,7 @@ impl Follower {
         self.file = Some(file);
         self.stamp = stamp;
         self.drain_to = None;
-        self.is_gone = false;
+        self.away = None;
         self.begin_anew();
         Ok(Change::Anew("replaced by another file"))
     }
@@ -285,12 +321,17 @@ pub fn is_absence(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::io::Write;
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::fs::{self, File};
+    use std::io::{self, Write};
+    use std::os::unix::fs::MetadataExt;
     use std::path::Path;
     use std::time::{Duration, Instant};
 
-    use super::{Change, Follower};
+    use rustix::io::Errno;
+
+    use super::{Change, Follower, read_at};
 
     fn read_all(follower: &mut Follower) -> String {
         let mut buffer = vec![0; 7];
@@ -325,7 +366,7 @@ mod tests {
         append(&path, "two\n");
         assert_eq!(follower.poll(now), Change::Grown);
         assert_eq!(read_all(&mut follower), "two\n");
-        fs::File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
         assert_eq!(follower.poll(now), Change::Quiet);
         fs::write(&path, "").unwrap();
         assert_eq!(follower.poll(now), Change::Quiet);
@@ -355,7 +396,8 @@ mod tests {
         fs::rename(&path, &old).unwrap();
         assert_eq!(follower.poll(now), Change::Grown);
         assert_eq!(read_all(&mut follower), "two\n");
-        assert_eq!(follower.poll(now), Change::Gone);
+        let moved = |to: &Path| Change::Moved(cfg!(target_os = "linux").then(|| to.to_owned()));
+        assert_eq!(follower.poll(now), moved(&old));
         assert_eq!(follower.poll(now), Change::Quiet);
         append(&old, "three\n");
         fs::write(&path, "new\n").unwrap();
@@ -364,9 +406,14 @@ mod tests {
         assert_eq!(follower.poll(now), Change::Anew("replaced by another file"));
         assert_eq!(read_all(&mut follower), "new\n");
         fs::rename(&path, dir.path().join("x")).unwrap();
-        assert_eq!(follower.poll(now), Change::Gone);
+        assert_eq!(follower.poll(now), moved(&dir.path().join("x")));
         fs::rename(dir.path().join("x"), &path).unwrap();
         assert_eq!(follower.poll(now), Change::Back);
+        assert_eq!(follower.poll(now), Change::Quiet);
+        fs::rename(&path, &old).unwrap();
+        assert_eq!(follower.poll(now), moved(&old));
+        fs::remove_file(&old).unwrap();
+        assert_eq!(follower.poll(now), Change::Gone);
         assert_eq!(follower.poll(now), Change::Quiet);
     }
 
@@ -398,5 +445,104 @@ mod tests {
         assert_eq!(follower.poll(now + Duration::from_millis(500)), Change::Quiet);
         assert!(matches!(follower.poll(now + Duration::from_secs(1)), Change::Anew(_)));
         drop(dir);
+    }
+
+    thread_local! {
+        /// Errors that the disk answers with, one after the other, and then no more.
+        static ERRORS: RefCell<VecDeque<Errno>> = const { RefCell::new(VecDeque::new()) };
+    }
+
+    fn faulty(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        match ERRORS.with_borrow_mut(VecDeque::pop_front) {
+            Some(error) => Err(error.into()),
+            None => read_at(file, buffer, at),
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
+        for errno in [Errno::IO, Errno::STALE] {
+            let (_dir, path, mut follower) = followed("one\n");
+            follower.read_at = faulty;
+            append(&path, "two\n");
+            ERRORS.set([errno; 8].into());
+            let (mut now, mut told, mut delays) = (Instant::now(), Vec::new(), Vec::new());
+            let mut buffer = [0; 64];
+            let read = loop {
+                match follower.poll(now) {
+                    Change::Grown => {}
+                    Change::Quiet => {
+                        let retry = follower.retry_at().unwrap();
+                        delays.push(u64::try_from((retry - now).as_millis()).unwrap());
+                        now = retry;
+                        continue;
+                    }
+                    other => panic!("{other:?}"),
+                }
+                match follower.read(&mut buffer) {
+                    Ok(read) => break read,
+                    Err(error) => told.push(follower.failed(&error, now)),
+                }
+            };
+            assert_eq!(&buffer[..read], b"two\n");
+            assert_eq!(delays, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
+            assert!(
+                matches!(&told[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string())
+            );
+            assert!(told[1..].iter().all(|change| *change == Change::Quiet), "it is told once");
+            assert_eq!(follower.poll(now), Change::Back);
+            assert_eq!(follower.poll(now), Change::Quiet);
+            append(&path, "three\n");
+            assert_eq!(follower.poll(now), Change::Grown);
+            assert_eq!(read_all(&mut follower), "three\n");
+        }
+    }
+
+    #[test]
+    fn trouble_with_the_name_alone_ends_when_there_is_something_to_read() {
+        let (dir, path, mut follower) = followed("one\n");
+        let (now, away) = (Instant::now(), dir.path().join("away"));
+        fs::rename(&path, &away).unwrap();
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(matches!(follower.poll(now), Change::Unreadable(_)));
+        append(&away, "two\n");
+        assert_eq!(follower.poll(now), Change::Grown, "what is open is read on");
+        assert_eq!(read_all(&mut follower), "two\n");
+        fs::remove_file(&path).unwrap();
+        append(&away, "three\n");
+        fs::rename(&away, &path).unwrap();
+        let later = now + Duration::from_secs(1);
+        assert_eq!(follower.poll(later), Change::Grown);
+        assert_eq!(read_all(&mut follower), "three\n");
+        assert_eq!(follower.poll(later), Change::Back);
+        assert_eq!(follower.poll(later), Change::Quiet);
+    }
+
+    #[test]
+    fn a_new_file_with_the_number_of_the_old_one_is_another_text() {
+        for text in ["other\nlonger\n", "ONE\ntwo\n", "1\n"] {
+            let (dir, path, mut follower) = followed("one\ntwo\n");
+            // As files beside the session are: nothing holds their number.
+            follower.rest();
+            let number = fs::metadata(&path).unwrap().ino();
+            fs::remove_file(&path).unwrap();
+            let mut tries = Vec::new();
+            let is_reused = (0..200).any(|n| {
+                let other = dir.path().join(n.to_string());
+                tries.push(File::create(&other).unwrap());
+                let is_it = fs::metadata(&other).unwrap().ino() == number;
+                fs::rename(&other, if is_it { path.clone() } else { other.clone() }).unwrap();
+                is_it
+            });
+            if !is_reused {
+                println!("this file system gives no number again so soon");
+                return;
+            }
+            append(&path, text);
+            let now = Instant::now();
+            assert!(matches!(follower.poll(now), Change::Anew(_)), "{text}");
+            assert_eq!(read_all(&mut follower), text);
+            assert_eq!(follower.poll(now), Change::Quiet);
+        }
     }
 }

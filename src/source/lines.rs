@@ -15,6 +15,12 @@ const KEPT: usize = 1024;
 /// A buffer that grew beyond this is given back after its line.
 const ROOMY: usize = 4 << 20;
 
+/// How many bytes of a line file's record are ever held, if it is so long.
+pub fn held_of(len: u32) -> usize {
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    if len > LIMIT { KEPT } else { len }
+}
+
 /// A line that has ended, or the one that has not yet.
 #[derive(Clone, Copy, Debug)]
 pub enum Line<'a> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{ErrorKind, Event, RecursiveMode, Watcher as Native};
 
 /// Time between looks while events arrive.
 const CALM: Duration = Duration::from_millis(500);
@@ -55,25 +55,39 @@ impl Hints {
 
 /// Waits for changes of files and directories, on the thread that made it.
 pub struct Watcher {
-    native: Option<RecommendedWatcher>,
+    native: Option<Box<dyn Native + Send>>,
     watched: HashSet<PathBuf>,
     hints: Arc<Mutex<Hints>>,
     trouble: Option<String>,
+    /// Events may be missing where the paths lie.
+    is_unsure: bool,
 }
 
 impl Watcher {
     /// A watcher that wakes the calling thread. Without `native` there is the poll alone.
     pub fn new(native: bool) -> Self {
-        let hints = Arc::new(Mutex::new(Hints::default()));
-        let mut watcher = Self { native: None, watched: HashSet::new(), hints, trouble: None };
+        let mut watcher = Self::of(None);
         if native {
             let (hints, reader) = (Arc::clone(&watcher.hints), thread::current());
             match notify::recommended_watcher(move |event| note(&hints, &reader, &event)) {
-                Ok(native) => watcher.native = Some(native),
+                Ok(native) => watcher.native = Some(Box::new(native)),
                 Err(error) => watcher.give_up(&error),
             }
         }
         watcher
+    }
+
+    /// A watcher that gets its events from this one, or from none.
+    pub fn of(native: Option<Box<dyn Native + Send>>) -> Self {
+        let hints = Arc::new(Mutex::new(Hints::default()));
+        Self { native, watched: HashSet::new(), hints, trouble: None, is_unsure: false }
+    }
+
+    /// Looks more often if a path lies where others may write unseen. Returns the kind of file system.
+    pub fn distrust(&mut self, path: &Path) -> Option<&'static str> {
+        let kind = eventless(path);
+        self.is_unsure |= kind.is_some();
+        kind
     }
 
     /// Why there are no events, once.
@@ -122,14 +136,15 @@ impl Watcher {
     /// Waits for an event, for the time of the next look, or for `soon` if that comes before. Also
     /// returns when the thread is unparked.
     pub fn wait(&self, soon: Option<Duration>) {
-        let calm = if self.native.is_some() { CALM } else { BUSY };
+        let calm = if self.native.is_some() && !self.is_unsure { CALM } else { BUSY };
         thread::park_timeout(soon.map_or(calm, |soon| soon.min(calm)));
     }
 
     fn give_up(&mut self, error: &notify::Error) {
         self.native = None;
         self.watched.clear();
-        self.trouble = Some(format!("no file events ({error}); looking four times a second instead"));
+        let is_full = matches!(error.kind, ErrorKind::MaxFilesWatch);
+        self.trouble = Some(if is_full { "no watches left".to_owned() } else { error.to_string() });
     }
 }
 
@@ -138,6 +153,35 @@ fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
     if means_something {
         reader.unpark();
     }
+}
+
+/// The kind of a file system whose events do not tell all: others write to it over the network, or to
+/// its layers.
+fn eventless(path: &Path) -> Option<&'static str> {
+    #[cfg(target_os = "linux")]
+    return eventless_kind(i128::from(rustix::fs::statfs(path).ok()?.f_type));
+    #[cfg(not(target_os = "linux"))]
+    return None.filter(|_: &&str| path.is_absolute());
+}
+
+/// The numbers by which Linux tells file systems apart.
+#[cfg(target_os = "linux")]
+fn eventless_kind(magic: i128) -> Option<&'static str> {
+    Some(match magic & 0xffff_ffff {
+        0x6969 => "nfs",
+        0x517b | 0xfe53_4d42 | 0xff53_4d42 => "smb",
+        0x0102_1997 => "9p",
+        0x6573_5546 => "fuse",
+        0x794c_7630 => "overlay",
+        0x5346_414f | 0x6b41_4653 => "afs",
+        0x7375_7245 => "coda",
+        0x00c3_6400 => "ceph",
+        0x0bd0_0bd0 => "lustre",
+        0x4750_4653 => "gpfs",
+        0x786f_4256 => "vboxsf",
+        0xbacb_acbc => "vmhgfs",
+        _ => return None,
+    })
 }
 
 /// An empty path names the working directory.
@@ -163,12 +207,15 @@ fn is_exhaustion(error: &notify::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     use notify::event::{AccessKind, EventKind, Flag, ModifyKind};
-    use notify::{Error, Event};
+    use notify::{Config, Error, Event, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
 
-    use super::{Hints, Watcher, is_exhaustion};
+    use super::{BUSY, CALM, Hints, WATCHES, Watcher, is_exhaustion};
 
     #[test]
     fn access_means_nothing_and_a_rescan_everything() {
@@ -181,16 +228,105 @@ mod tests {
         assert!(!hints.is_everything());
         assert!(hints.take_event(&Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))));
         assert!(hints.is_everything());
+        let mut hints = Hints::default();
+        assert!(hints.take_event(&Err(Error::generic("the queue is full"))));
+        assert!(hints.is_everything());
+    }
+
+    /// Grants so many watches, and then none.
+    struct Stingy {
+        left: usize,
+        granted: Arc<AtomicUsize>,
+    }
+
+    impl notify::Watcher for Stingy {
+        fn new<F: EventHandler>(_: F, _: Config) -> notify::Result<Self> {
+            Ok(Self { left: 0, granted: Arc::default() })
+        }
+
+        fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
+            let no_space = || Error::io(std::io::Error::from_raw_os_error(28));
+            self.left = self.left.checked_sub(1).ok_or_else(no_space)?;
+            self.granted.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Ok(())
+        }
+
+        fn kind() -> WatcherKind {
+            WatcherKind::NullWatcher
+        }
+    }
+
+    fn folders(count: usize) -> (tempfile::TempDir, Vec<PathBuf>) {
+        let dir = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..count).map(|number| dir.path().join(number.to_string())).collect();
+        paths.iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        (dir, paths)
     }
 
     #[test]
     fn without_watches_there_is_the_poll_and_one_notice() {
-        let no_space = Error::io(std::io::Error::from_raw_os_error(28));
-        assert!(is_exhaustion(&no_space));
+        for number in [23, 24, 28] {
+            assert!(is_exhaustion(&Error::io(std::io::Error::from_raw_os_error(number))));
+        }
         assert!(!is_exhaustion(&Error::path_not_found()));
-        let mut watcher = Watcher::new(true);
-        watcher.give_up(&no_space);
-        assert!(watcher.take_trouble().is_some() && watcher.take_trouble().is_none());
+        let (_dir, paths) = folders(4);
+        let mut watcher = Watcher::of(Some(Box::new(Stingy { left: 2, granted: Arc::default() })));
+        watcher.watch(paths.iter().map(PathBuf::as_path).take(2), false);
+        assert!(watcher.take_trouble().is_none() && watcher.native.is_some());
+        watcher.watch(paths.iter().map(PathBuf::as_path), false);
+        assert!(watcher.take_trouble().is_some());
         assert!(watcher.native.is_none());
+        watcher.watch(paths.iter().map(PathBuf::as_path), true);
+        assert!(watcher.take_trouble().is_none(), "it is told once");
+    }
+
+    #[test]
+    fn so_many_folders_never_need_more_watches_than_there_may_be() {
+        let (_dir, paths) = folders(4 * WATCHES);
+        let granted = Arc::new(AtomicUsize::new(0));
+        let mut watcher =
+            Watcher::of(Some(Box::new(Stingy { left: usize::MAX, granted: Arc::clone(&granted) })));
+        for _ in 0..3 {
+            watcher.watch(paths.iter().map(PathBuf::as_path), false);
+        }
+        assert_eq!((watcher.watched.len(), granted.load(Ordering::Relaxed)), (WATCHES, WATCHES));
+    }
+
+    #[test]
+    fn a_wait_ends_without_any_event() {
+        assert!(BUSY <= CALM && CALM <= Duration::from_millis(600));
+        for native in [None, Some(Box::new(NullWatcher) as Box<dyn notify::Watcher + Send>)] {
+            Watcher::of(native).wait(None);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn file_systems_that_others_write_to_are_looked_at_more_often() {
+        for (magic, kind) in [
+            (0x6969, Some("nfs")),
+            (0x517b, Some("smb")),
+            (0xff53_4d42, Some("smb")),
+            (0xfe53_4d42, Some("smb")),
+            // As a number of 32 bits with a sign.
+            (-0x00ac_b2be, Some("smb")),
+            (0x0102_1997, Some("9p")),
+            (0x6573_5546, Some("fuse")),
+            (0x794c_7630, Some("overlay")),
+            (0xef53, None),
+            (0x0102_1994, None),
+            (0x9123_683e, None),
+            (0x5846_5342, None),
+            (0x2fc1_2fc1, None),
+        ] {
+            assert_eq!(super::eventless_kind(magic), kind, "{magic:x}");
+        }
+        let mut watcher = Watcher::new(true);
+        assert_eq!(watcher.distrust(Path::new("/proc")), None);
+        assert!(!watcher.is_unsure);
     }
 }

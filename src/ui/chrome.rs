@@ -111,6 +111,9 @@ pub fn cursor(state: &State, area: Rect) -> Option<(u16, u16)> {
 fn left_words(state: &State) -> String {
     let mut parts = Vec::new();
     parts.push(if state.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
+    if state.polled.is_some() {
+        parts.push("poll".to_owned());
+    }
     if let Some(filter) = &state.filter {
         parts.push(format!(
             "&{} {} hidden",

@@ -192,6 +192,8 @@ fn link_words(state: &State) -> Option<String> {
     match &state.link {
         LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
         LinkState::Gone => Some("file gone".to_owned()),
+        LinkState::Moved(None) => Some("file moved".to_owned()),
+        LinkState::Moved(Some(name)) => Some(format!("moved to {name}")),
         LinkState::Archived(name) => Some(format!("archived as {name}")),
         LinkState::Unreadable(why) => Some(format!("unreadable: {why}")),
     }

@@ -71,6 +71,9 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
         (None, Some(_)) if state.link == LinkState::Gone => {
             "the file is gone; waiting for it to come back".to_owned()
         }
+        (None, Some(_)) if matches!(state.link, LinkState::Moved(_)) => {
+            "the file was moved away; waiting for another one".to_owned()
+        }
         (None, Some(_)) if state.is_caught_up => {
             "nothing here yet; new lines appear as they are written".to_owned()
         }

@@ -16,7 +16,7 @@ use tv::app::state::State;
 use tv::app::update::{Event, update};
 use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::body::{Held, Key};
-use tv::model::edit::{Feed, LinkState, Stage};
+use tv::model::edit::{Feed, LinkState, Polled, Stage};
 use tv::model::moment::Moment;
 use tv::model::transcript::Transcript;
 use tv::render::code::Colours;
@@ -35,6 +35,7 @@ pub(crate) struct Followed {
     pub(crate) whole: Transcript,
     pub(crate) preview: Transcript,
     pub(crate) links: Vec<LinkState>,
+    pub(crate) polled: Vec<Polled>,
     formats: Vec<&'static str>,
     pub(crate) is_caught_up: bool,
 }
@@ -60,6 +61,7 @@ impl Followed {
             whole: Transcript::new(),
             preview: Transcript::new(),
             links: Vec::new(),
+            polled: Vec::new(),
             formats: Vec::new(),
             is_caught_up: false,
         }
@@ -86,19 +88,20 @@ impl Followed {
             Feed::CaughtUp => self.is_caught_up = true,
             Feed::Link(link) => self.links.push(link),
             Feed::Fault(fault) => panic!("{fault}"),
+            Feed::Polled(why) => self.polled.push(why),
             Feed::Progress { .. } | Feed::Bodies(_) | Feed::File { .. } => {}
         }
     }
 
     /// The records of all entries in order, as they are in the file.
-    fn records(&mut self) -> Vec<String> {
+    pub(crate) fn records(&mut self) -> Vec<String> {
         let origins: Vec<_> = self.whole.entries().map(|entry| entry.origin).collect();
         let bytes = origins.into_iter().map(|origin| self.pager.bytes(origin).unwrap_or_default());
         bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
     }
 
     /// Waits until the entries are these lines and each is counted once.
-    fn until_lines(&mut self, lines: &[String]) {
+    pub(crate) fn until_lines(&mut self, lines: &[String]) {
         self.until(&format!("{} lines", lines.len()), |followed| {
             followed.whole.tally().records() == lines.len() as u64 && followed.records() == lines
         });
@@ -118,42 +121,42 @@ impl Followed {
 }
 
 /// A directory with an empty session file.
-struct Place {
+pub(crate) struct Place {
     _dir: TempDir,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("project").join(name);
         fs::create_dir(path.parent().unwrap()).unwrap();
         Self { _dir: dir, path }
     }
 
-    fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.path.with_file_name(name)
     }
 }
 
-fn line(number: usize) -> String {
+pub(crate) fn line(number: usize) -> String {
     format!(r#"{{"role":"user","content":"message {number}"}}"#)
 }
 
-fn lines(numbers: std::ops::Range<usize>) -> Vec<String> {
+pub(crate) fn lines(numbers: std::ops::Range<usize>) -> Vec<String> {
     numbers.map(line).collect()
 }
 
-fn text(lines: &[String]) -> String {
+pub(crate) fn text(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
-fn append(path: &Path, bytes: impl AsRef<[u8]>) {
+pub(crate) fn append(path: &Path, bytes: impl AsRef<[u8]>) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(bytes.as_ref()).unwrap();
 }
 
 /// Runs a case on a file with three lines, in both ways of noticing changes.
-fn following(case: impl Fn(&Place, &mut Followed)) {
+pub(crate) fn following(case: impl Fn(&Place, &mut Followed)) {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let place = Place::new("session.jsonl");
         fs::write(&place.path, text(&lines(0..3))).unwrap();
@@ -271,7 +274,11 @@ fn a_rotated_file_is_read_to_its_end_and_left() {
         fs::rename(&place.path, place.beside("session.jsonl.1")).unwrap();
         append(&place.beside("session.jsonl.1"), text(&lines(3..4)));
         followed.until("read on", |followed| followed.whole.tally().records() == 4);
-        followed.until("gone", |followed| followed.links.contains(&LinkState::Gone));
+        let moved = LinkState::Moved(cfg!(target_os = "linux").then(|| "session.jsonl.1".into()));
+        followed.until("moved", |followed| followed.links.contains(&moved));
+        append(&place.beside("session.jsonl.1"), text(&lines(4..5)));
+        followed.until("read on under its new name", |followed| followed.whole.tally().records() == 5);
+        assert_eq!(followed.links.last(), Some(&moved), "it is told once");
         fs::write(&place.path, text(&lines(30..32))).unwrap();
         followed.until_lines(&lines(30..32));
     });
@@ -334,19 +341,34 @@ fn odd_bytes_do_not_stop_the_tail() {
     });
 }
 
+/// As many writes as fast as they go; or ten thousand a second for as many seconds as are asked for.
 #[test]
 fn of_a_burst_no_line_is_lost_or_doubled() {
+    let seconds = std::env::var("BURST_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    let count = seconds.map_or(24_000, |seconds: usize| seconds * 10_000);
     following(|place, followed| {
         let path = place.path.clone();
         let writer = std::thread::spawn(move || {
             let mut file = OpenOptions::new().append(true).open(path).unwrap();
-            for number in 3..10_000 {
+            let start = Instant::now();
+            for number in 3..count {
                 file.write_all(format!("{}\n", line(number)).as_bytes()).unwrap();
+                if seconds.is_some() && number % 100 == 0 {
+                    let due = Duration::from_millis(number as u64 / 10);
+                    std::thread::sleep(due.saturating_sub(start.elapsed()));
+                }
             }
         });
-        followed.until("all lines", |followed| followed.whole.tally().records() == 10_000);
+        while !writer.is_finished() {
+            let now = followed.whole.tally().records();
+            followed.until("more lines", |followed| {
+                followed.whole.tally().records() > now || writer.is_finished()
+            });
+        }
         writer.join().unwrap();
-        assert_eq!(followed.records(), lines(0..10_000));
+        followed.until("all lines", |followed| followed.whole.tally().records() == count as u64);
+        assert_eq!(followed.records(), lines(0..count));
+        assert_eq!(followed.whole.tally().faulty, 0);
     });
 }
 
@@ -516,14 +538,14 @@ fn a_pipe_shows_what_comes_through_it() {
 
 // === folders ===
 
-fn message(place: &Path, id: &str, role: &str) {
+pub(crate) fn message(place: &Path, id: &str, role: &str) {
     let folder = place.join("message/ses_1");
     fs::create_dir_all(&folder).unwrap();
     let text = format!(r#"{{"id":"{id}","sessionID":"ses_1","role":"{role}","time":{{"created":1}}}}"#);
     fs::write(folder.join(format!("{id}.json")), text).unwrap();
 }
 
-fn part(place: &Path, message: &str, id: &str, text: &str) {
+pub(crate) fn part(place: &Path, message: &str, id: &str, text: &str) {
     let folder = place.join("part").join(message);
     fs::create_dir_all(&folder).unwrap();
     let json = format!(
@@ -532,7 +554,7 @@ fn part(place: &Path, message: &str, id: &str, text: &str) {
     fs::write(folder.join(format!("{id}.json")), json).unwrap();
 }
 
-fn said(transcript: &Transcript) -> Vec<String> {
+pub(crate) fn said(transcript: &Transcript) -> Vec<String> {
     let bodies = |entry: &tv::model::entry::Entry| -> String {
         let bodies = entry
             .blocks
@@ -581,7 +603,7 @@ fn a_folder_gets_new_parts_and_loses_some() {
 
 // === files beside the session ===
 
-fn agent_line(uuid: &str, parent: Option<&str>, agent: Option<&str>, said: &str) -> String {
+pub(crate) fn agent_line(uuid: &str, parent: Option<&str>, agent: Option<&str>, said: &str) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     let agent = agent.map_or(String::new(), |agent| format!(r#""agentId":"{agent}","#));
     format!(

@@ -41,7 +41,7 @@ impl Console {
         Self::run(env!("CARGO_BIN_EXE_tv"), arguments, environment)
     }
 
-    fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pty");
         let mut command = CommandBuilder::new(program);
@@ -70,6 +70,11 @@ impl Console {
             }
         });
         Self { child, master: pair.master, writer, output, screen: emulator(), raw: Vec::new() }
+    }
+
+    /// The process that was started.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.process_id().expect("it runs")
     }
 
     fn drain(&mut self, patience: Duration) {
@@ -141,7 +146,7 @@ fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).expect("at least one")
 }
 
-fn line(role: &str, text: &str, number: usize) -> String {
+pub(crate) fn line(role: &str, text: &str, number: usize) -> String {
     let content = format!(
         r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"timestamp":{}}}"#,
         1_700_000_000_000_u64 + number as u64
@@ -151,7 +156,7 @@ fn line(role: &str, text: &str, number: usize) -> String {
     ) + "\n"
 }
 
-fn session(folder: &Path) -> PathBuf {
+pub(crate) fn session(folder: &Path) -> PathBuf {
     let path = folder.join("session.jsonl");
     let header =
         r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
@@ -165,7 +170,7 @@ fn session(folder: &Path) -> PathBuf {
     path
 }
 
-fn append(path: &Path, text: &str) {
+pub(crate) fn append(path: &Path, text: &str) {
     let mut file = std::fs::OpenOptions::new().append(true).open(path).expect("the file is there");
     file.write_all(text.as_bytes()).expect("it can be written");
 }

@@ -86,11 +86,14 @@ impl Reader<'_> {
         match Strand::open(path, kind, &self.files, now) {
             Ok(mut strand) => {
                 strand.follower.rest();
+                self.unopened.remove(path);
                 self.strands.push(strand);
                 Some(Todo::Strand(self.strands.len() - 1))
             }
             Err(error) => {
-                self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                if self.unopened.insert(path.to_owned()) {
+                    self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                }
                 None
             }
         }
