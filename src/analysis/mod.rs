@@ -22,6 +22,7 @@ pub mod phrases;
 pub mod plans;
 pub mod prices;
 pub mod scope;
+pub mod secrets;
 pub mod seen;
 pub mod spending;
 pub mod texts;

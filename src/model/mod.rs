@@ -16,6 +16,7 @@ pub mod meta;
 pub mod moment;
 pub mod pairing;
 pub mod record;
+pub mod rewording;
 pub mod signs;
 pub mod tally;
 pub mod text;
