@@ -187,6 +187,9 @@ struct ShowArgs {
     /// Entries as JSON, one a line (schema tv.entry/1)
     #[arg(long)]
     json: bool,
+    /// Mask keys, tokens and passwords of known shapes; how many they were is told on standard error
+    #[arg(long)]
+    redact: bool,
     /// Use only ASCII glyphs
     #[arg(long)]
     ascii: bool,
@@ -334,6 +337,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
         json: false,
         follow: None,
         branch: show::Choice::All,
+        redact: false,
     }
 }
 
@@ -345,6 +349,7 @@ fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) ->
         json: args.json,
         follow: args.follow.then(|| watch(args.poll)),
         branch: args.branch,
+        redact: args.redact,
     }
 }
 

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Ok(config) => run(&config).unwrap_or_else(|error| end(&error)),
         Err(usage) => {
             // If even this cannot be printed, the code still tells.
-            let _ = usage.print();
+            let _ = if usage.use_stderr() { refuse(&usage) } else { usage.print() };
             ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED))
         }
     }
@@ -65,7 +65,12 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
         }
     };
     out.flush()?;
-    Ok(match outcome {
+    Ok(code_of(outcome))
+}
+
+/// The exit code, after all is said that is to be said.
+fn code_of(outcome: Outcome) -> ExitCode {
+    match outcome {
         Outcome::Complete => ExitCode::SUCCESS,
         Outcome::Found => ExitCode::from(FOUND),
         Outcome::Missed(why) => {
@@ -79,7 +84,11 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
             }
             ExitCode::from(FAILED)
         }
-    })
+        Outcome::Saying(what, outcome) => {
+            say(&what);
+            code_of(*outcome)
+        }
+    }
 }
 
 fn end(error: &anyhow::Error) -> ExitCode {
@@ -98,6 +107,11 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         None => error.downcast_ref::<io::Error>(),
     };
     written.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// What is wrong with the arguments. It quotes them, and names of files are strings from outside.
+fn refuse(usage: &clap::Error) -> io::Result<()> {
+    write!(io::stderr(), "{}", Text::clean(&usage.render().to_string()))
 }
 
 /// Paths and messages of the system are strings from outside: they are cleaned before they are shown.

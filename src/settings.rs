@@ -45,6 +45,12 @@ pub struct Settings {
     pub hints: Option<bool>,
     /// What the model did not see at the cursor dimmed.
     pub asof: Option<bool>,
+    /// Characters that are not seen marked.
+    pub marks: Option<bool>,
+    /// Copies without control characters and such as are not seen.
+    pub clean: Option<bool>,
+    /// Copies with keys and tokens masked.
+    pub redact: Option<bool>,
     /// Long lines wrapped.
     pub wrap: Option<bool>,
     /// Numbers beside the text.
@@ -106,6 +112,9 @@ impl Reading<'_> {
             "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.hints = self.switch(value),
             "asof" => self.settings.asof = self.switch(value),
+            "marks" => self.settings.marks = self.switch(value),
+            "clean" => self.settings.clean = self.switch(value),
+            "redact" => self.settings.redact = self.switch(value),
             "wrap" => self.settings.wrap = self.switch(value),
             "gutter" => {
                 let numbers = value.get_ref().as_str().and_then(Numbers::named);

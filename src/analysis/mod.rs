@@ -22,6 +22,7 @@ mod places;
 pub mod plans;
 pub mod prices;
 pub mod scope;
+pub mod secrets;
 pub mod seen;
 pub mod spending;
 pub mod texts;

@@ -84,6 +84,12 @@ pub enum Setting {
     Images(Choice),
     /// How the reader is told of alarms.
     Notify(Ring),
+    /// Marks for characters that are not seen.
+    Marks(bool),
+    /// Copies without control characters and such as are not seen.
+    Clean(bool),
+    /// Copies with keys and tokens masked.
+    Redact(bool),
 }
 
 /// A command that takes an argument: its name, what can follow, and what it does.
@@ -136,6 +142,13 @@ pub const FORMS: &[Form] = &[
         doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
     },
     Form { name: "set", argument: "notify=bell|osc|both|off", doc: "how alarms are told" },
+    Form { name: "set", argument: "marks=on|off", doc: "marks in the text for characters that are not seen" },
+    Form {
+        name: "set",
+        argument: "[no]clean",
+        doc: "copy without control characters and such as are not seen",
+    },
+    Form { name: "set", argument: "[no]redact", doc: "copy with keys and tokens masked" },
 ];
 
 impl FromStr for Command {
@@ -254,6 +267,9 @@ impl FromStr for Setting {
             "rulers" => Ok(Self::Rulers(is_on)),
             "wrap" => Ok(Self::Wrap(is_on)),
             "asof" => Ok(Self::AsOf(is_on)),
+            "marks" => Ok(Self::Marks(is_on)),
+            "clean" => Ok(Self::Clean(is_on)),
+            "redact" => Ok(Self::Redact(is_on)),
             _ => Err(format!("nothing to set is called {typed}")),
         }
     }
@@ -276,6 +292,9 @@ impl fmt::Display for Setting {
             Self::Rulers(is_on) => ("rulers", is_on),
             Self::Wrap(is_on) => ("wrap", is_on),
             Self::AsOf(is_on) => ("asof", is_on),
+            Self::Marks(is_on) => ("marks", is_on),
+            Self::Clean(is_on) => ("clean", is_on),
+            Self::Redact(is_on) => ("redact", is_on),
         };
         write!(f, "{}{name}", if *is_on { "" } else { "no" })
     }
@@ -316,6 +335,9 @@ mod tests {
             "unwatch",
             "unwatch 2",
             "set notify=bell",
+            "set nomarks",
+            "set clean",
+            "set noredact",
         ] {
             let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
             assert_eq!(command.to_string(), typed);

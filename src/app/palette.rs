@@ -201,6 +201,9 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
         Setting::Lanes(is_on) => columns::show_lanes(state, is_on),
         Setting::Rulers(is_on) => columns::show_rulers(state, is_on),
         Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
+        Setting::Marks(is_on) => state.theme.has_marks = is_on,
+        Setting::Clean(is_on) => state.copying.is_clean = is_on,
+        Setting::Redact(is_on) => state.copying.is_redacted = is_on,
     }
     state.look_changed();
     Vec::new()

@@ -28,7 +28,7 @@ use super::search::{AtHit, Search, Sought};
 use super::sequence::{Sequence, turn_of};
 use super::spine::Spine;
 use super::strip::Strip;
-use super::taking::Taking;
+use super::taking::{Copying, Taking};
 use super::viewport::{Focus, Viewport};
 use super::views::Views;
 use super::watching::Watches;
@@ -89,6 +89,8 @@ pub struct State {
     pub columns: Columns,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
+    /// What becomes of copies.
+    pub copying: Copying,
     /// Colours and glyphs.
     pub theme: Theme,
     /// Highlights made in the background.
@@ -260,6 +262,7 @@ impl State {
             panes: Panes::default(),
             columns: Columns::default(),
             shows_hints: true,
+            copying: Copying::default(),
             theme,
             colours,
             pictures: Arc::default(),

@@ -10,9 +10,11 @@ use super::panes::divide;
 use super::state::State;
 use super::telling::{self, IsAway};
 use super::viewport::{Focus, Rows};
+use crate::analysis::secrets::Mask;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
+use crate::model::text::harmless;
 use crate::render::row::{Level, Row, RowKind};
 
 /// Items that a count may take.
@@ -21,6 +23,33 @@ const MOST_ITEMS: usize = 10_000;
 const MOST_BYTES: u64 = 64 << 20;
 /// So often texts are asked for again that went away before all had come.
 const PATIENCE: u8 = 3;
+
+/// What becomes of copies before they leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copying {
+    /// They have no control characters, none that are not seen, and no marks of such.
+    pub is_clean: bool,
+    /// Keys and tokens are masked.
+    pub is_redacted: bool,
+}
+
+impl Copying {
+    /// The text as it leaves, and what is to be said of it.
+    pub fn prepare(self, text: &str) -> (String, String) {
+        let mut mask = Mask::default();
+        let masked = self.is_redacted.then(|| mask.apply(text)).flatten();
+        let mut words = if self.is_redacted { format!("; {}", mask.words()) } else { String::new() };
+        let text = masked.as_deref().unwrap_or(text);
+        let (clean, hidden) = harmless(text);
+        let characters = figures::count(hidden as u64, "control or unseen character");
+        match (self.is_clean, hidden) {
+            (_, 0) => {}
+            (true, _) => words.push_str(&format!("; {characters} left out")),
+            (false, _) => words.push_str(&format!("; {characters} in it, :set clean leaves such out")),
+        }
+        (if self.is_clean { clean } else { text.to_owned() }, words)
+    }
+}
 
 /// A copy that was wished for.
 #[derive(Clone, Debug, PartialEq, Eq)]

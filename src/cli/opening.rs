@@ -4,6 +4,7 @@ use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
 use crate::analysis::prices::Prices;
 use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
+use crate::app::taking::Copying;
 use crate::ingest::{self, Target};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
@@ -31,11 +32,10 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     };
     let Surroundings { no_color, clipboard, editor, colorfgbg, term, test_panic, environment, .. } =
         surroundings;
-    let theme = look.theme.clone().or_else(|| settings.theme.clone()).filter(|name| name != "auto");
     ViewConfig {
         start,
         environment,
-        theme: theme.map_or(ThemeChoice::Auto, ThemeChoice::Named),
+        theme: theme(look, &settings),
         themes,
         depth,
         no_color,
@@ -53,6 +53,11 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         entry: None,
         hints: settings.hints.unwrap_or(true),
         asof: settings.asof.unwrap_or(false),
+        marks: settings.marks.unwrap_or(true),
+        copying: Copying {
+            is_clean: settings.clean.unwrap_or(false),
+            is_redacted: settings.redact.unwrap_or(false),
+        },
         columns: Columns {
             sideways: (settings.wrap == Some(false)).then_some(0),
             numbers: settings.gutter.unwrap_or_default(),
@@ -69,6 +74,14 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         term,
         test_panic,
     }
+}
+
+/// What was typed goes before the settings, and must exist.
+fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
+    let typed = look.theme.clone().map(ThemeChoice::Named);
+    let choice = typed.or_else(|| settings.theme.clone().map(ThemeChoice::Preferred));
+    let is_auto = |choice: &ThemeChoice| matches!(choice, ThemeChoice::Named(name) | ThemeChoice::Preferred(name) if name == "auto");
+    choice.filter(|choice| !is_auto(choice)).unwrap_or(ThemeChoice::Auto)
 }
 
 /// The prices that the reader set, by the name of the model. What is wrong with them is told by the viewer.

@@ -256,7 +256,7 @@ impl<'o> Reader<'o> {
     fn lose_small(&mut self, path: &Path) {
         let small = self.small_at.get(path).and_then(|index| self.smalls.get_mut(*index));
         if let Some(small) = small {
-            small.file = Rewritten::new(path);
+            small.file = Rewritten::new(path).of_some_size();
             self.queue.push_back(Todo::Lost(path.to_owned()));
         }
     }

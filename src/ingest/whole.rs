@@ -26,7 +26,7 @@ pub struct Small {
 impl Small {
     /// A file that has not been read yet.
     pub fn new(path: &Path, id: FileId, kind: Kind) -> Self {
-        Self { id, kind, file: Rewritten::new(path), told: None }
+        Self { id, kind, file: Rewritten::new(path).of_some_size(), told: None }
     }
 
     /// The file's number.

@@ -19,6 +19,7 @@ pub mod moment;
 mod pages;
 pub mod pairing;
 pub mod record;
+pub mod rewording;
 pub mod signs;
 pub mod tally;
 pub mod text;

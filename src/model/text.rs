@@ -142,9 +142,63 @@ fn is_plain_word(word: u64) -> bool {
 /// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the
 /// variation selectors stay: emoji need them and they cannot move the cursor.
 fn is_hostile(c: char) -> bool {
-    matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Control characters but line ends and tabs.
+fn is_control(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
+}
+
+/// Characters that turn the direction of a text round, and those that are there but not seen.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The length of the mark `⟨U+202E⟩` at the beginning of a text, if one stands there.
+fn mark(text: &str) -> Option<usize> {
+    let (digits, _) = text.strip_prefix("⟨U+")?.split_once('⟩')?;
+    let code = u32::from_str_radix(digits, 16).ok().filter(|_| (2..=6).contains(&digits.len()))?;
+    char::from_u32(code).filter(|c| is_hostile(*c))?;
+    Some("⟨U+".len() + digits.len() + '⟩'.len_utf8())
+}
+
+/// A text without the marks of characters that are not seen; nothing if there are none.
+pub fn without_marks(text: &str) -> Option<Text> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.find("⟨U+").and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(before);
+        let length = mark(after);
+        let (kept, further) = after.split_at_checked(length.unwrap_or("⟨".len())).unwrap_or((after, ""));
+        if length.is_none() {
+            out.push_str(kept);
+        }
+        rest = further;
+    }
+    out.push_str(rest);
+    (out.len() < text.len()).then(|| Text(Arc::from(out)))
+}
+
+/// A text for other programs without control characters and such as are not seen, and without what stands
+/// for them here; and how many they were.
+pub fn harmless(text: &str) -> (String, usize) {
+    let mut out = String::with_capacity(text.len());
+    let (mut rest, mut left_out) = (text, 0);
+    while let Some(c) = rest.chars().next() {
+        let length = mark(rest);
+        let (_, after) = rest.split_at_checked(length.unwrap_or(c.len_utf8())).unwrap_or((rest, ""));
+        let is_line_end = c == '\r' && after.starts_with('\n');
+        rest = after;
+        if length.is_some() || is_hostile(c) || matches!(c, '\u{2400}'..='\u{2421}') {
+            left_out += usize::from(!is_line_end);
+        } else {
+            out.push(c);
+        }
+    }
+    (out, left_out)
 }
 
 fn cleaned(raw: &str) -> String {
@@ -176,7 +230,6 @@ fn push_visible(out: &mut String, c: char) {
         '\n' | '\t' => out.push(c),
         '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
         '\u{7f}' => out.push('\u{2421}'),
-        '\u{feff}' | '\u{ad}' => {}
         '\u{2028}' | '\u{2029}' => out.push('\n'),
         c if is_hostile(c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
         c => out.push(c),
@@ -278,7 +331,7 @@ pub fn without_sgr(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, is_plain_word, without_sgr};
+    use super::{Text, harmless, is_plain_word, without_marks, without_sgr};
 
     #[test]
     fn eight_bytes_are_judged_as_each_of_them() {
@@ -320,5 +373,33 @@ mod tests {
     #[test]
     fn message_text_shows_what_was_hidden() {
         assert_eq!(Text::clean("a\u{1b}[0mb\u{202e}c").as_str(), "a␛[0mb⟨U+202E⟩c");
+    }
+
+    #[test]
+    fn all_that_turns_a_text_round_or_is_not_seen_has_a_mark_that_can_be_taken_out() {
+        let bidi = ('\u{202a}'..='\u{202e}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain(['\u{200e}', '\u{200f}', '\u{61c}']);
+        let unseen =
+            ['\u{200b}', '\u{200c}', '\u{2060}', '\u{feff}', '\u{ad}', '\u{180e}', '\u{e0001}', '\u{e0041}'];
+        assert_eq!(bidi.clone().count(), 12, "the whole set of Bidi_Control");
+        for c in bidi.chain(unseen) {
+            let marked = format!("a⟨U+{:04X}⟩b", u32::from(c));
+            for text in [Text::clean(&format!("a{c}b")), Text::output(&format!("a{c}b"))] {
+                assert_eq!(text.as_str(), marked);
+                assert_eq!(without_marks(&text).as_deref(), Some("ab"));
+            }
+        }
+        for kept in ["", "ab", "⟨U+", "⟨U+0041⟩", "⟨U+XYZ⟩ ⟨", "e\u{301}👨\u{200d}👩\u{fe0f}"]
+        {
+            assert_eq!((without_marks(kept), Text::clean(kept).as_str()), (None, kept));
+        }
+    }
+
+    #[test]
+    fn harmless_text_has_neither_control_characters_nor_what_stands_for_them() {
+        let raw = "a\u{1b}[201~\u{9b}b\tc\r\nd\u{202e}e␛f⟨U+202E⟩g⟨U+0041⟩";
+        assert_eq!(harmless(raw), ("a[201~b\tc\ndefg⟨U+0041⟩".to_owned(), 5));
+        assert_eq!(harmless("plain\n"), ("plain\n".to_owned(), 0));
     }
 }

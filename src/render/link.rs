@@ -12,7 +12,7 @@ use ratatui::text::Span;
 use super::wrap::Piece;
 
 /// Schemes that may be given to the terminal.
-const SCHEMES: [&str; 3] = ["https://", "http://", "file://"];
+const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 /// Longer addresses are cut or refused by terminals.
 const LONGEST: usize = 2_000;
 /// More links of one text stay plain text.
@@ -149,8 +149,14 @@ mod tests {
     #[test]
     fn only_what_opens_is_told() {
         assert_eq!(told("https://x.io/ä b\u{1b}\\"), Some("https://x.io/%C3%A4%20b\\".to_owned()));
-        assert_eq!(told("FILE:///tmp/a"), Some("FILE:///tmp/a".to_owned()));
-        for address in ["javascript:alert(1)", "mailto:a@b", "https://", "ssh://x", "x", "//x.io"] {
+        assert_eq!(told("MAILTO:a@b"), Some("MAILTO:a@b".to_owned()));
+        assert_eq!(
+            told("https://x.io/\u{9d}52;c;eA==\u{202e}"),
+            Some("https://x.io/%C2%9D52;c;eA==%E2%80%AE".to_owned())
+        );
+        let others =
+            ["javascript:alert(1)", " javascript:x", "data:text/html,x", "file:///etc/passwd", "vscode://x"];
+        for address in others.into_iter().chain(["https://", "mailto:", "ssh://x", "x", "//x.io"]) {
             assert_eq!(told(address), None, "{address}");
         }
         assert_eq!(told(&format!("https://x.io/{}", "y".repeat(3_000))), None);

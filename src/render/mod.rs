@@ -27,7 +27,15 @@ pub mod wrap;
 
 use row::{Item, Look, Row};
 
+use crate::model::rewording;
+use crate::model::text::without_marks;
+
 /// Lays out one entry.
 pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
-    entry::lay_out(item, look)
+    if look.theme.has_marks {
+        return entry::lay_out(item, look);
+    }
+    let mut unmarked = item.entry.clone();
+    rewording::entry(&mut unmarked, &mut |text| without_marks(text));
+    entry::lay_out(&Item { entry: &unmarked, ..*item }, look)
 }

@@ -61,6 +61,8 @@ pub struct Theme {
     pub has_colour: bool,
     /// Whether the terminal makes links of addresses that it is told.
     pub has_links: bool,
+    /// Whether characters that are not seen have marks in the text.
+    pub has_marks: bool,
     /// How many colours the terminal has.
     pub depth: Depth,
     /// How the terminal shows images.
@@ -158,6 +160,7 @@ impl Theme {
             is_light: false,
             has_colour: true,
             has_links: false,
+            has_marks: true,
             canvas: Canvas::BLOCKS,
             depth: Depth::Indexed,
         }
@@ -316,6 +319,12 @@ impl Theme {
     #[must_use]
     pub fn with_links(self, has_links: bool) -> Self {
         Self { has_links, ..self }
+    }
+
+    /// The same with or without marks for characters that are not seen.
+    #[must_use]
+    pub fn with_marks(self, has_marks: bool) -> Self {
+        Self { has_marks, ..self }
     }
 
     /// The same for a terminal that shows images so.

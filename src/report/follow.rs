@@ -51,21 +51,22 @@ pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<
     let work = |feed: &Receiver<Feed>, stop: &AtomicBool, reading: &mut Reading| {
         write_feed(options, feed, stop, reading, out)
     };
-    let (written, was_interrupted, reading) = followed(&options.target, mode, work)?;
-    written?;
-    if was_interrupted {
-        return Ok(Outcome::Interrupted);
-    }
-    Ok(Outcome::of(reading.failure().into_iter().collect()))
+    let (printer, was_interrupted, reading) = followed(&options.target, mode, work)?;
+    let outcome = if was_interrupted {
+        Outcome::Interrupted
+    } else {
+        Outcome::of(reading.failure().into_iter().collect())
+    };
+    Ok(printer?.end(outcome))
 }
 
-fn write_feed(
-    options: &Options,
+fn write_feed<'o>(
+    options: &'o Options,
     feed: &Receiver<Feed>,
     stop: &AtomicBool,
     reading: &mut Reading,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<Printer<'o>> {
     let mut printer = Printer::new(options);
     let mut is_known_whole = false;
     let mut is_open = true;
@@ -92,7 +93,8 @@ fn write_feed(
     for id in reading.transcript.order().to_vec() {
         printer.print(id, reading, out)?;
     }
-    out.flush()
+    out.flush()?;
+    Ok(printer)
 }
 
 /// Writes entries up to the first that may still change.

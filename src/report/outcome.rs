@@ -17,6 +17,8 @@ pub enum Outcome {
     Failed(Vec<OpenError>),
     /// The reader asked to stop.
     Interrupted,
+    /// Something is to be said besides.
+    Saying(String, Box<Self>),
 }
 
 impl Outcome {

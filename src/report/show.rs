@@ -10,13 +10,15 @@ use super::follow;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
+use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
-use crate::ingest::{OpenError, Target, WatchMode};
+use crate::ingest::{OpenError, Pager, Target, WatchMode};
 use crate::model::body::Body;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
-use crate::model::text::Name;
+use crate::model::rewording;
+use crate::model::text::{Name, Text};
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
@@ -43,6 +45,8 @@ pub struct Options {
     pub follow: Option<WatchMode>,
     /// Which branches.
     pub branch: Choice,
+    /// Keys and tokens are masked.
+    pub redact: bool,
 }
 
 /// Which branches of a session are shown.
@@ -69,7 +73,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;
-    Ok(Outcome::of(reading.failure().into_iter().collect()))
+    Ok(printer.end(Outcome::of(reading.failure().into_iter().collect())))
 }
 
 /// The entries of the chosen branch with the sub-agents that they started; none if all are shown.
@@ -123,6 +127,8 @@ pub struct Printer<'a> {
     turns: HashMap<EntryId, usize>,
     /// The entries of the chosen branch; none if all are shown.
     chosen: Option<HashSet<EntryId>>,
+    /// What masks keys and tokens, if they are to be masked.
+    mask: Option<Mask>,
 }
 
 impl<'a> Printer<'a> {
@@ -140,7 +146,31 @@ impl<'a> Printer<'a> {
             printed: HashSet::new(),
             turns: HashMap::new(),
             chosen: None,
+            mask: options.redact.then(Mask::default),
         }
+    }
+
+    /// How writing ended, with a word on what was masked.
+    pub fn end(&self, outcome: Outcome) -> Outcome {
+        match &self.mask {
+            Some(mask) => Outcome::Saying(mask.words(), Box::new(outcome)),
+            None => outcome,
+        }
+    }
+
+    /// The entry as it may be written, whole.
+    fn told(&mut self, entry: &Entry, pager: Option<&mut Pager>) -> Entry {
+        let mut entry = reading::whole(entry, pager);
+        if let Some(mask) = &mut self.mask {
+            rewording::entry(&mut entry, &mut |text: &Text| mask.text(text));
+        }
+        entry
+    }
+
+    /// Writes a line. What was not masked as a text of its entry, such as a label, is masked here.
+    fn write_line(&mut self, line: String, out: &mut dyn Write) -> io::Result<()> {
+        let masked = self.mask.as_mut().and_then(|mask| mask.apply(&line));
+        writeln!(out, "{}", masked.unwrap_or(line))
     }
 
     fn is_chosen(&self, id: EntryId) -> bool {
@@ -224,9 +254,9 @@ impl<'a> Printer<'a> {
             return Ok(());
         }
         let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
-        let entry = reading::whole(entry, reading.pager.as_mut());
-        serde_json::to_writer(&mut *out, &entry::of(id, &entry, reading))?;
-        writeln!(out)
+        let entry = self.told(entry, reading.pager.as_mut());
+        let line = serde_json::to_string(&entry::of(id, &entry, reading))?;
+        self.write_line(line, out)
     }
 
     fn print_text(
@@ -239,7 +269,7 @@ impl<'a> Printer<'a> {
         let turn = self.turn_facts(id, &reading.transcript);
         let Reading { transcript, pager, .. } = reading;
         let Some(entry) = transcript.get(id) else { return Ok(()) };
-        let entry = reading::whole(entry, pager.as_mut());
+        let entry = self.told(entry, pager.as_mut());
         let paper = self.options.paper;
         let spent = entry
             .usage
@@ -248,8 +278,13 @@ impl<'a> Printer<'a> {
             .map(|usage| phrases::spent(usage, entry.model.as_ref(), paper.ascii))
             .filter(|facts| !facts.is_empty());
         let earlier = plans::earlier(transcript, id).into_iter();
-        let earlier: Vec<(usize, Body)> =
+        let mut earlier: Vec<(usize, Body)> =
             earlier.map(|(block, _, input)| (block, reading::whole_body(input, pager.as_mut()))).collect();
+        if self.mask.is_some() {
+            // They are counted where they stand themselves.
+            let mut again = Mask::default();
+            earlier.iter_mut().for_each(|(_, input)| rewording::body(input, &mut |text| again.text(text)));
+        }
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let item = Item {
             entry: &entry,
@@ -282,7 +317,7 @@ impl<'a> Printer<'a> {
             rows.insert(gaps, Row { line, ..Row::default() });
         }
         for row in rows {
-            writeln!(out, "{}", paper.line(&row))?;
+            self.write_line(paper.line(&row), out)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::graphics::Setup;
 use crate::app::columns::Columns;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
+use crate::app::taking::Copying;
 use crate::app::watching::{Ring, Watches, Wish};
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
@@ -50,6 +51,10 @@ pub struct ViewConfig {
     pub hints: bool,
     /// Whether what the model did not see at the cursor is dimmed.
     pub asof: bool,
+    /// Whether characters that are not seen have marks in the text.
+    pub marks: bool,
+    /// What becomes of copies.
+    pub copying: Copying,
     /// What becomes of long lines, and what stands beside the text.
     pub columns: Columns,
     /// What is watched in every session.
@@ -90,6 +95,8 @@ impl ViewConfig {
         state.as_of.is_on = self.asof;
         state.has_mouse |= self.mouse;
         state.columns = self.columns;
+        state.theme.has_marks = self.marks;
+        state.copying = self.copying;
         state.watches = Watches::of(&self.watched, self.notify);
     }
 }
@@ -113,6 +120,8 @@ pub enum ThemeChoice {
     Auto,
     /// The theme with this name.
     Named(String),
+    /// The theme with this name, which the settings wish for; without it one by the background.
+    Preferred(String),
 }
 
 /// How many times faster than it was recorded the demo runs; always positive and finite.

@@ -10,9 +10,10 @@ use crate::model::record::Origin;
 impl Viewer {
     /// Puts a text on the clipboard and says so.
     pub(super) fn copy(&mut self, text: &str) -> anyhow::Result<()> {
-        let copied = self.config.clipboard.copy(text);
+        let (text, more) = self.state.copying.prepare(text);
+        let copied = self.config.clipboard.copy(&text);
         self.screen.tell(&copied.sequence)?;
-        self.state.say(copied.words);
+        self.state.say(copied.words + &more);
         Ok(())
     }
 

@@ -35,6 +35,9 @@ const ANSWERS: Duration = Duration::from_millis(400);
 /// What has begun to come goes on within this time.
 const PIECES: Duration = Duration::from_millis(50);
 
+/// The exit code when the terminal is gone, as after its signal.
+pub const GONE: u8 = 129;
+
 /// What signals ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -177,12 +180,14 @@ struct Keys {
 impl Keys {
     fn run(mut self) {
         loop {
-            let (has_keys, is_woken) = wait(self.terminal.as_fd(), self.wake.as_fd());
-            if is_woken {
-                if !self.wait_while_paused() {
-                    return;
-                }
-            } else if has_keys && !self.pass_on() {
+            let ready = wait(self.terminal.as_fd(), self.wake.as_fd());
+            let goes_on = match ready {
+                Ready::Woken => self.wait_while_paused(),
+                Ready::Keys => self.pass_on(),
+                Ready::Nothing => true,
+                Ready::Gone => false,
+            };
+            if !goes_on {
                 return;
             }
         }
@@ -330,18 +335,33 @@ fn read_within(terminal: BorrowedFd<'_>, patience: Duration, bytes: &mut [u8]) -
     rustix::io::read(terminal, bytes).ok().filter(|count| *count > 0)
 }
 
-fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> (bool, bool) {
+/// What there is for the key thread.
+enum Ready {
+    /// The program wants something of it.
+    Woken,
+    /// The terminal has something to read.
+    Keys,
+    /// The terminal is gone. Mostly a signal says so, too, but not to a program that it does not control.
+    Gone,
+    Nothing,
+}
+
+fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> Ready {
     let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&wake, PollFlags::IN)];
     if poll(&mut fds, None).is_err() {
-        return (false, false);
+        return Ready::Nothing;
     }
     let [keys, woken] = &fds;
-    if keys.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-        // The terminal is gone: the signal thread ends the program; do not spin meanwhile.
-        std::thread::sleep(Duration::from_millis(50));
-    }
     // A pipe whose other end is gone is readable, too: the thread reads its end and ends.
-    (keys.revents().contains(PollFlags::IN), !woken.revents().is_empty())
+    if !woken.revents().is_empty() {
+        Ready::Woken
+    } else if keys.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+        Ready::Gone
+    } else if keys.revents().contains(PollFlags::IN) {
+        Ready::Keys
+    } else {
+        Ready::Nothing
+    }
 }
 
 fn press(key: KeyEvent) -> Option<Press> {

@@ -14,7 +14,17 @@ pub fn first(config: &ViewConfig) -> Result<Theme, String> {
     match &config.theme {
         ThemeChoice::Auto if is_light(config.colorfgbg.as_deref()) == Some(true) => named("light", config),
         ThemeChoice::Auto => named("dark", config),
-        ThemeChoice::Named(name) => named(name, config),
+        ThemeChoice::Named(name) | ThemeChoice::Preferred(name) => named(name, config),
+    }
+}
+
+/// As [`first`]; settings that cannot be followed are told and hinder nothing.
+pub fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), String> {
+    match first(config) {
+        Err(why) if matches!(config.theme, ThemeChoice::Preferred(_)) => {
+            Ok((named("dark", config)?, Some(why)))
+        }
+        theme => theme.map(|theme| (theme, None)),
     }
 }
 
@@ -37,7 +47,7 @@ pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
 pub fn set(name: &str, config: &ViewConfig, state: &mut State) {
     match named(name, config) {
         Ok(theme) => {
-            state.theme = theme.with_canvas(state.theme.canvas);
+            state.theme = theme.with_canvas(state.theme.canvas).with_marks(state.theme.has_marks);
             state.look_changed();
         }
         Err(why) => state.say(why),

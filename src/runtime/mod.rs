@@ -112,7 +112,7 @@ enum Next {
 impl Viewer {
     fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
-        let theme = look::first(config).map_err(anyhow::Error::msg)?;
+        let (theme, unfit) = look::first_of_all(config).map_err(anyhow::Error::msg)?;
         let told = Told::default();
         let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
@@ -122,8 +122,8 @@ impl Viewer {
         state.picker.places = seeking::places(&seeking::search(config));
         let mut keeper = Keeper::new(config.state.clone());
         keeper.recall_habits(&mut state);
-        if let Some(complaint) = &config.complaint {
-            state.say(complaint.clone());
+        if let Some(complaint) = config.complaint.clone().or(unfit) {
+            state.say(complaint);
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
@@ -226,7 +226,11 @@ impl Viewer {
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
             recv(self.input.answers) -> heard => self.hear(heard.ok()),
-            recv(self.input.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(self.input.events) -> event => match event {
+                Ok(event) => self.event(event)?,
+                // Nobody listens to the keys any more: the terminal is gone.
+                Err(_) => Next::End(ExitCode::from(input::GONE)),
+            },
             recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,

@@ -12,6 +12,8 @@ use super::stamp::Stamp;
 
 /// How soon a file that is being written is looked at again.
 const RETRY: Duration = Duration::from_millis(100);
+/// What is larger is no part of a session, but damage.
+const LARGEST: u64 = 256 << 20;
 /// A broken file that stays the same for so long is not being written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -44,6 +46,7 @@ pub struct Rewritten {
     broken_since: Option<Instant>,
     retry: Option<Instant>,
     away: Option<String>,
+    largest: u64,
 }
 
 impl Rewritten {
@@ -57,7 +60,14 @@ impl Rewritten {
             broken_since: None,
             retry: None,
             away: None,
+            largest: u64::MAX,
         }
+    }
+
+    /// The same, but it is not read if it is too large to lie beside a session.
+    #[must_use]
+    pub fn of_some_size(self) -> Self {
+        Self { largest: LARGEST, ..self }
     }
 
     /// The file's name.
@@ -86,6 +96,9 @@ impl Rewritten {
     pub fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut file = File::open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
+        if stamp.len > self.largest {
+            return Err(io::Error::other(format!("it has more than {} MiB", self.largest >> 20)));
+        }
         let mut bytes = Vec::with_capacity(usize::try_from(stamp.len).unwrap_or(0).min(1 << 30));
         file.read_to_end(&mut bytes)?;
         self.stamp = Some(stamp);

@@ -1,0 +1,97 @@
+//! An entry in other words: each text that it shows may be replaced, whatever else it holds stays.
+
+use std::sync::Arc;
+
+use super::body::{Body, Held, Image, Tree};
+use super::entry::{BlockKind, Break, Entry};
+use super::text::Text;
+use super::tool::{ToolResult, ToolState};
+
+/// Says what takes the place of a text; nothing if it stays.
+pub type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
+
+/// Replaces the texts of an entry. Its keys and names stay: by them it is found.
+pub fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {
+    for block in &mut entry.blocks {
+        match &mut block.kind {
+            BlockKind::Text(body_) | BlockKind::Thinking(body_) => body(body_, reword),
+            BlockKind::Call(call) => {
+                text(&mut call.headline, reword);
+                body(&mut call.input, reword);
+                match &mut call.state {
+                    ToolState::Streaming(live) => body(live, reword),
+                    state => state.result_mut().into_iter().for_each(|told| result(told, reword)),
+                }
+            }
+            BlockKind::Result(stray) => result(&mut stray.result, reword),
+            BlockKind::Image(told) => image(told, reword),
+            BlockKind::Break(what) => line(what, reword),
+            BlockKind::Raw(raw) => {
+                text(&mut raw.title, reword);
+                body(&mut raw.body, reword);
+            }
+        }
+    }
+}
+
+/// Replaces the texts of a body.
+pub fn body(body: &mut Body, reword: &mut Reword<'_>) {
+    text(&mut body.stub, reword);
+    match &mut body.held {
+        Held::Text(whole) => text(whole, reword),
+        Held::Tree(whole) => {
+            let mut reworded = (**whole).clone();
+            tree(&mut reworded, reword);
+            if reworded != **whole {
+                *whole = Arc::new(reworded);
+            }
+        }
+        Held::Stub | Held::Away => {}
+    }
+}
+
+fn tree(node: &mut Tree, reword: &mut Reword<'_>) {
+    match node {
+        Tree::Text(words) => text(words, reword),
+        Tree::List(items) => items.iter_mut().for_each(|item| tree(item, reword)),
+        Tree::Map(members) => {
+            for (key, value) in members {
+                text(key, reword);
+                tree(value, reword);
+            }
+        }
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
+    }
+}
+
+fn result(told: &mut ToolResult, reword: &mut Reword<'_>) {
+    text(&mut told.facts, reword);
+    body(&mut told.body, reword);
+    told.patch.iter_mut().for_each(|patch| body(patch, reword));
+    told.images.iter_mut().for_each(|told| image(told, reword));
+}
+
+fn image(told: &mut Image, reword: &mut Reword<'_>) {
+    text(&mut told.mime, reword);
+    told.source.iter_mut().for_each(|source| text(source, reword));
+}
+
+fn line(what: &mut Break, reword: &mut Reword<'_>) {
+    match what {
+        Break::Compaction { trigger, .. } => text(trigger, reword),
+        Break::Branch(words)
+        | Break::Interrupted(words)
+        | Break::Resumed(words)
+        | Break::Error(words)
+        | Break::ModelChange(words)
+        | Break::Setting(words)
+        | Break::Ended(words)
+        | Break::Waiting(words) => text(words, reword),
+    }
+}
+
+fn text(text: &mut Text, reword: &mut Reword<'_>) {
+    if let Some(other) = reword(text) {
+        *text = other;
+    }
+}
