@@ -19,6 +19,7 @@ mod databases;
 mod demo;
 mod detect;
 mod dump;
+mod faults;
 mod find;
 mod finding;
 mod fixtures;
@@ -26,6 +27,7 @@ mod follow;
 mod golden;
 #[cfg(feature = "images")]
 mod graphics;
+mod hostile;
 mod inspector;
 mod invariants;
 mod journeys;
