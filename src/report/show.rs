@@ -283,7 +283,9 @@ impl<'a> Printer<'a> {
         if self.mask.is_some() {
             // They are counted where they stand themselves.
             let mut again = Mask::default();
-            earlier.iter_mut().for_each(|(_, input)| rewording::body(input, &mut |text| again.text(text)));
+            for (_, input) in &mut earlier {
+                rewording::body(input, &mut |text| again.text(text));
+            }
         }
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let item = Item {

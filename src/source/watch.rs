@@ -263,7 +263,9 @@ mod tests {
     fn folders(count: usize) -> (tempfile::TempDir, Vec<PathBuf>) {
         let dir = tempfile::tempdir().unwrap();
         let paths: Vec<PathBuf> = (0..count).map(|number| dir.path().join(number.to_string())).collect();
-        paths.iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        for path in &paths {
+            std::fs::create_dir(path).unwrap();
+        }
         (dir, paths)
     }
 

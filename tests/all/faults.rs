@@ -3,6 +3,7 @@
 //! databases have `rows`.
 
 mod kinds;
+mod records;
 mod screen;
 mod sizes;
 #[cfg(feature = "sqlite")]
@@ -37,6 +38,7 @@ const READ_ONLY: Wrapper = Wrapper(&[
 
 impl Wrapper {
     /// The command in front of another one, unless this system does not let it be done.
+    #[expect(clippy::print_stdout, reason = "the reason of a skipped test is for who runs it")]
     fn before(self, command: &[&str]) -> Option<Vec<String>> {
         let (program, rest) = self.0.split_first()?;
         let works = Command::new(program)

@@ -202,3 +202,9 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, records: &[Record<'_>], before: 
     decoder.finish(&mut batch);
     batch
 }
+
+/// How much of something is asked for by whoever runs the tests, in a variable of the environment.
+#[expect(clippy::disallowed_methods, reason = "how long to look is said by whoever runs the test")]
+pub(crate) fn asked(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}

@@ -344,8 +344,8 @@ fn odd_bytes_do_not_stop_the_tail() {
 /// As many writes as fast as they go; or ten thousand a second for as many seconds as are asked for.
 #[test]
 fn of_a_burst_no_line_is_lost_or_doubled() {
-    let seconds = std::env::var("BURST_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    let count = seconds.map_or(24_000, |seconds: usize| seconds * 10_000);
+    let seconds = crate::fixtures::asked("BURST_SECONDS");
+    let count = seconds.map_or(24_000, |seconds| seconds * 10_000);
     following(|place, followed| {
         let path = place.path.clone();
         let writer = std::thread::spawn(move || {

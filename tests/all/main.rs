@@ -28,6 +28,7 @@ mod follow;
 mod golden;
 #[cfg(feature = "images")]
 mod graphics;
+mod hostile;
 mod inspector;
 mod invariants;
 mod journeys;

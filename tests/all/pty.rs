@@ -1,5 +1,7 @@
 //! The real program in a real terminal: few journeys, but nothing between them and the user.
 
+mod surroundings;
+
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};

@@ -564,12 +564,11 @@ fn seed() -> RngSeed {
 }
 
 /// Cases in every run of the tests.
-const CASES: u32 = 512;
+const CASES: usize = 512;
 
 /// Cases in every run of the tests; the variable asks for more.
-#[expect(clippy::disallowed_methods, reason = "how long to look is said by whoever runs the test")]
 fn cases() -> u32 {
-    std::env::var("STEADY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES)
+    u32::try_from(fixtures::asked("STEADY_CASES").unwrap_or(CASES)).unwrap()
 }
 
 proptest! {

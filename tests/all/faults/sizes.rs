@@ -101,7 +101,7 @@ fn beyond_four_gigabytes_the_end_is_shown_first_and_places_are_true() {
 /// Many records with long texts: as many as are asked for, else some thousand.
 #[test]
 fn what_is_appended_for_long_costs_by_the_entry_and_not_by_the_byte() {
-    let count = std::env::var("APPENDED_RECORDS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
+    let count = crate::fixtures::asked("APPENDED_RECORDS").unwrap_or(2_000);
     let (mut console, path, _dir) = viewed();
     let filler = "lorem ipsum ".repeat(3_000);
     let add = |console: &mut Console, numbers: std::ops::Range<usize>| {

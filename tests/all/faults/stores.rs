@@ -106,7 +106,7 @@ fn parts_before_their_message_undo_and_redo_in_a_database() {
 /// As many part files as are asked for, else some thousand.
 #[test]
 fn of_many_part_files_one_that_is_half_written_holds_up_no_other() {
-    let count = std::env::var("PART_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
+    let count = crate::fixtures::asked("PART_FILES").unwrap_or(2_000);
     let dir = tempfile::tempdir().unwrap();
     let storage = dir.path().join("storage");
     session(&storage, "");
@@ -123,12 +123,12 @@ fn of_many_part_files_one_that_is_half_written_holds_up_no_other() {
     let mut followed = Followed::start(&storage, WatchMode::Native);
     assert!(followed.preview.order().len() < 200, "the newest are shown first");
     assert!(!followed.preview.order().is_empty());
-    let records = 1 + messages + 5 * messages;
-    followed.until("all the others", |f| f.whole.tally().records() >= records as u64 - 1);
+    let records = u64::try_from(1 + messages + 5 * messages).unwrap();
+    followed.until("all the others", |f| f.whole.tally().records() >= records - 1);
     assert_eq!(followed.whole.tally().faulty, 0);
     fs::write(&half, whole.replace("text\"}", "late\"}")).unwrap();
     followed.until("the half one", |f| said(&f.whole).iter().any(|said| said.contains("late")));
-    assert_eq!((followed.whole.tally().records(), followed.whole.tally().faulty), (records as u64, 0));
+    assert_eq!((followed.whole.tally().records(), followed.whole.tally().faulty), (records, 0));
     followed.end();
 }
 
