@@ -3,7 +3,7 @@
 
 mod gathering;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ pub struct Reader<'o> {
     pub teller: Teller<'o>,
     main: Main,
     strands: Vec<Strand>,
+    strand_at: HashMap<PathBuf, usize>,
     smalls: Vec<Small>,
     small_at: HashMap<PathBuf, usize>,
     small_sum: u64,
@@ -112,6 +113,7 @@ impl<'o> Reader<'o> {
             teller,
             main,
             strands: Vec::new(),
+            strand_at: HashMap::new(),
             smalls: Vec::new(),
             small_at: HashMap::new(),
             small_sum: 0,
@@ -215,9 +217,13 @@ impl<'o> Reader<'o> {
         if self.plan.shape == Shape::Folder && !census.gone.is_empty() {
             seen.anew = Some("files were removed".to_owned());
         }
-        for (index, strand) in self.strands.iter_mut().enumerate() {
+        for index in self.due_strands(&census.due, now) {
+            let Some(strand) = self.strands.get_mut(index) else { continue };
             match strand.follower.poll(now) {
-                Change::Grown => self.queue.push_back(Todo::Strand(index)),
+                Change::Grown => {
+                    self.folder.touch(strand.follower.path());
+                    self.queue.push_back(Todo::Strand(index));
+                }
                 Change::Anew(why) => seen.anew = Some(format!("{}: {why}", strand.follower.path().display())),
                 Change::Quiet | Change::Gone | Change::Back | Change::Unreadable(_) => {}
             }
@@ -230,6 +236,14 @@ impl<'o> Reader<'o> {
         census.gone.iter().for_each(|path| self.lose_small(path));
         self.add_files(census.new, false, now);
         seen
+    }
+
+    /// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
+    fn due_strands(&self, due: &[PathBuf], now: Instant) -> BTreeSet<usize> {
+        let is_waiting = |strand: &Strand| strand.follower.retry_at().is_some_and(|retry| retry <= now);
+        let waiting = self.strands.iter().enumerate().filter(|(_, strand)| is_waiting(strand));
+        let named = due.iter().filter_map(|path| self.strand_at.get(path)).copied();
+        waiting.map(|(index, _)| index).chain(named).collect()
     }
 
     fn poll_smalls(&mut self, due: &[PathBuf], now: Instant) {
@@ -303,6 +317,7 @@ impl<'o> Reader<'o> {
     fn restart(&mut self, now: Instant) {
         self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.strands.clear();
+        self.strand_at.clear();
         self.smalls.clear();
         self.small_at.clear();
         self.small_sum = 0;

@@ -22,7 +22,7 @@ use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 
-/// Hits are told at least so often.
+/// How far a filter is, is told so often.
 const TELL: Duration = Duration::from_millis(50);
 /// Larger records are shown as their first part.
 const LARGEST_RECORD: usize = 4 << 20;
@@ -35,7 +35,7 @@ enum Work {
     View(Image),
 }
 
-/// What one thread does after the other, because both read the whole file.
+/// What goes over the whole session, by two threads.
 enum Find {
     Search(Job),
     Filter(FilterJob),
@@ -57,15 +57,17 @@ pub struct Workers {
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
-    pub fn start([pager, searcher, viewer]: [Pager; 3], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
+    pub fn start(pagers: [Pager; 4], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
+        let [pager, viewer, searchers @ ..] = pagers;
         let (work, work_in) = unbounded();
         let (finds, finds_in) = unbounded();
         let wanted = Arc::new(Wanted::default());
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
-        let current = Arc::clone(&wanted);
-        let found = say.clone();
-        thread::spawn(move || find(searcher, &finds_in, &current, &found));
+        for searcher in searchers {
+            let (finds, current, found) = (finds_in.clone(), Arc::clone(&wanted), say.clone());
+            thread::spawn(move || find(searcher, &finds, &current, &found));
+        }
         thread::spawn(move || images::work(viewer, &pictures, &say));
         Self { work, finds, wanted }
     }
@@ -97,7 +99,7 @@ impl Workers {
         answered.recv_timeout(Duration::from_secs(2)).ok().flatten()
     }
 
-    /// Starts a search; an earlier one stops.
+    /// Searches a portion; an earlier search stops.
     pub fn search(&self, job: Job) {
         self.wanted.search.store(job.generation, Ordering::SeqCst);
         let _ = self.finds.send(Find::Search(job));
@@ -201,6 +203,7 @@ fn find(pager: Pager, jobs: &Receiver<Find>, wanted: &Wanted, say: &Sender<Event
             Find::Search(job) => search(&mut records, &job, &wanted.search, say),
             Find::Filter(job) => filter(&mut records, &job, &wanted.filter, say),
         };
+        records.rest();
         if !is_heard {
             return;
         }
@@ -214,11 +217,18 @@ struct Records {
 }
 
 impl Records {
-    fn body(&mut self, origin: Origin, slot: u16) -> Option<Held> {
+    /// A body of a record that is worth decoding.
+    fn body(&mut self, origin: Origin, slot: u16, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Held> {
         if self.read.as_ref().is_none_or(|(known, _)| *known != origin) {
-            self.read = Some((origin, self.pager.read(origin)));
+            self.read = Some((origin, self.pager.read_next(origin, is_worth)));
         }
         self.read.as_ref()?.1.get(usize::from(slot)).cloned()
+    }
+
+    /// Lets go of what was read: it may be another text by the time of the next reading.
+    fn rest(&mut self) {
+        self.read = None;
+        self.pager.rest();
     }
 }
 
@@ -229,22 +239,16 @@ fn percent(done: usize, of: usize) -> u8 {
 /// Answers whether anybody still listens.
 fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
     let generation = job.generation;
+    let is_worth = |record: &[u8]| job.needle.may_be_in(record);
     let mut hits: Vec<Hit> = Vec::new();
-    let mut told = Instant::now();
-    for (done, (entry, blocks)) in job.entries.iter().enumerate() {
+    for (entry, blocks) in &job.entries {
         if wanted.load(Ordering::Relaxed) != generation {
             return true;
         }
-        let mut read = |origin: Origin, slot: u16| records.body(origin, slot);
+        let mut read = |origin: Origin, slot: u16| records.body(origin, slot, &is_worth);
         hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
-        if told.elapsed() >= TELL {
-            told = Instant::now();
-            let percent = percent(done, job.entries.len());
-            let _ = say.send(Event::Searched { generation, hits: std::mem::take(&mut hits), percent });
-        }
     }
-    records.read = None;
-    say.send(Event::Searched { generation, hits, percent: 100 }).is_ok()
+    say.send(Event::Searched { generation, number: job.number, hits }).is_ok()
 }
 
 /// Answers whether anybody still listens.
@@ -256,7 +260,7 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
         if job.is_whole && wanted.load(Ordering::Relaxed) != generation {
             return true;
         }
-        if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot)) {
+        if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot, &|_| true)) {
             matched.push((open.focus, open.revision));
         }
         if told.elapsed() >= TELL {
@@ -265,7 +269,6 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
             let _ = say.send(Event::Filtered { generation, percent, matched: None });
         }
     }
-    records.read = None;
     say.send(Event::Filtered { generation, percent: 100, matched: Some(matched) }).is_ok()
 }
 

@@ -35,6 +35,7 @@ mod layout;
 mod lint;
 mod made;
 mod markdown;
+mod needles;
 mod nodes;
 mod openclaw;
 mod paging;
