@@ -282,6 +282,8 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::ToggleFollow if state.view.follows() => scroll(state, Motion::Pause),
         Action::ToggleFollow => follow(state),
         Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(state, kind, way)),
+        // As in other pagers: half down is `50%`.
+        Action::Pair if times > 1 => palette::go_down(state, times.min(100) as u64, 100),
         Action::Pair => pair(state),
         Action::Collapse => collapse(state),
         Action::Expand => return expand(state),

@@ -35,12 +35,6 @@ enum Work {
     View(Image),
 }
 
-/// What goes over the whole session, by two threads.
-enum Find {
-    Search(Job),
-    Filter(FilterJob),
-}
-
 /// Generations whose answers are still waited for; others stop.
 #[derive(Default)]
 struct Wanted {
@@ -51,25 +45,33 @@ struct Wanted {
 /// The threads and how to reach them.
 pub struct Workers {
     work: Sender<Work>,
-    finds: Sender<Find>,
+    searches: Sender<Job>,
+    filters: Sender<FilterJob>,
     wanted: Arc<Wanted>,
 }
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
-    pub fn start(pagers: [Pager; 4], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
-        let [pager, viewer, searchers @ ..] = pagers;
+    pub fn start(pagers: [Pager; 5], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
+        let [pager, viewer, reader, searchers @ ..] = pagers;
         let (work, work_in) = unbounded();
-        let (finds, finds_in) = unbounded();
+        let (searches, searches_in) = unbounded();
+        let (filters, filters_in) = unbounded();
         let wanted = Arc::new(Wanted::default());
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
         for searcher in searchers {
-            let (finds, current, found) = (finds_in.clone(), Arc::clone(&wanted), say.clone());
-            thread::spawn(move || find(searcher, &finds, &current, &found));
+            let (jobs, current, found) = (searches_in.clone(), Arc::clone(&wanted), say.clone());
+            let work = move |records: &mut Records, job: &Job| search(records, job, &current.search, &found);
+            thread::spawn(move || each(searcher, &jobs, work));
         }
+        // Of filters one after the other: what came later is judged last.
+        let (current, judged) = (Arc::clone(&wanted), say.clone());
+        let work =
+            move |records: &mut Records, job: &FilterJob| filter(records, job, &current.filter, &judged);
+        thread::spawn(move || each(reader, &filters_in, work));
         thread::spawn(move || images::work(viewer, &pictures, &say));
-        Self { work, finds, wanted }
+        Self { work, searches, filters, wanted }
     }
 
     /// Reads bodies again.
@@ -102,7 +104,7 @@ impl Workers {
     /// Searches a portion; an earlier search stops.
     pub fn search(&self, job: Job) {
         self.wanted.search.store(job.generation, Ordering::SeqCst);
-        let _ = self.finds.send(Find::Search(job));
+        let _ = self.searches.send(job);
     }
 
     /// Stops the search.
@@ -115,7 +117,7 @@ impl Workers {
         if job.is_whole {
             self.wanted.filter.store(job.generation, Ordering::SeqCst);
         }
-        let _ = self.finds.send(Find::Filter(job));
+        let _ = self.filters.send(job);
     }
 
     /// Stops reading for a filter.
@@ -196,13 +198,11 @@ fn records(pager: &mut Pager, origins: &[Origin]) -> Vec<(String, Tree)> {
     trees
 }
 
-fn find(pager: Pager, jobs: &Receiver<Find>, wanted: &Wanted, say: &Sender<Event>) {
+/// Does one job after the other, as long as anybody listens.
+fn each<J>(pager: Pager, jobs: &Receiver<J>, work: impl Fn(&mut Records, &J) -> bool) {
     let mut records = Records { pager, read: None };
     for job in jobs {
-        let is_heard = match job {
-            Find::Search(job) => search(&mut records, &job, &wanted.search, say),
-            Find::Filter(job) => filter(&mut records, &job, &wanted.filter, say),
-        };
+        let is_heard = work(&mut records, &job);
         records.rest();
         if !is_heard {
             return;

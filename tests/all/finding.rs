@@ -317,6 +317,16 @@ fn a_search_tells_how_far_it_is() {
     assert!(stage.status().contains(" 0%"), "{}", stage.status());
 }
 
+#[test]
+fn a_share_of_the_session_is_gone_to() {
+    let mut stage = Stage::made((100, 40));
+    stage.add((0..1_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, "a mast")));
+    stage.press("g 5 0 %");
+    assert_eq!(stage.focused_key(), "e500");
+    stage.press("9 9 9 %");
+    assert_eq!(stage.focused_key(), "e999");
+}
+
 /// The portions of the search in force that are asked for.
 fn portions(stage: &mut Stage) -> Vec<Job> {
     let generation = stage.state.generation;
