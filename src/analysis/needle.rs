@@ -71,7 +71,7 @@ fn compiled(pattern: &str) -> Regex {
 }
 
 /// How much forms tell: as much as the shortest.
-fn length(forms: &Forms) -> usize {
+fn length(forms: &[String]) -> usize {
     forms.iter().map(String::len).min().unwrap_or(0)
 }
 
@@ -82,7 +82,7 @@ fn needs_of(hir: &Hir) -> Vec<Forms> {
         HirKind::Capture(capture) => needs_of(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => needs_of(&repetition.sub),
         HirKind::Alternation(branches) => {
-            let best = |branch: &Hir| needs_of(branch).into_iter().max_by_key(length);
+            let best = |branch: &Hir| needs_of(branch).into_iter().max_by_key(|forms| length(forms));
             let forms: Option<Vec<Forms>> = branches.iter().map(best).collect();
             forms.map(|forms| forms.concat()).into_iter().collect()
         }
