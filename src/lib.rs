@@ -72,6 +72,11 @@
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.
+//! * **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a
+//!   time ([`app::hunt`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
+//!   decoded only if its bytes hold the words that the pattern needs ([`analysis::needle`]).
+//! * **The end comes before the companions.** A session may have thousands of files beside it; they are looked for
+//!   when its end is told, and of those that rest some are looked at each time.
 //! * **Bookkeeping has its place, but no row below level 4.** Runs of hooks, snapshots and lists of tools are
 //!   entries like all others, so that no record is passed over; [`model::entry::Marks::trace`] keeps them
 //!   out of the way of the conversation.

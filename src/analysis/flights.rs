@@ -10,12 +10,10 @@
 //! changes no column. An entry that comes or changes costs a page of its lane, a late result the pages
 //! since its call.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::calls::Place;
-use crate::model::body::Key;
 use crate::model::entry::EntryId;
-use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
@@ -78,27 +76,25 @@ pub struct Flights {
     places: Vec<Option<(u32, u32)>>,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
+    /// Lanes with something to be judged anew.
+    stale: BTreeSet<usize>,
 }
-
-/// Sub-agents by the calls that started them.
-pub(super) type Agents<'t> = HashMap<&'t Key, &'t LaneFacts>;
 
 impl Flights {
     /// Takes in what was changed since the last time, and what was appended, but no more than so many
     /// entries. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        let mut grown: BTreeSet<usize> = BTreeSet::new();
+        let mut grown: HashSet<&Name> = HashSet::new();
         for id in transcript.order().iter().skip(self.read).take(most) {
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };
             let number = self.track_of(entry.lane.as_ref());
-            if entry.lane.is_some() {
-                grown.insert(number);
-            }
+            grown.extend(&entry.lane);
             let Some(track) = self.tracks.get_mut(number) else { continue };
             let place = track.ids.len();
             track.ids.push(*id);
             track.look_again_at(place);
+            self.stale.insert(number);
             if self.places.len() <= id.index() {
                 self.places.resize(id.index() + 1, None);
             }
@@ -109,28 +105,18 @@ impl Flights {
             }
         }
         self.look_again_at_callers(transcript, &grown);
-        let is_stale = self.tracks.iter().any(|track| !track.stale.is_empty());
-        if is_stale {
-            let named = transcript.lanes().iter().filter_map(|lane| Some((lane.call.as_ref()?, lane)));
-            let agents: Agents<'_> = named.filter(|(call, _)| !call.is_empty()).collect();
-            for track in &mut self.tracks {
-                track.settle(transcript, &agents);
+        while let Some(number) = self.stale.pop_first() {
+            if let Some(track) = self.tracks.get_mut(number) {
+                track.settle(transcript);
             }
         }
         self.read >= transcript.order().len()
     }
 
     /// The calls whose sub-agents went on are in flight longer.
-    fn look_again_at_callers(&mut self, transcript: &Transcript, grown: &BTreeSet<usize>) {
-        if grown.is_empty() {
-            return;
-        }
-        let is_grown = |lane: &&LaneFacts| {
-            let number = self.numbers.get(&Some(lane.name.clone()));
-            number.is_some_and(|number| grown.contains(number))
-        };
-        let lanes: Vec<&LaneFacts> = transcript.lanes().iter().filter(is_grown).collect();
-        for caller in lanes.into_iter().filter_map(|lane| transcript.caller(lane)) {
+    fn look_again_at_callers(&mut self, transcript: &Transcript, grown: &HashSet<&Name>) {
+        let lanes = grown.iter().filter_map(|name| transcript.lane(name));
+        for caller in lanes.filter_map(|lane| transcript.caller(lane)) {
             self.change(caller);
         }
     }
@@ -151,6 +137,7 @@ impl Flights {
             && let Some(track) = self.tracks.get_mut(number)
         {
             track.look_again_at(place);
+            self.stale.insert(number);
         }
     }
 
@@ -208,13 +195,13 @@ impl Track {
         }
     }
 
-    fn settle(&mut self, transcript: &Transcript, agents: &Agents<'_>) {
+    fn settle(&mut self, transcript: &Transcript) {
         while let Some(number) = self.stale.pop_first() {
             let enter = match number.checked_sub(1).and_then(|before| self.pages.get(before)) {
                 Some(before) => before.exit.clone(),
                 None => Vec::new(),
             };
-            let page = self.judge(transcript, agents, number, enter);
+            let page = self.judge(transcript, number, enter);
             if self.pages.len() <= number {
                 self.pages.resize_with(number + 1, Page::default);
             }
@@ -229,8 +216,8 @@ impl Track {
         }
     }
 
-    fn judge(&self, transcript: &Transcript, agents: &Agents<'_>, number: usize, enter: Vec<Active>) -> Page {
-        let mut sweep = Sweep::new(transcript, agents, enter);
+    fn judge(&self, transcript: &Transcript, number: usize, enter: Vec<Active>) -> Page {
+        let mut sweep = Sweep::new(transcript, enter);
         let first = number * PAGE;
         let entries = |from: usize| {
             self.ids.iter().enumerate().skip(from).filter_map(|(place, id)| {

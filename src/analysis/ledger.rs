@@ -145,6 +145,8 @@ pub struct Ledger {
     places: Places,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
+    /// Lanes with something to be judged anew.
+    stale: BTreeSet<usize>,
     revision: u64,
 }
 
@@ -183,11 +185,14 @@ impl Ledger {
                 self.places.insert(*id, number, track.ids.len());
                 track.stale.insert(track.ids.len() / PAGE);
                 track.ids.push(*id);
+                self.stale.insert(number);
             }
         }
-        self.revision += 1;
-        for track in &mut self.tracks {
-            track.settle(transcript, self.revision);
+        self.revision += u64::from(!self.stale.is_empty());
+        while let Some(number) = self.stale.pop_first() {
+            if let Some(track) = self.tracks.get_mut(number) {
+                track.settle(transcript, self.revision);
+            }
         }
         self.read >= transcript.order().len()
     }
@@ -198,6 +203,7 @@ impl Ledger {
             && let Some(track) = self.tracks.get_mut(number)
         {
             track.stale.insert(place / PAGE);
+            self.stale.insert(number);
         }
     }
 
@@ -266,7 +272,8 @@ impl Ledger {
 
     /// What was judged, or judged anew, after the ledger had this revision.
     pub fn judged_since(&self, revision: u64) -> impl Iterator<Item = Judged<'_>> {
-        let tracks = self.tracks.iter().filter(move |track| track.revision > revision);
+        let tracks = if revision < self.revision { self.tracks.as_slice() } else { &[] };
+        let tracks = tracks.iter().filter(move |track| track.revision > revision);
         tracks.flat_map(move |track| {
             let pages = track.pages.iter().enumerate().filter(move |(_, page)| page.revision > revision);
             pages.map(|(number, page)| Judged {

@@ -14,6 +14,7 @@ pub mod flights;
 pub mod ledger;
 pub mod lint;
 pub mod models;
+pub mod needle;
 pub mod oddities;
 pub mod pairing;
 pub mod paths;

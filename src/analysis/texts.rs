@@ -4,19 +4,16 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
+use super::needle::Needle;
 use super::scope::{self, Scope};
 use crate::model::body::{Body, Held, Tree};
-use crate::model::entry::{Block, BlockKind, Entry, EntryId};
+use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::ToolResult;
-use crate::model::transcript::Transcript;
 
 /// Patterns that become larger than this are not worth the wait.
 const LARGEST_PATTERN: usize = 1 << 22;
-
-/// All text of a session by entry and block, in the order of the file.
-pub type Searchable = Arc<Vec<(EntryId, Vec<BlockText>)>>;
 
 /// All text of a block.
 #[derive(Clone, Debug)]
@@ -49,17 +46,20 @@ pub type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
 pub fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
     let source = if is_literal { regex::escape(typed) } else { typed.to_owned() };
     RegexBuilder::new(&source)
-        .case_insensitive(!typed.chars().any(char::is_uppercase))
+        .case_insensitive(ignores_case(typed))
         .multi_line(true)
         .size_limit(LARGEST_PATTERN)
         .build()
         .ok()
 }
 
-/// Takes all text out of the transcript; what is on disk is left there.
-pub fn searchable(transcript: &Transcript) -> Searchable {
-    let entries = transcript.order().iter().filter_map(|id| Some((*id, of_entry(transcript.get(*id)?))));
-    Arc::new(entries.collect())
+/// What a record must hold to be worth reading for such a pattern.
+pub fn needle(typed: &str, is_literal: bool) -> Needle {
+    Needle::of(typed, is_literal, ignores_case(typed))
+}
+
+fn ignores_case(typed: &str) -> bool {
+    !typed.chars().any(char::is_uppercase)
 }
 
 /// All text of an entry.

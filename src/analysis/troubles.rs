@@ -25,6 +25,10 @@ pub struct Troubles {
     lanes: HashMap<Option<Name>, Lane>,
     /// The lane of each entry that has steps.
     lane_of: HashMap<EntryId, Option<Name>>,
+    /// Sub-agents that did something since the last prompt.
+    awake: HashSet<Name>,
+    /// Of these, those whose newest call repeats the one before it.
+    repeating: HashSet<Name>,
     churn: Churn,
     /// Entries of the order that are taken in.
     known: usize,
@@ -58,12 +62,32 @@ impl Troubles {
         let has_prompt = entry.lane.is_none() && steps.iter().any(Step::is_prompt);
         if has_prompt {
             // What sub-agents did for the turn before is over.
-            let others = self.lanes.iter_mut().filter(|(name, _)| name.is_some());
-            others.for_each(|(_, lane)| lane.rest(Place { entry: id, block: 0 }));
+            self.repeating.clear();
+            for name in std::mem::take(&mut self.awake) {
+                if let Some(lane) = self.lanes.get_mut(&Some(name)) {
+                    lane.rest(Place { entry: id, block: 0 });
+                }
+            }
         }
-        let lane = self.lanes.entry(entry.lane.clone()).or_default();
+        self.append(id, entry.lane.as_ref(), steps);
+    }
+
+    fn append(&mut self, id: EntryId, name: Option<&Name>, steps: Vec<Step>) {
+        let lane = self.lanes.entry(name.cloned()).or_default();
         self.generation += u64::from(lane.append(id, steps));
-        self.lane_of.insert(id, entry.lane.clone());
+        self.lane_of.insert(id, name.cloned());
+        self.note_repeating(name);
+    }
+
+    fn note_repeating(&mut self, name: Option<&Name>) {
+        let Some(name) = name else { return };
+        let lane = self.lanes.get(&Some(name.clone()));
+        if lane.and_then(Lane::current).is_some_and(|run| run.count() > 1) {
+            self.repeating.insert(name.clone());
+        } else {
+            self.repeating.remove(name);
+        }
+        self.awake.insert(name.clone());
     }
 
     /// An entry has changed.
@@ -82,15 +106,15 @@ impl Troubles {
         match known {
             None if steps.is_empty() => {}
             // It had nothing to tell so far, and others may stand behind it.
-            None if place + 1 == self.known => {
-                self.generation += u64::from(lane.append(id, steps));
-                self.lane_of.insert(id, entry.lane.clone());
-            }
+            None if place + 1 == self.known => self.append(id, entry.lane.as_ref(), steps),
             None => self.is_stale = true,
-            Some(_) => match lane.replace(id, steps) {
-                Some(is_news) => self.generation += u64::from(is_news),
-                None => self.is_stale = true,
-            },
+            Some(_) => {
+                match lane.replace(id, steps) {
+                    Some(is_news) => self.generation += u64::from(is_news),
+                    None => self.is_stale = true,
+                }
+                self.note_repeating(entry.lane.as_ref());
+            }
         }
     }
 
@@ -117,6 +141,7 @@ impl Troubles {
     }
 
     /// The longest run that a lane is in right now: its newest call asks for the same as those before it.
+    /// Of sub-agents only those count that repeat themselves, so the thousands that do not cost nothing.
     pub fn current(&self, transcript: &Transcript) -> Option<Run<'_>> {
         let is_over = |name: &Name| {
             let lane = transcript.lane(name);
@@ -126,8 +151,9 @@ impl Troubles {
             let mut calls = entries.flat_map(crate::model::pairing::calls_of);
             calls.any(|own| Some(&own.key) == call && own.state.result().is_some())
         };
-        let lanes = self.lanes.iter().filter(|(name, _)| !name.as_ref().is_some_and(is_over));
-        lanes.filter_map(|(_, lane)| lane.current()).max_by_key(Run::count)
+        let agents = self.repeating.iter().filter(|name| !is_over(name)).map(|name| Some(name.clone()));
+        let lanes = std::iter::once(None).chain(agents).filter_map(|name| self.lanes.get(&name));
+        lanes.filter_map(Lane::current).max_by_key(Run::count)
     }
 
     /// Entries whose calls are at least the third of a loop, or turn an edit back.

@@ -118,11 +118,10 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         return Vec::new();
     }
     state.stale.facts = true;
-    state.searchable = None;
     state.evidence.note(&state.transcript, &touched);
     state.watches.note(&touched);
     note_rows(state, &touched);
-    let effects = filtering::judge_new(state, &touched);
+    let mut effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
     if !state.view.follows() {
         state.unseen += touched.added.iter().filter(|id| is_in_sequence(state, **id)).count();
@@ -130,6 +129,9 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     if state.search.is_some() {
         let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
         searching::search_new(state, &ids);
+        if touched.reordered && state.search.as_ref().is_some_and(|search| !search.is_complete) {
+            effects.extend(searching::again(state));
+        }
     }
     let shown: Vec<EntryId> = in_sight(state).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));

@@ -23,6 +23,7 @@ pub mod gutter;
 pub mod heights;
 pub mod help;
 pub mod history;
+pub mod hunt;
 pub mod inspector;
 pub mod items;
 pub mod keymap;

@@ -1,13 +1,16 @@
 //! A search and what it has found: blocks with hits, in the order of the file.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use regex::Regex;
 
+use super::hunt::{Hunt, Known, Texts};
 use super::sequence::place_in_file;
 use super::viewport::Focus;
+use crate::analysis::needle::Needle;
 use crate::analysis::scope::Scope;
-use crate::analysis::texts::{self, BlockText, Read, Searchable};
+use crate::analysis::texts::{self, BlockText, Read};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
@@ -31,9 +34,12 @@ pub struct Search {
     pub is_literal: bool,
     /// The pattern.
     pub pattern: Regex,
+    needle: Arc<Needle>,
     /// Blocks with hits that the filter shows, in the order of the file.
     pub hits: Vec<Hit>,
     found: Vec<Hit>,
+    /// What is searched already.
+    pub hunt: Hunt,
     /// Where the view is still to go.
     pub seeks: Option<Seek>,
     /// Whether everything has been searched.
@@ -84,17 +90,21 @@ pub struct AtHit {
     pub number: usize,
 }
 
-/// A search for a thread of its own.
+/// A portion of a search, for a thread of its own.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The pattern.
     pub pattern: Regex,
+    /// What a record must hold to be worth reading.
+    pub needle: Arc<Needle>,
     /// What it is narrowed to.
     pub scope: Option<Scope>,
     /// See [`Search::generation`].
     pub generation: u32,
+    /// Tells the portion from others.
+    pub number: u32,
     /// What to search, in the order of the file.
-    pub entries: Searchable,
+    pub entries: Texts,
 }
 
 /// Blocks of an entry with hits.
@@ -120,14 +130,17 @@ impl Search {
         if text.is_empty() {
             return None;
         }
-        let pattern = texts::pattern(text, is_literal).or_else(|| texts::pattern(text, true))?;
+        let is_pattern = !is_literal && texts::pattern(text, false).is_some();
+        let pattern = texts::pattern(text, !is_pattern)?;
         Some(Self {
             typed: typed.to_owned(),
             scope,
             is_literal,
             pattern,
+            needle: Arc::new(texts::needle(text, !is_pattern)),
             hits: Vec::new(),
             found: Vec::new(),
+            hunt: Hunt::default(),
             seeks: None,
             is_complete: false,
             percent: 0,
@@ -142,17 +155,55 @@ impl Search {
         self.add(transcript, hits);
     }
 
-    /// Adds hits and brings them in the order of the file.
+    /// Adds hits that are in the order of the file, and keeps all in it.
     pub fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
-        let key = |hit: &Hit| (hit.focus.entry, hit.focus.block);
-        self.found.extend(hits);
-        if !self.found.is_sorted_by(|a, b| key(a) < key(b)) {
-            let place = |hit: &Hit| {
-                (place_in_file(transcript, hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block)
-            };
+        let place =
+            |hit: &Hit| (place_in_file(transcript, hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block);
+        let (Some(first), Some(last)) = (hits.first().map(place), hits.last().map(place)) else { return };
+        if self.found.last().is_none_or(|known| place(known) < first) {
+            self.found.extend(hits);
+        } else if self.found.first().is_some_and(|known| last < place(known)) {
+            self.found.splice(0..0, hits);
+        } else {
+            self.found.extend(hits);
             self.found.sort_by_cached_key(place);
             self.found.dedup_by_key(|hit| hit.focus);
         }
+    }
+
+    /// Begins at a place of the order. Where an earlier search found nothing whose hits hold all of its
+    /// own, it need not look again.
+    pub fn begin(&mut self, place: usize, earlier: Option<&Self>) {
+        let known = earlier.filter(|earlier| self.is_narrower_than(earlier)).map(|earlier| Known {
+            within: earlier.hunt.done().clone(),
+            entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
+        });
+        self.hunt = Hunt::from(place, known);
+    }
+
+    /// Whether a longer text was typed, which is found only where the shorter one was.
+    fn is_narrower_than(&self, earlier: &Self) -> bool {
+        let means_itself = |typed: &str| self.is_literal || regex::escape(typed) == typed;
+        let (scope, text) = Scope::split(&self.typed);
+        let (_, before) = Scope::split(&earlier.typed);
+        self.is_literal == earlier.is_literal
+            && scope == earlier.scope
+            && means_itself(text)
+            && !before.is_empty()
+            && text.starts_with(before)
+    }
+
+    /// The next portion to be searched, if it is time for one.
+    pub fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
+        let (number, entries) = self.hunt.hand_out(transcript)?;
+        Some(Job {
+            pattern: self.pattern.clone(),
+            needle: Arc::clone(&self.needle),
+            scope: self.scope,
+            generation: self.generation,
+            number,
+            entries,
+        })
     }
 
     /// Leaves out what the filter leaves out.

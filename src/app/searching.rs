@@ -1,14 +1,12 @@
 //! The search as the reader meets it: typing, hits that come in, going from hit to hit.
 
-use std::sync::Arc;
-
 use tui_input::{Input, InputRequest};
 
 use super::action::{Action, Way};
 use super::effect::Effect;
 use super::mention;
 use super::mode::Mode;
-use super::search::{Edge, Hit, Job, Search, Seek, Sought, hits_of};
+use super::search::{Edge, Hit, Search, Seek, Sought, hits_of};
 use super::sequence::place_in_file;
 use super::stand::Stand;
 use super::state::State;
@@ -77,7 +75,6 @@ fn search_for_typed(state: &mut State) -> Vec<Effect> {
 /// The typed search stands; with nothing typed the last one goes on.
 pub fn accept(state: &mut State) -> Vec<Effect> {
     let Mode::Search { input, .. } = std::mem::take(&mut state.mode) else { return Vec::new() };
-    state.searchable = None;
     state.searches.keep(input.value());
     if !input.value().is_empty() {
         return Vec::new();
@@ -90,9 +87,7 @@ pub fn accept(state: &mut State) -> Vec<Effect> {
     state.searches.rest();
     let search = Search::new(&last, state.is_literal, next_generation(state));
     let seeks = state.view.focus.map_or(Seek::Nearest, Seek::Behind);
-    let effects = start(state, search, Some(seeks));
-    state.searchable = None;
-    effects
+    start(state, search, Some(seeks))
 }
 
 /// The search that is being typed is given up: the view goes back to where it stood.
@@ -104,7 +99,6 @@ pub fn give_up(state: &mut State, from: &Stand) -> Vec<Effect> {
 /// Ends the search.
 pub fn end(state: &mut State) -> Vec<Effect> {
     state.search = None;
-    state.searchable = None;
     state.sought = None;
     state.at_hit = None;
     state.stale.spine = true;
@@ -119,27 +113,51 @@ fn next_generation(state: &mut State) -> u32 {
 fn start(state: &mut State, search: Option<Search>, seeks: Option<Seek>) -> Vec<Effect> {
     let Some(mut search) = search else { return end(state) };
     search.seeks = seeks;
-    let entries = state.searchable.get_or_insert_with(|| texts::searchable(&state.transcript));
-    let (generation, entries) = (search.generation, Arc::clone(entries));
-    let job = Job { pattern: search.pattern.clone(), scope: search.scope, generation, entries };
+    let place = stands_at(state).and_then(|focus| place_in_file(&state.transcript, focus.entry));
+    search.begin(place.unwrap_or(0), state.search.as_ref());
     state.search = Some(search);
     state.at_hit = None;
-    state.stale.spine = true;
-    vec![Effect::Search(job)]
+    go_on(state)
+}
+
+/// Has the next portions searched, as soon as there is room for them.
+fn go_on(state: &mut State) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if let Some(search) = &mut state.search {
+        while let Some(job) = search.hand_out(&state.transcript) {
+            effects.push(Effect::Search(job));
+        }
+        let len = state.transcript.order().len();
+        search.percent = search.hunt.percent(len);
+        search.is_complete = search.hunt.is_complete(len);
+    }
+    narrow(state);
+    to_sought(state);
+    effects
+}
+
+/// Where the reader stands, or stood when the typing began.
+fn stands_at(state: &State) -> Option<Focus> {
+    match &state.mode {
+        Mode::Search { from, .. } => from.focus,
+        Mode::Normal
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. }
+        | Mode::Palette(_)
+        | Mode::Picker
+        | Mode::Help { .. }
+        | Mode::Raw { .. } => state.view.focus,
+    }
 }
 
 /// Searches once more, because another transcript took the place of the searched one. The view stays.
 pub fn again(state: &mut State) -> Vec<Effect> {
-    state.searchable = None;
-    let Some(search) = &state.search else { return Vec::new() };
+    let Some(search) = state.search.take() else { return Vec::new() };
     let (typed, is_literal, at_hit) = (search.typed.clone(), search.is_literal, state.at_hit);
     let seeks = search.seeks.filter(|seeks| *seeks == Seek::Nearest);
     let search = Search::new(&typed, is_literal, next_generation(state));
     let effects = start(state, search, seeks);
     state.at_hit = at_hit;
-    if !matches!(state.mode, Mode::Search { .. }) {
-        state.searchable = None;
-    }
     effects
 }
 
@@ -163,23 +181,21 @@ fn seek_mention(state: &mut State, way: Way) -> Vec<Effect> {
     state.searches.keep(&word);
     let seeks = if way == Way::Next { Seek::Behind(focus) } else { Seek::Before(focus) };
     let search = Search::new(&word, true, next_generation(state));
-    state.searchable = None;
-    let effects = start(state, search, Some(seeks));
-    state.searchable = None;
-    effects
+    start(state, search, Some(seeks))
 }
 
-/// Takes hits over. The view goes to the one that is sought.
-pub fn found(state: &mut State, generation: u32, hits: Vec<Hit>, percent: u8) {
-    let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else { return };
+/// Takes the hits of a portion over. The view goes to the one that is sought.
+pub fn found(state: &mut State, generation: u32, number: u32, hits: Vec<Hit>) -> Vec<Effect> {
+    let Some(search) = state.search.as_mut().filter(|search| search.generation == generation) else {
+        return Vec::new();
+    };
     let level = state.level;
     let is_shown =
         |hit: &Hit| state.transcript.get(hit.focus.entry).is_some_and(|entry| has_rows(entry, level));
-    search.add(&state.transcript, hits.into_iter().filter(is_shown).collect());
-    search.percent = percent;
-    search.is_complete = percent >= 100;
-    narrow(state);
-    to_sought(state);
+    for hits in search.hunt.take(number, hits) {
+        search.add(&state.transcript, hits.into_iter().filter(is_shown).collect());
+    }
+    go_on(state)
 }
 
 /// Leaves hits out that the filter hides.
@@ -200,17 +216,7 @@ fn has_rows(entry: &Entry, level: Level) -> bool {
 fn to_sought(state: &mut State) {
     let Some(search) = &state.search else { return };
     let Some(seeks) = search.seeks else { return };
-    let start = match &state.mode {
-        Mode::Search { from, .. } => from.focus,
-        Mode::Normal
-        | Mode::Filter { .. }
-        | Mode::Pipe { .. }
-        | Mode::Palette(_)
-        | Mode::Picker
-        | Mode::Help { .. }
-        | Mode::Raw { .. } => state.view.focus,
-    };
-    let hit = chosen(search, &state.transcript, seeks, start);
+    let hit = chosen(search, &state.transcript, seeks, stands_at(state));
     if hit.is_none() && !search.is_complete {
         return;
     }
@@ -234,25 +240,31 @@ fn to_sought(state: &mut State) {
     }
 }
 
-/// The hit that is sought. Hits come in the order of the file: the first one behind a place stays the
-/// first one, and the last one before it is sure when one behind it is known.
+/// The hit that is sought. It is sure as soon as all between it and the place is searched.
 fn chosen(search: &Search, transcript: &Transcript, seeks: Seek, start: Option<Focus>) -> Option<Focus> {
     let place = |focus: Focus| in_file(transcript, focus);
     let at_or_behind =
         |focus: Option<Focus>| search.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
     let complete = |hit: Option<&Hit>| hit.filter(|_| search.is_complete).copied();
+    let done = search.hunt.done();
+    let of_entry = |focus: Focus| place(focus).0;
+    let is_sure = |from: usize, to: usize| search.is_complete || (done.start <= from && to < done.end);
     let hit = match seeks {
         Seek::Nearest => {
-            search.hits.get(at_or_behind(start)).copied().or_else(|| complete(search.hits.last()))
+            let (at, own) = (at_or_behind(start), start.map_or(0, of_entry));
+            let behind = search.hits.get(at).filter(|hit| is_sure(own, of_entry(hit.focus)));
+            let is_last_part = done.end >= transcript.order().len() && done.start <= own;
+            let before = || search.hits.last().filter(|_| is_last_part && at == search.hits.len());
+            behind.or_else(before).copied().or_else(|| complete(search.hits.last()))
         }
         Seek::Behind(from) => {
             let behind = search.hits.iter().find(|hit| place(hit.focus) > place(from));
+            let behind = behind.filter(|hit| is_sure(of_entry(from), of_entry(hit.focus)));
             behind.copied().or_else(|| complete(search.hits.first()))
         }
         Seek::Before(from) => {
-            let at = at_or_behind(Some(from));
-            let is_sure = search.is_complete || at < search.hits.len();
-            let before = at.checked_sub(1).and_then(|at| search.hits.get(at)).filter(|_| is_sure);
+            let before = at_or_behind(Some(from)).checked_sub(1).and_then(|at| search.hits.get(at));
+            let before = before.filter(|hit| is_sure(of_entry(hit.focus), of_entry(from)));
             before.copied().or_else(|| complete(search.hits.last()))
         }
     };
@@ -294,5 +306,8 @@ pub fn search_new(state: &mut State, ids: &[EntryId]) {
         hits.extend(hits_of(&search.pattern, search.scope, (*id, &blocks), &mut |_, _| None));
     }
     search.replace(&state.transcript, ids, hits);
+    if search.is_complete {
+        search.hunt.grow(state.transcript.order().len());
+    }
     narrow(state);
 }

@@ -36,7 +36,6 @@ use crate::analysis::activity::{self, Activity};
 use crate::analysis::context::ContextUse;
 use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Findings;
-use crate::analysis::texts::Searchable;
 use crate::analysis::troubles::Run;
 use crate::model::edit::{LinkState, Opened, Polled};
 use crate::model::entry::EntryId;
@@ -137,8 +136,6 @@ pub struct State {
     pub typed_digit: Option<Moment>,
     /// The search.
     pub search: Option<Search>,
-    /// All text of the session, kept while a search is typed.
-    pub searchable: Option<Searchable>,
     /// A hit to be brought into view, as soon as its rows are known.
     pub sought: Option<Sought>,
     /// The hit that was brought into view last.
@@ -285,7 +282,6 @@ impl State {
             count: None,
             typed_digit: None,
             search: None,
-            searchable: None,
             sought: None,
             at_hit: None,
             same_id: None,

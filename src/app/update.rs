@@ -72,10 +72,10 @@ pub enum Event {
     Searched {
         /// For which search.
         generation: u32,
-        /// New hits.
+        /// Which portion was searched.
+        number: u32,
+        /// Its hits.
         hits: Vec<Hit>,
-        /// How much has been searched; 100 is all.
-        percent: u8,
     },
     /// How far the thread is that reads texts for a filter.
     Filtered {
@@ -140,7 +140,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             feeding::fill(state, &entries, &contents);
             return taking::resume(state);
         }
-        Event::Searched { generation, hits, percent } => searching::found(state, generation, hits, percent),
+        Event::Searched { generation, number, hits } => {
+            return searching::found(state, generation, number, hits);
+        }
         Event::Filtered { generation, percent, matched } => {
             filtering::answered(state, generation, percent, matched.as_deref());
         }
@@ -280,6 +282,8 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::ToggleFollow if state.view.follows() => scroll(state, Motion::Pause),
         Action::ToggleFollow => follow(state),
         Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(state, kind, way)),
+        // As in other pagers: half down is `50%`.
+        Action::Pair if times > 1 => palette::go_down(state, times.min(100) as u64, 100),
         Action::Pair => pair(state),
         Action::Collapse => collapse(state),
         Action::Expand => return expand(state),

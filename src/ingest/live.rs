@@ -92,9 +92,12 @@ enum End {
 
 impl<'f> Follow<'f> {
     fn run(&mut self) {
-        while let Some(mut reader) = self.open() {
+        loop {
+            // Before all that takes long with thousands of files.
+            let preview = self.open_preview();
+            let Some(mut reader) = self.open() else { return };
             self.watch(&reader, true);
-            if matches!(self.read_and_wait(&mut reader), End::Stopped) {
+            if matches!(self.read_and_wait(&mut reader, preview), End::Stopped) {
                 return;
             }
             self.has_told = true;
@@ -123,8 +126,7 @@ impl<'f> Follow<'f> {
         None
     }
 
-    fn read_and_wait(&mut self, reader: &mut Reader<'f>) -> End {
-        let mut preview = self.open_preview();
+    fn read_and_wait(&mut self, reader: &mut Reader<'f>, mut preview: Option<Preview<'f>>) -> End {
         loop {
             self.read(reader, preview.as_mut());
             preview = None;
@@ -147,24 +149,27 @@ impl<'f> Follow<'f> {
         if self.is_caught_up {
             return None;
         }
-        if self.plan.shape == Shape::Folder {
-            show_newest_files(&self.plan, self.files, self.outlet);
+        let (is_shown, preview) = match self.plan.shape {
+            Shape::Folder => (show_newest_files(&self.plan, self.files, self.outlet), None),
+            Shape::Rows => (show_newest_rows(&self.plan, self.files, self.outlet), None),
+            Shape::Lines => {
+                let now = Instant::now();
+                let mut preview = Preview::open(&self.plan, self.files, self.outlet, now).ok()??;
+                let is_shown = preview.update(now);
+                (is_shown, is_shown.then_some(preview))
+            }
+            Shape::Document | Shape::Values | Shape::Stream => (false, None),
+        };
+        if is_shown {
+            // Who shows it learns that it is complete.
+            (self.outlet)(Feed::Progress { done: 0, total: 0 });
         }
-        if self.plan.shape == Shape::Rows {
-            show_newest_rows(&self.plan, self.files, self.outlet);
-        }
-        if self.plan.shape != Shape::Lines {
-            return None;
-        }
-        let now = Instant::now();
-        let mut preview = Preview::open(&self.plan, self.files, self.outlet, now).ok()??;
-        preview.update(now).then_some(preview)
+        preview
     }
 
     /// Reads all that is there now.
     fn read(&self, reader: &mut Reader<'f>, mut preview: Option<&mut Preview<'f>>) {
-        // With a preview at once: who shows it learns that it is complete.
-        let mut told = preview.is_none().then(Instant::now);
+        let mut told = Instant::now();
         loop {
             let now = Instant::now();
             if self.is_stopped(reader) {
@@ -173,8 +178,8 @@ impl<'f> Follow<'f> {
             if let Some(shown) = preview.take() {
                 preview = shown.update(now).then_some(shown);
             }
-            if told.is_none_or(|told| now.duration_since(told) >= PROGRESS) {
-                told = Some(now);
+            if now.duration_since(told) >= PROGRESS {
+                told = now;
                 let (done, total) = reader.progress();
                 reader.teller.flush(false);
                 reader.teller.send(Feed::Progress { done, total });

@@ -24,24 +24,82 @@ pub struct Pager {
     database: Option<(State, Database)>,
     /// The text of the archive of a session that was read last.
     archive: Option<(usize, Vec<u8>)>,
+    window: Option<Window>,
+}
+
+/// Of a file whose records are read one after the other, so much is read at once.
+const WINDOW: usize = 256 << 10;
+
+/// Some of a file, or one record of anything else.
+struct Window {
+    of: Origin,
+    bytes: Vec<u8>,
+    is_one: bool,
+}
+
+impl Window {
+    fn record(&self, origin: Origin) -> Option<&[u8]> {
+        if self.is_one {
+            return (self.of == origin).then_some(&self.bytes);
+        }
+        let start = usize::try_from(origin.at.checked_sub(self.of.at)?).ok()?;
+        let end = start.checked_add(usize::try_from(origin.len).ok()?)?;
+        self.bytes.get(start..end).filter(|_| self.of.file == origin.file)
+    }
 }
 
 impl Pager {
     /// A pager for the files of a session.
     pub(super) fn new(files: Files) -> Self {
-        Self { files, open: None, database: None, archive: None }
+        Self { files, open: None, database: None, archive: None, window: None }
     }
 
     /// The contents of all bodies of a record in slot order; nothing if the record is gone.
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
         let Some((path, kind)) = self.files.get(origin.file) else { return Vec::new() };
         let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Vec::new() };
+        self.let_go();
+        self.decode(Record { origin, bytes: &bytes }, &path, kind)
+    }
+
+    fn decode(&self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
         let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder();
-        feed(&mut *decoder, Record { origin, bytes: &bytes }, kind.place(&path, origin.line), &mut batch);
+        feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
         decoder.finish(&mut batch);
-        self.let_go();
         bodies(&batch)
+    }
+
+    /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
+    /// whose bytes are not worth it is not decoded.
+    pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
+        let known = self.window.take().filter(|window| window.record(origin).is_some());
+        let Some(window) = known.or_else(|| self.window_at(origin)) else { return Vec::new() };
+        let bytes = window.record(origin).filter(|bytes| is_worth(bytes));
+        let held = bytes.and_then(|bytes| {
+            let (path, kind) = self.files.get(origin.file)?;
+            Some(self.decode(Record { origin, bytes }, &path, kind))
+        });
+        self.window = Some(window);
+        held.unwrap_or_default()
+    }
+
+    fn window_at(&mut self, origin: Origin) -> Option<Window> {
+        let (path, kind) = self.files.get(origin.file)?;
+        let is_one = !matches!(kind, Kind::Lines | Kind::CompanionLines);
+        let bytes = if is_one {
+            self.bytes_of(origin, &path, kind)?
+        } else {
+            let len = usize::try_from(origin.len).ok()?.max(WINDOW);
+            read_range(self.file(&path).ok()?, origin.at, len).ok()?
+        };
+        self.let_go();
+        Some(Window { of: origin, bytes, is_one })
+    }
+
+    /// Lets go of what [`Pager::read_next`] has read ahead.
+    pub fn rest(&mut self) {
+        self.window = None;
     }
 
     /// The bytes of a record.

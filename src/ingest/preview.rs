@@ -68,11 +68,11 @@ impl<'o> Preview<'o> {
     }
 }
 
-/// Shows the newest files of a folder with many, and what they ask for.
-pub fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) {
+/// Shows the newest files of a folder with many, and what they ask for. Answers whether it did.
+pub fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
     let found: Vec<PathBuf> = files_of(plan.format.files(&plan.path, &plan.session));
     if found.len() <= MANY_FILES {
-        return;
+        return false;
     }
     let mut teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
@@ -86,6 +86,7 @@ pub fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) {
     }
     teller.finish();
     teller.flush(true);
+    true
 }
 
 fn files_of(patterns: Vec<Pattern>) -> Vec<PathBuf> {

@@ -51,6 +51,7 @@ pub struct Reader<'o> {
     pub teller: Teller<'o>,
     main: Main,
     strands: Vec<Strand>,
+    strand_at: HashMap<PathBuf, usize>,
     smalls: Vec<Small>,
     small_at: HashMap<PathBuf, usize>,
     small_sum: u64,
@@ -114,6 +115,7 @@ impl<'o> Reader<'o> {
             teller,
             main,
             strands: Vec::new(),
+            strand_at: HashMap::new(),
             smalls: Vec::new(),
             small_at: HashMap::new(),
             small_sum: 0,
@@ -218,9 +220,13 @@ impl<'o> Reader<'o> {
         if self.plan.shape == Shape::Folder && !census.gone.is_empty() {
             seen.anew = Some("files were removed".to_owned());
         }
-        for (index, strand) in self.strands.iter_mut().enumerate() {
+        for index in self.due_strands(&census.due, now) {
+            let Some(strand) = self.strands.get_mut(index) else { continue };
             match strand.follower.poll(now) {
-                Change::Grown => self.queue.push_back(Todo::Strand(index)),
+                Change::Grown => {
+                    self.folder.touch(strand.follower.path());
+                    self.queue.push_back(Todo::Strand(index));
+                }
                 Change::Anew(why) => seen.anew = Some(format!("{}: {why}", strand.follower.path().display())),
                 Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {}
             }
@@ -234,6 +240,14 @@ impl<'o> Reader<'o> {
         self.add_files(self.unopened.iter().cloned().collect(), false, now);
         self.add_files(census.new, false, now);
         seen
+    }
+
+    /// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
+    fn due_strands(&self, due: &[PathBuf], now: Instant) -> BTreeSet<usize> {
+        let is_waiting = |strand: &Strand| strand.follower.retry_at().is_some_and(|retry| retry <= now);
+        let waiting = self.strands.iter().enumerate().filter(|(_, strand)| is_waiting(strand));
+        let named = due.iter().filter_map(|path| self.strand_at.get(path)).copied();
+        waiting.map(|(index, _)| index).chain(named).collect()
     }
 
     fn poll_smalls(&mut self, due: &[PathBuf], now: Instant) {
@@ -304,6 +318,7 @@ impl<'o> Reader<'o> {
     fn restart(&mut self, now: Instant) {
         self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.strands.clear();
+        self.strand_at.clear();
         self.smalls.clear();
         self.small_at.clear();
         self.small_sum = 0;

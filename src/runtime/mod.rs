@@ -55,8 +55,8 @@ use seeking::Seeking;
 const FRAME: Duration = Duration::from_millis(8);
 /// The first frame waits at most so long for the end of the session.
 const FIRST_FRAME: Duration = Duration::from_millis(40);
-/// Messages taken in one go before the screen gets its turn.
-const DRAIN: usize = 256;
+/// So long messages are taken in one go before the screen gets its turn.
+const DRAIN: Duration = Duration::from_millis(4);
 /// The second hand.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -202,10 +202,8 @@ impl Viewer {
         let Some((mut next, mut changed)) = self.take_one(patience)? else {
             return Ok((Next::Go, self.tick()));
         };
-        for _ in 0..DRAIN {
-            if matches!(next, Next::End(_)) {
-                break;
-            }
+        let begun = Instant::now();
+        while begun.elapsed() < DRAIN && !matches!(next, Next::End(_)) {
             let Some((further, is_news)) = self.take_one(Duration::ZERO)? else { break };
             next = further;
             changed |= is_news;

@@ -24,8 +24,9 @@ use crate::model::edit::Feed;
 use crate::render::picture::Pictures;
 use crate::settings::memory::Memory;
 
-/// Messages that may wait before the reading thread waits for the screen.
-const FEED_DEPTH: usize = 64;
+/// Messages that may wait before the reading thread waits for the screen: what was appended stands behind
+/// them while a long session is read.
+const FEED_DEPTH: usize = 8;
 
 /// A session that is shown.
 pub struct Opened {
@@ -59,7 +60,7 @@ impl Opened {
         state.last_write = written(&session.opened.path);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&state.pictures);
-        let pagers = [session.pager(), session.pager(), session.pager()];
+        let pagers = std::array::from_fn(|_| session.pager());
         let workers = Workers::start(pagers, Arc::clone(&pictures), say.clone());
         let (sender, feed) = bounded(FEED_DEPTH);
         let stop = Arc::new(AtomicBool::new(false));

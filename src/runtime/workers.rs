@@ -22,7 +22,7 @@ use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 
-/// Hits are told at least so often.
+/// How far a filter is, is told so often.
 const TELL: Duration = Duration::from_millis(50);
 /// Larger records are shown as their first part.
 const LARGEST_RECORD: usize = 4 << 20;
@@ -35,12 +35,6 @@ enum Work {
     View(Image),
 }
 
-/// What one thread does after the other, because both read the whole file.
-enum Find {
-    Search(Job),
-    Filter(FilterJob),
-}
-
 /// Generations whose answers are still waited for; others stop.
 #[derive(Default)]
 struct Wanted {
@@ -51,23 +45,33 @@ struct Wanted {
 /// The threads and how to reach them.
 pub struct Workers {
     work: Sender<Work>,
-    finds: Sender<Find>,
+    searches: Sender<Job>,
+    filters: Sender<FilterJob>,
     wanted: Arc<Wanted>,
 }
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
-    pub fn start([pager, searcher, viewer]: [Pager; 3], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
+    pub fn start(pagers: [Pager; 5], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
+        let [pager, viewer, reader, searchers @ ..] = pagers;
         let (work, work_in) = unbounded();
-        let (finds, finds_in) = unbounded();
+        let (searches, searches_in) = unbounded();
+        let (filters, filters_in) = unbounded();
         let wanted = Arc::new(Wanted::default());
         let told = say.clone();
         thread::spawn(move || page(pager, &work_in, &told));
-        let current = Arc::clone(&wanted);
-        let found = say.clone();
-        thread::spawn(move || find(searcher, &finds_in, &current, &found));
+        for searcher in searchers {
+            let (jobs, current, found) = (searches_in.clone(), Arc::clone(&wanted), say.clone());
+            let look = move |records: &mut Records, job: &Job| search(records, job, &current.search, &found);
+            thread::spawn(move || each(searcher, &jobs, look));
+        }
+        // Of filters one after the other: what came later is judged last.
+        let (current, judged) = (Arc::clone(&wanted), say.clone());
+        let judge =
+            move |records: &mut Records, job: &FilterJob| filter(records, job, &current.filter, &judged);
+        thread::spawn(move || each(reader, &filters_in, judge));
         thread::spawn(move || images::work(viewer, &pictures, &say));
-        Self { work, finds, wanted }
+        Self { work, searches, filters, wanted }
     }
 
     /// Reads bodies again.
@@ -97,10 +101,10 @@ impl Workers {
         answered.recv_timeout(Duration::from_secs(2)).ok().flatten()
     }
 
-    /// Starts a search; an earlier one stops.
+    /// Searches a portion; an earlier search stops.
     pub fn search(&self, job: Job) {
         self.wanted.search.store(job.generation, Ordering::SeqCst);
-        let _ = self.finds.send(Find::Search(job));
+        let _ = self.searches.send(job);
     }
 
     /// Stops the search.
@@ -113,7 +117,7 @@ impl Workers {
         if job.is_whole {
             self.wanted.filter.store(job.generation, Ordering::SeqCst);
         }
-        let _ = self.finds.send(Find::Filter(job));
+        let _ = self.filters.send(job);
     }
 
     /// Stops reading for a filter.
@@ -194,13 +198,12 @@ fn records(pager: &mut Pager, origins: &[Origin]) -> Vec<(String, Tree)> {
     trees
 }
 
-fn find(pager: Pager, jobs: &Receiver<Find>, wanted: &Wanted, say: &Sender<Event>) {
+/// Does one job after the other, as long as anybody listens.
+fn each<J>(pager: Pager, jobs: &Receiver<J>, work: impl Fn(&mut Records, &J) -> bool) {
     let mut records = Records { pager, read: None };
     for job in jobs {
-        let is_heard = match job {
-            Find::Search(job) => search(&mut records, &job, &wanted.search, say),
-            Find::Filter(job) => filter(&mut records, &job, &wanted.filter, say),
-        };
+        let is_heard = work(&mut records, &job);
+        records.rest();
         if !is_heard {
             return;
         }
@@ -214,11 +217,18 @@ struct Records {
 }
 
 impl Records {
-    fn body(&mut self, origin: Origin, slot: u16) -> Option<Held> {
+    /// A body of a record that is worth decoding.
+    fn body(&mut self, origin: Origin, slot: u16, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Held> {
         if self.read.as_ref().is_none_or(|(known, _)| *known != origin) {
-            self.read = Some((origin, self.pager.read(origin)));
+            self.read = Some((origin, self.pager.read_next(origin, is_worth)));
         }
         self.read.as_ref()?.1.get(usize::from(slot)).cloned()
+    }
+
+    /// Lets go of what was read: it may be another text by the time of the next reading.
+    fn rest(&mut self) {
+        self.read = None;
+        self.pager.rest();
     }
 }
 
@@ -229,22 +239,16 @@ fn percent(done: usize, of: usize) -> u8 {
 /// Answers whether anybody still listens.
 fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
     let generation = job.generation;
+    let is_worth = |record: &[u8]| job.needle.may_be_in(record);
     let mut hits: Vec<Hit> = Vec::new();
-    let mut told = Instant::now();
-    for (done, (entry, blocks)) in job.entries.iter().enumerate() {
+    for (entry, blocks) in &job.entries {
         if wanted.load(Ordering::Relaxed) != generation {
             return true;
         }
-        let mut read = |origin: Origin, slot: u16| records.body(origin, slot);
+        let mut read = |origin: Origin, slot: u16| records.body(origin, slot, &is_worth);
         hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
-        if told.elapsed() >= TELL {
-            told = Instant::now();
-            let percent = percent(done, job.entries.len());
-            let _ = say.send(Event::Searched { generation, hits: std::mem::take(&mut hits), percent });
-        }
     }
-    records.read = None;
-    say.send(Event::Searched { generation, hits, percent: 100 }).is_ok()
+    say.send(Event::Searched { generation, number: job.number, hits }).is_ok()
 }
 
 /// Answers whether anybody still listens.
@@ -256,7 +260,7 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
         if job.is_whole && wanted.load(Ordering::Relaxed) != generation {
             return true;
         }
-        if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot)) {
+        if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot, &|_| true)) {
             matched.push((open.focus, open.revision));
         }
         if told.elapsed() >= TELL {
@@ -265,7 +269,6 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
             let _ = say.send(Event::Filtered { generation, percent, matched: None });
         }
     }
-    records.read = None;
     say.send(Event::Filtered { generation, percent: 100, matched: Some(matched) }).is_ok()
 }
 

@@ -1,6 +1,6 @@
 //! Paths with wildcards: which files they name, which directories must be watched for more.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -29,8 +29,11 @@ pub fn expand(pattern: &Path) -> Expansion {
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
     walk(PathBuf::new(), &components, DEEPEST, &mut found);
-    found.files.sort();
-    found.files.dedup();
+    // What one directory after the other gives is in order, unless some are looked into twice.
+    if components.iter().any(|component| component.as_os_str() == "**") {
+        found.files.sort();
+        found.files.dedup();
+    }
     found
 }
 
@@ -93,12 +96,10 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
 fn list(directory: &Path) -> Vec<(PathBuf, FileType)> {
     let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
-    let mut entries: Vec<(PathBuf, FileType)> = entries
-        .flatten()
-        .filter_map(|entry| Some((directory.join(entry.file_name()), entry.file_type().ok()?)))
-        .collect();
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-    entries
+    let mut entries: Vec<(OsString, FileType)> =
+        entries.flatten().filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?))).collect();
+    entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    entries.into_iter().map(|(name, kind)| (directory.join(name), kind)).collect()
 }
 
 /// `*` stands for any bytes of a name; a leading dot must be written out.

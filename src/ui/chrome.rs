@@ -126,7 +126,7 @@ fn left_words(state: &State) -> String {
         return parts.join("  ");
     }
     if let Some((done, total)) = state.progress {
-        parts.push(format!("reading {}%", (done * 100).checked_div(total).unwrap_or(100)));
+        parts.push(format!("reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
     }
     if let Some(filter) = &state.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));

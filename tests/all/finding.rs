@@ -1,15 +1,17 @@
 //! What a reader finds: filters, scopes, hits within an item, mentions, ids, marks and the jump list.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::effect::Effect;
 use tv::app::mode::Mode as KeyMode;
+use tv::app::moving;
+use tv::app::search::{Job, hits_of};
 use tv::app::update::Event;
-use tv::app::viewport::Line;
+use tv::app::viewport::{Focus, Line};
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
-use tv::model::entry::Role;
+use tv::model::entry::{EntryId, Role};
 use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
@@ -310,11 +312,73 @@ fn typed_searches_come_back() {
 #[test]
 fn a_search_tells_how_far_it_is() {
     let mut stage = session();
+    stage.is_slow = true;
     stage.press("/").type_in("nowhere");
+    assert!(stage.status().contains(" 0%"), "{}", stage.status());
+}
+
+#[test]
+fn a_share_of_the_session_is_gone_to() {
+    let mut stage = Stage::made((100, 40));
+    stage.add((0..1_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, "a mast")));
+    for (keys, around) in [("g 5 0 %", 500_i32), ("1 0 %", 100), ("9 0 %", 900)] {
+        stage.press(keys);
+        let number: i32 = stage.focused_key()[1..].parse().unwrap();
+        assert!((number - around).abs() < 30, "{keys}: {number}");
+    }
+}
+
+/// The portions of the search in force that are asked for.
+fn portions(stage: &mut Stage) -> Vec<Job> {
     let generation = stage.state.generation;
-    stage.state.search.as_mut().unwrap().is_complete = false;
-    stage.happen(Event::Searched { generation, hits: Vec::new(), percent: 42 });
-    assert!(stage.status().contains("42%"), "{}", stage.status());
+    let asked = std::mem::take(&mut stage.asked).into_iter();
+    let jobs = asked.filter_map(|effect| if let Effect::Search(job) = effect { Some(job) } else { None });
+    jobs.filter(|job| job.generation == generation).collect()
+}
+
+fn answer(stage: &mut Stage, job: &Job) {
+    let blocks = job.entries.iter();
+    let hits =
+        blocks.flat_map(|(id, blocks)| hits_of(&job.pattern, job.scope, (*id, blocks), &mut |_, _| None));
+    let hits = hits.collect();
+    stage.happen(Event::Searched { generation: job.generation, number: job.number, hits });
+    stage.arrange();
+}
+
+#[test]
+fn a_search_goes_outward_from_the_reader() {
+    let mut stage = Stage::made((100, 40));
+    let words = |n: i64| if n % 500 == 250 { "a keel" } else { "a mast" };
+    stage.add((0..6_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, words(n))));
+    stage.press("g");
+    moving::go(&mut stage.state, Focus { entry: EntryId(3_000), block: 0 });
+    stage.arrange();
+    stage.is_slow = true;
+    stage.press("/").type_in("kee");
+    let jobs = portions(&mut stage);
+    assert_eq!(jobs.iter().map(|job| job.entries.len()).collect::<Vec<_>>(), [64, 128, 256, 512]);
+    assert_eq!((jobs[0].entries[0].0, jobs[1].entries[127].0), (EntryId(3_000), EntryId(2_999)));
+    // The later portion has the hit, but the one before it might have a nearer one.
+    answer(&mut stage, &jobs[2]);
+    assert_eq!(stage.state.search.as_ref().unwrap().total(), 0);
+    answer(&mut stage, &jobs[0]);
+    assert_eq!(stage.focused_key(), "e3250", "{}", stage.status());
+    assert!(!stage.state.search.as_ref().unwrap().is_complete);
+    let mut waiting: VecDeque<Job> = [jobs[1].clone(), jobs[3].clone()].into();
+    waiting.extend(portions(&mut stage));
+    let mut searched = 64 + 256;
+    while let Some(job) = waiting.pop_front() {
+        assert!(waiting.len() < 4 && job.entries.len() <= 2_048);
+        searched += job.entries.len();
+        answer(&mut stage, &job);
+        waiting.extend(portions(&mut stage));
+    }
+    assert_eq!(searched, 6_000, "each entry once");
+    assert!(stage.status().contains("7 of 12"), "{}", stage.status());
+    stage.type_in("l");
+    let jobs = portions(&mut stage);
+    let entries: usize = jobs.iter().map(|job| job.entries.len()).sum();
+    assert_eq!(entries, 12, "a longer word is looked for where the shorter one was");
 }
 
 // === mentions, ids, landmarks ===

@@ -634,6 +634,59 @@ fn a_companion_that_appears_is_followed() {
     }
 }
 
+#[test]
+fn the_end_is_told_before_the_companions_are_looked_for() {
+    let place = Place::new("s-2.jsonl");
+    let filler = "lorem ipsum dolor sit amet ".repeat(40);
+    let lines: Vec<String> =
+        (0..5_000).map(|n| agent_line(&format!("u-{n}"), None, None, &format!("{n} {filler}"))).collect();
+    fs::write(&place.path, text(&lines)).unwrap();
+    let folder = place.beside("s-2").join("subagents");
+    fs::create_dir_all(&folder).unwrap();
+    for number in 0..600 {
+        let line = agent_line(&format!("v-{number}"), None, Some(&format!("a{number:03}")), "look");
+        fs::write(folder.join(format!("agent-a{number:03}.jsonl")), format!("{line}\n")).unwrap();
+    }
+    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let (sender, feed) = bounded(64);
+    let stop = Arc::new(AtomicBool::new(false));
+    let thread = session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
+    let told: Vec<Feed> = feed.iter().take_while(|feed| !matches!(feed, Feed::CaughtUp)).collect();
+    let place_of = |is_it: fn(&Feed) -> bool| told.iter().position(is_it).unwrap();
+    let preview = place_of(|feed| matches!(feed, Feed::Batch { stage: Stage::Preview, .. }));
+    let is_shown = place_of(|feed| matches!(feed, Feed::Progress { .. }));
+    let companion = place_of(|feed| matches!(feed, Feed::File { id, .. } if id.0 > 0));
+    assert!(preview < is_shown && is_shown < companion, "{preview} {is_shown} {companion}");
+    assert_eq!(told.iter().filter(|feed| matches!(feed, Feed::File { .. })).count(), 601);
+    stop.store(true, Ordering::Relaxed);
+    drop(feed);
+    thread.thread().unpark();
+    thread.join().unwrap();
+}
+
+#[test]
+fn one_of_many_companions_is_followed() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let place = Place::new("s-3.jsonl");
+        fs::write(&place.path, format!("{}\n", agent_line("u-1", None, None, "begin"))).unwrap();
+        let folder = place.beside("s-3").join("subagents");
+        fs::create_dir_all(&folder).unwrap();
+        let file = |number: usize| folder.join(format!("agent-a{number:03}.jsonl"));
+        for number in 0..600 {
+            let line = agent_line(&format!("v-{number}"), None, Some(&format!("a{number:03}")), "look");
+            fs::write(file(number), format!("{line}\n")).unwrap();
+        }
+        let mut followed = Followed::start(&place.path, mode);
+        for (number, records) in [(0, 602), (599, 603), (300, 604)] {
+            let line = agent_line(&format!("w-{number}"), None, Some(&format!("a{number:03}")), "found");
+            append(&file(number), format!("{line}\n"));
+            followed.until("more of it", |followed| followed.whole.tally().records() == records);
+        }
+        assert_eq!(followed.whole.lanes().len(), 600);
+        followed.end();
+    }
+}
+
 // === long files ===
 
 /// A file of some megabytes: lines with a body that is too long for a stub.

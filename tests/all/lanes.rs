@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 use tv::app::panes::divide;
 use tv::model::entry::{BlockKind, Role};
+use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
 
@@ -243,4 +244,28 @@ fn the_demo_has_lanes_at_all_sizes() {
             assert!(lanes.iter().enumerate().all(opens), "{size:?} {keys}\n{}", stage.picture());
         }
     }
+}
+
+#[test]
+fn a_sub_agent_has_below_it_what_it_started() {
+    let mut stage = Stage::made((80, 24));
+    let task = |key: &str, call: &str| {
+        entry(key, 0, Role::Assistant, |batch| vec![call_of(batch, call, "task", ToolKind::Delegate, "look")])
+    };
+    stage.add([
+        task("a", "c1"),
+        in_lane(task("b", "c2"), "one"),
+        in_lane(task("c", "c3"), "two"),
+        in_lane(task("d", "c1"), "three"),
+        lane("one", "c1"),
+        lane("two", "c2"),
+        lane("three", "c3"),
+    ]);
+    let transcript = &stage.state.transcript;
+    let below = |name: &str| {
+        let lane = transcript.lane(&Text::from(name)).unwrap();
+        transcript.with_nested(lane).iter().map(|lane| lane.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(below("one"), ["one", "two", "three"]);
+    assert_eq!(below("three"), ["three"], "the id that repeats belongs to the main agent's call");
 }

@@ -38,6 +38,7 @@ mod layout;
 mod lint;
 mod made;
 mod markdown;
+mod needles;
 mod nodes;
 mod openclaw;
 mod paging;

@@ -32,7 +32,7 @@ pub struct Stage {
     pub state: State,
     /// What it asked the outside for and the stage does not do.
     pub asked: Vec<Effect>,
-    /// Whether texts for filters are left unread.
+    /// Whether texts for filters and searches are left unread.
     pub is_slow: bool,
     pager: Option<Pager>,
     records: u64,
@@ -148,13 +148,19 @@ impl Stage {
                 self.happen(Event::Paged { entries, contents });
             }
             Effect::Search(job) => {
-                let mut read = reader(self.pager.as_mut());
+                if self.is_slow {
+                    self.asked.push(Effect::Search(job));
+                    return;
+                }
+                let mut read = |origin, slot: u16| {
+                    let held = self.pager.as_mut()?.read_next(origin, &|record| job.needle.may_be_in(record));
+                    held.get(usize::from(slot)).cloned()
+                };
                 let mut hits = Vec::new();
-                for (entry, blocks) in job.entries.iter() {
+                for (entry, blocks) in &job.entries {
                     hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
                 }
-                drop(read);
-                self.happen(Event::Searched { generation: job.generation, hits, percent: 100 });
+                self.happen(Event::Searched { generation: job.generation, number: job.number, hits });
             }
             Effect::Filter(job) => {
                 if self.is_slow {

@@ -564,11 +564,11 @@ fn seed() -> RngSeed {
 }
 
 /// Cases in every run of the tests.
-const CASES: usize = 512;
+const CASES: u32 = 512;
 
 /// Cases in every run of the tests; the variable asks for more.
 fn cases() -> u32 {
-    u32::try_from(fixtures::asked("STEADY_CASES").unwrap_or(CASES)).unwrap()
+    fixtures::asked("STEADY_CASES").map_or(CASES, |cases| u32::try_from(cases).unwrap())
 }
 
 proptest! {

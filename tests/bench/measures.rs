@@ -322,7 +322,7 @@ pub(crate) fn search(path: &Path) {
         let mut first = None;
         let mut found = 0;
         let mut read = |origin: Origin, slot: u16| viewer.pager.read(origin).get(usize::from(slot)).cloned();
-        for (entry, blocks) in job.entries.iter() {
+        for (entry, blocks) in &job.entries {
             found += hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read).len();
             if found > 0 {
                 first.get_or_insert_with(|| start.elapsed());

@@ -1,6 +1,6 @@
 //! One item after the other along a lane: which calls are in flight where it begins.
 
-use super::{Agents, Flight, Spot};
+use super::{Flight, Spot};
 use crate::analysis::calls::Place;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::moment::Moment;
@@ -35,7 +35,6 @@ struct Begun {
 /// The way along a page.
 pub struct Sweep<'t> {
     transcript: &'t Transcript,
-    agents: &'t Agents<'t>,
     /// Calls in flight, in the order of their columns.
     pub active: Vec<Active>,
     done: Vec<Flight>,
@@ -43,8 +42,8 @@ pub struct Sweep<'t> {
 
 impl<'t> Sweep<'t> {
     /// Begins with the calls that are in flight.
-    pub fn new(transcript: &'t Transcript, agents: &'t Agents<'t>, active: Vec<Active>) -> Self {
-        Self { transcript, agents, active, done: Vec::new() }
+    pub fn new(transcript: &'t Transcript, active: Vec<Active>) -> Self {
+        Self { transcript, active, done: Vec::new() }
     }
 
     /// Takes in the items of an entry.
@@ -109,7 +108,7 @@ impl<'t> Sweep<'t> {
         let asked = call.input.from;
         let record = result.map(|result| result.body.from);
         let record = record.filter(|record| record.file == asked.file && record.at != asked.at);
-        let agent = self.agents.get(&call.key);
+        let agent = self.transcript.lanes_of_call(&call.key).last();
         let last = agent.and_then(|lane| lane.entries.last()).and_then(|id| self.transcript.get(*id));
         let at = result.and_then(|result| result.at);
         let rank = record.map_or(at.map_or(0, |at| at.0), |record| i64::try_from(record.at).unwrap_or(0));

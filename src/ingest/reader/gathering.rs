@@ -80,13 +80,14 @@ impl Reader<'_> {
         if is_packed(path) {
             return Some(Todo::Packed(id, path.to_owned()));
         }
-        if self.strands.iter().any(|strand| strand.id() == id) {
+        if self.strand_at.contains_key(path) {
             return None;
         }
         match Strand::open(path, kind, &self.files, now) {
             Ok(mut strand) => {
                 strand.follower.rest();
                 self.unopened.remove(path);
+                self.strand_at.insert(path.to_owned(), self.strands.len());
                 self.strands.push(strand);
                 Some(Todo::Strand(self.strands.len() - 1))
             }

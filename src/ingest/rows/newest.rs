@@ -15,14 +15,18 @@ use crate::source::stamp::Stamp;
 const WORTH_IT: u64 = 4 << 20;
 
 /// Shows the newest rows of a session in a large database. What cannot be read is left to the whole reading.
-pub fn show_newest_rows(plan: &Plan, files: &Files, outlet: Outlet<'_>) {
-    if Stamp::of(&plan.path).is_ok_and(|stamp| stamp.len > WORTH_IT) {
-        let mut teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
-        if show(plan, files, &mut teller).is_ok() {
-            teller.finish();
-            teller.flush(true);
-        }
+/// Answers whether anything is shown.
+pub fn show_newest_rows(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
+    if !Stamp::of(&plan.path).is_ok_and(|stamp| stamp.len > WORTH_IT) {
+        return false;
     }
+    let mut teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
+    if show(plan, files, &mut teller).is_err() {
+        return false;
+    }
+    teller.finish();
+    teller.flush(true);
+    true
 }
 
 fn show(plan: &Plan, files: &Files, teller: &mut Teller<'_>) -> Result<(), Trouble> {

@@ -8,6 +8,7 @@ use super::Transcript;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
+use crate::model::pairing::calls_of;
 use crate::model::text::{Name, Text};
 
 /// All sub-agents. There may be thousands, so they are found by name and by call without a search.
@@ -117,14 +118,15 @@ impl Transcript {
     /// A sub-agent and all that it started, and they.
     pub fn with_nested<'a>(&'a self, lane: &'a LaneFacts) -> Vec<&'a LaneFacts> {
         let mut found = vec![lane];
+        let mut seen = HashSet::from([&lane.name]);
         let mut next = 0;
         while let Some(above) = found.get(next).copied() {
-            let below = self.lanes().iter().filter(|lane| {
-                self.parent_lane(lane).is_some_and(|parent| parent.name == above.name)
-                    && found.iter().all(|known| known.name != lane.name)
-            });
-            let below: Vec<&LaneFacts> = below.collect();
-            found.extend(below);
+            let callers = above.entries.iter().filter_map(|id| Some((*id, self.get(*id)?)));
+            for (id, call) in callers.flat_map(|(id, entry)| calls_of(entry).map(move |call| (id, call))) {
+                // An id that repeats belongs to the first call that has it.
+                let begun = self.lanes_of_call(&call.key).filter(|lane| self.caller(lane) == Some(id));
+                found.extend(begun.filter(|lane| seen.insert(&lane.name)));
+            }
             next += 1;
         }
         found

@@ -1,0 +1,162 @@
+//! What of a session is searched already: it goes outward from where the reader stands, in portions that
+//! are handed out a few at a time, so that neither a key nor memory waits for the whole.
+//!
+//! Invariant: answers count in the order in which the portions lie, so what is searched has no holes.
+
+use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
+
+use super::search::Hit;
+use crate::analysis::texts::{self, BlockText};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::transcript::Transcript;
+
+/// Portions that are out at the same time: two are being searched, two wait.
+const AT_ONCE: usize = 4;
+/// Entries of the first portion; each one is twice as large as the one before it.
+const FIRST: usize = 64;
+/// Entries of a portion at most.
+const LARGEST: usize = 2_048;
+/// Bytes of a portion, after which it is closed.
+const HEAVY: u64 = 8 << 20;
+/// Entries that may be passed over for one portion.
+const PASSED: usize = 50_000;
+
+/// All text of some entries, in the order of the file.
+pub type Texts = Vec<(EntryId, Vec<BlockText>)>;
+
+/// How far a search is.
+#[derive(Clone, Debug, Default)]
+pub struct Hunt {
+    /// Places in the order of the file that are handed out.
+    out: Range<usize>,
+    /// Those whose hits are known.
+    done: Range<usize>,
+    size: usize,
+    goes_up: bool,
+    portions: VecDeque<Portion>,
+    next: u32,
+    known: Option<Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Portion {
+    number: u32,
+    places: Range<usize>,
+    hits: Option<Vec<Hit>>,
+}
+
+/// What a search has found that was less narrow.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// The places that it has searched.
+    pub within: Range<usize>,
+    /// There, only these entries had hits.
+    pub entries: HashSet<EntryId>,
+}
+
+impl Hunt {
+    /// A hunt that begins at a place of the order.
+    pub fn from(place: usize, known: Option<Known>) -> Self {
+        Self { out: place..place, done: place..place, size: FIRST, known, ..Self::default() }
+    }
+
+    /// The next portion, if there is one and not enough are out.
+    pub fn hand_out(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
+        while self.portions.len() < AT_ONCE {
+            let (above, below) = (self.out.start > 0, self.out.end < transcript.order().len());
+            if !above && !below {
+                return None;
+            }
+            let is_up = above && (self.goes_up || !below);
+            self.goes_up = !is_up;
+            let (places, entries) = self.collect(transcript, is_up);
+            self.out = self.out.start.min(places.start)..self.out.end.max(places.end);
+            self.size = (self.size * 2).min(LARGEST);
+            self.next += 1;
+            let number = self.next;
+            // Where there is nothing to search, there are no hits.
+            let hits = entries.is_empty().then(Vec::new);
+            self.portions.push_back(Portion { number, places, hits });
+            if !entries.is_empty() {
+                return Some((number, entries));
+            }
+            self.settle();
+        }
+        None
+    }
+
+    fn collect(&self, transcript: &Transcript, is_up: bool) -> (Range<usize>, Texts) {
+        let (from, order) = (self.out.clone(), transcript.order());
+        let mut texts = Texts::new();
+        let (mut passed, mut bytes) = (0, 0);
+        let mut is_full = |place: usize| {
+            let Some(id) = order.get(place) else { return true };
+            passed += 1;
+            if let Some(entry) = transcript.get(*id).filter(|_| !self.is_known_to_miss(place, *id)) {
+                bytes += weight(entry);
+                texts.push((*id, texts::of_entry(entry)));
+            }
+            texts.len() >= self.size || bytes >= HEAVY || passed >= PASSED
+        };
+        if is_up {
+            let first = (0..from.start).rev().find(|place| is_full(*place)).unwrap_or(0);
+            texts.reverse();
+            (first..from.start, texts)
+        } else {
+            let last = (from.end..order.len()).find(|place| is_full(*place));
+            (from.end..last.map_or(order.len(), |last| last + 1), texts)
+        }
+    }
+
+    fn is_known_to_miss(&self, place: usize, id: EntryId) -> bool {
+        self.known.as_ref().is_some_and(|known| known.within.contains(&place) && !known.entries.contains(&id))
+    }
+
+    /// Takes the hits of a portion. Gives those of all portions whose turn it is now.
+    pub fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
+        if let Some(portion) = self.portions.iter_mut().find(|portion| portion.number == number) {
+            portion.hits = Some(hits);
+        }
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Vec<Vec<Hit>> {
+        let mut released = Vec::new();
+        let is_next = |portion: &Portion, done: &Range<usize>| {
+            portion.hits.is_some() && (portion.places.end == done.start || portion.places.start == done.end)
+        };
+        while let Some(at) = self.portions.iter().position(|portion| is_next(portion, &self.done)) {
+            let Some(portion) = self.portions.remove(at) else { break };
+            self.done = self.done.start.min(portion.places.start)..self.done.end.max(portion.places.end);
+            released.extend(portion.hits.filter(|hits| !hits.is_empty()));
+        }
+        released
+    }
+
+    /// The places whose hits are known.
+    pub fn done(&self) -> &Range<usize> {
+        &self.done
+    }
+
+    /// What was appended was searched as it came.
+    pub fn grow(&mut self, len: usize) {
+        self.out.end = self.out.end.max(len);
+        self.done.end = self.done.end.max(len);
+    }
+
+    /// Whether all of so many places are searched.
+    pub fn is_complete(&self, len: usize) -> bool {
+        self.done.start == 0 && self.done.end >= len
+    }
+
+    /// How much of so many places is searched, in percent.
+    pub fn percent(&self, len: usize) -> u8 {
+        u8::try_from(self.done.len() * 100 / len.max(1)).unwrap_or(100).min(100)
+    }
+}
+
+fn weight(entry: &Entry) -> u64 {
+    let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+    bodies.map(|body| u64::from(body.bytes)).sum()
+}

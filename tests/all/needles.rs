@@ -1,0 +1,92 @@
+//! What is refused by a record's bytes is not in its bodies: a search finds the same with and without.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use tv::analysis::texts::needle;
+use tv::ingest::{self, Target};
+use tv::model::body::{Held, Tree};
+use tv::model::edit::Feed;
+use tv::model::record::Origin;
+use tv::model::text::without_sgr;
+use tv::model::transcript::Transcript;
+
+use crate::{corpus, fixtures};
+
+/// Words of a record that are asked for.
+const MOST: usize = 400;
+
+#[test]
+fn what_bodies_say_stands_in_their_records() {
+    let targets = fixtures::all().into_iter().flat_map(|path| fixtures::targets(&path));
+    let (mut asked, mut missed) = (0, Vec::new());
+    targets.for_each(|target| check(&target, &mut asked, &mut missed));
+    assert!(missed.is_empty(), "{} of {asked}:\n{}", missed.len(), missed.join("\n"));
+    assert!(asked > 5_000, "{asked}");
+}
+
+#[test]
+fn what_real_bodies_say_stands_in_their_records() {
+    let Some(folder) = corpus::folder() else { return };
+    let (mut asked, mut missed) = (0, Vec::new());
+    for path in corpus::files(&folder) {
+        if path.metadata().is_ok_and(|facts| facts.len() < 1 << 20) {
+            check(&Target { path, session: None }, &mut asked, &mut missed);
+        }
+    }
+    corpus::say(&format!("{asked} words"));
+    assert!(missed.is_empty(), "{} of {asked}:\n{}", missed.len(), missed.join("\n"));
+}
+
+fn check(target: &Target, asked: &mut usize, missed: &mut Vec<String>) {
+    let Ok(session) = ingest::open(target) else { return };
+    let mut pager = session.pager();
+    let mut transcript = Transcript::new();
+    session.read_whole(true, &mut |feed| {
+        if let Feed::Batch { batch, .. } = feed {
+            transcript.apply(*batch);
+        }
+    });
+    let bodies = transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+    let away = bodies.filter(|body| body.is_away()).map(|body| body.from);
+    for origin in away.collect::<HashSet<Origin>>() {
+        let mut words = HashSet::new();
+        pager.read(origin).iter().for_each(|held| words_of(held, &mut words));
+        let record = RefCell::new(Vec::new());
+        pager.read_next(origin, &|bytes| {
+            record.borrow_mut().extend_from_slice(bytes);
+            false
+        });
+        let record = record.into_inner();
+        assert_eq!(record, pager.bytes(origin).unwrap_or_default(), "read ahead or alone");
+        *asked += words.len();
+        let lost = words.iter().take(MOST).filter(|word| !needle(word, true).may_be_in(&record));
+        missed.extend(lost.map(|word| format!("{}: {word} at {origin:?}", target.path.display())));
+    }
+}
+
+fn words_of(held: &Held, words: &mut HashSet<String>) {
+    match held {
+        Held::Text(text) => add(text, words),
+        Held::Tree(tree) => words_of_tree(tree, words),
+        Held::Stub | Held::Away => {}
+    }
+}
+
+fn words_of_tree(tree: &Tree, words: &mut HashSet<String>) {
+    match tree {
+        Tree::Null | Tree::Bool(_) => {}
+        Tree::Number(text) | Tree::Text(text) => add(text, words),
+        Tree::List(items) => items.iter().for_each(|item| words_of_tree(item, words)),
+        Tree::Map(members) => members.iter().for_each(|(key, value)| {
+            add(key, words);
+            words_of_tree(value, words);
+        }),
+    }
+}
+
+fn add(text: &str, words: &mut HashSet<String>) {
+    let plain = without_sgr(text);
+    let runs = plain.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.extend(runs.filter(|run| run.len() > 1).map(str::to_owned));
+}
