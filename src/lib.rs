@@ -69,6 +69,11 @@
 //!   of turns and runs name messages again: the n-th of one identity is the n-th that was told.
 //! * **Records printed for reading are records.** A document that no agent writes is offered to the
 //!   formats once more, as the values that it holds: see [`model::record::Shape::Values`].
+//! * **A string is as it is written until somebody asks.** The lexer of records counts size and lines of a long
+//!   string with escapes while it looks for its end ([`model::written`]); what is left on disk is never put
+//!   together. Why a text is no JSON is asked of serde_json, whose rules the lexer keeps to. While a large
+//!   file is read, a second thread takes the lines of each chunk apart ahead of the decoder, which takes them
+//!   in their order.
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete.

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::json::Json;
+use super::json::{Json, Str};
 use super::tools;
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
@@ -13,6 +13,7 @@ use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
+use crate::model::written::is_blank;
 
 /// What one content block is to its message.
 #[derive(Debug)]
@@ -40,12 +41,14 @@ pub struct Site<'a> {
 pub fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
     let kind = block_type(block);
     match kind {
-        "text" => match block.get("text").str().or_else(|| block.str()) {
-            Some(text) if text.trim().is_empty() => Content::Blank,
-            Some(text) => Content::Part(BlockKind::Text(out.prose(text))),
+        "text" => match block.get("text").string().or_else(|| block.string()) {
+            Some(text) if is_blank(text) => Content::Blank,
+            Some(text) => Content::Part(BlockKind::Text(out.prose_of(text))),
             None => Content::Part(raw(block, "text", out)),
         },
-        "thinking" => Content::Part(BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty()))),
+        "thinking" => {
+            Content::Part(BlockKind::Thinking(out.prose_of(block.get("thinking").string_or_empty())))
+        }
         "redacted_thinking" => Content::Part(BlockKind::Thinking(out.prose(""))),
         "image" => Content::Part(BlockKind::Image(image(block, out))),
         // The API names server side and MCP tools by a prefix: `server_tool_use`, `mcp_tool_result`.
@@ -96,18 +99,21 @@ pub fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
     let content = block.get("content");
     let text = output_text(content);
     let told = untagged(&text);
+    let told = told.as_ref();
     let is_error = block.get("is_error").is_true();
     let images = content.items().iter().filter(|item| block_type(item) == "image");
     ToolResult {
         key: Text::clean(&format!("{}:{}", site.record, site.place)),
         tool: None,
-        verdict: match (is_error, is_refusal(told)) {
-            (false, _) => Verdict::Done,
-            (true, false) => Verdict::Failed,
-            (true, true) => Verdict::Refused,
+        verdict: if is_error && is_refusal(told) {
+            Verdict::Refused
+        } else if is_error {
+            Verdict::Failed
+        } else {
+            Verdict::Done
         },
         images: images.map(|item| image(item, out)).collect(),
-        body: out.output(told),
+        body: out.output_of(told),
         patch: None,
         facts: Text::default(),
         at: site.at,
@@ -116,29 +122,40 @@ pub fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
 }
 
 /// The text of a result: its text blocks one below the other, other values as their source.
-pub fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
+pub fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let made = |text: String| Cow::Owned(text.into());
     match content {
-        Json::Null => "".into(),
-        Json::Str(text) => text.as_ref().into(),
+        Json::Null => Cow::Owned("".into()),
+        Json::Str(text) => Cow::Borrowed(text),
         Json::Array(items) => {
-            let parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
-                let text = item.str().or_else(|| item.get("text").str());
-                text.map_or_else(|| item.to_source().into(), Cow::Borrowed)
+            let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
+                let text = item.string().or_else(|| item.get("text").string());
+                text.map_or_else(|| made(item.to_source()), Cow::Borrowed)
             });
-            parts.collect::<Vec<Cow<'_, str>>>().join("\n").into()
+            let first = parts.next().unwrap_or_else(|| Cow::Owned("".into()));
+            let rest: Vec<Cow<'_, Str<'_>>> = parts.collect();
+            if rest.is_empty() {
+                return first;
+            }
+            let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| text.as_str()).collect();
+            made(all.join("\n"))
         }
-        other => other.to_source().into(),
+        other => made(other.to_source()),
     }
 }
 
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.
-fn untagged(text: &str) -> &str {
-    let inner = text.trim().strip_prefix("<tool_use_error>");
-    inner.and_then(|rest| rest.strip_suffix("</tool_use_error>")).unwrap_or(text)
+fn untagged<'t>(text: &'t Str<'t>) -> Cow<'t, Str<'t>> {
+    const TAG: &str = "<tool_use_error>";
+    if !text.opens_with(TAG) {
+        return Cow::Borrowed(text);
+    }
+    let inner = text.trim().strip_prefix(TAG).and_then(|rest| rest.strip_suffix("</tool_use_error>"));
+    inner.map_or(Cow::Borrowed(text), |inner| Cow::Owned(inner.into()))
 }
 
 /// Whether an error says that the user or a policy did not allow the call.
-fn is_refusal(text: &str) -> bool {
+fn is_refusal(text: &Str<'_>) -> bool {
     let marks = [
         "The user doesn't want to",
         "User rejected",
@@ -147,7 +164,7 @@ fn is_refusal(text: &str) -> bool {
         "Claude requested permissions to",
         "Permission to use",
     ];
-    marks.iter().any(|mark| text.trim_start().starts_with(mark))
+    marks.iter().any(|mark| text.opens_with(mark))
 }
 
 /// An image block: described, not held.

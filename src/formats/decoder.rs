@@ -239,13 +239,55 @@ pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
 /// What became of a JSON value in a record, and how many bytes of the record it takes.
 type Outcome = (Fate, usize);
 
+/// The value of a record that is one as it stands. Depends on the bytes alone, so that any thread may ask.
+pub fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
+    json::read(trimmed(simdutf8::basic::from_utf8(bytes).ok()?))
+}
+
+/// Bytes as text; what is no UTF-8 is replaced.
+pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
+/// A record without what may stand around its value.
+fn trimmed(text: &str) -> &str {
+    unframed(text.trim_start_matches('\u{feff}').trim())
+}
+
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
 /// of them; blank records are none.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
-    let text = simdutf8::basic::from_utf8(record.bytes)
-        .map_or_else(|_| String::from_utf8_lossy(record.bytes), Cow::Borrowed);
+    let value = if matches!(place, Place::Text(_)) { None } else { value_of(record.bytes) };
+    feed_read(decoder, record, value.as_ref(), place, out);
+}
+
+/// As [`feed`], for a record of which [`value_of`] was asked already.
+pub fn feed_read(
+    decoder: &mut dyn Decoder,
+    record: Record<'_>,
+    value: Option<&Json<'_>>,
+    place: Place<'_>,
+    out: &mut Batch,
+) {
+    let Some(value) = value else { return feed_odd(decoder, record, place, out) };
+    out.begin_record(record.origin);
+    let fate = decode(decoder, value, place, out);
+    if is_counted(fate, place) {
+        out.tally.count(fate, record.origin.file, record.bytes.len() as u64);
+    }
+}
+
+/// The records of a document are its messages; what surrounds them counts only if it is broken. A text is
+/// a part of the record that names it.
+fn is_counted(fate: Fate, place: Place<'_>) -> bool {
+    fate != BESIDE && (fate == Fate::Faulty || !matches!(place, Place::Header | Place::Text(_)))
+}
+
+/// Feeds a record that is no single value.
+fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
+    let text = text_of(record.bytes);
     let was_invalid = matches!(text, Cow::Owned(_));
-    let trimmed = unframed(text.trim_start_matches('\u{feff}').trim());
+    let trimmed = trimmed(&text);
     if trimmed.is_empty() {
         return;
     }
@@ -260,12 +302,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         }
         _ => feed_text(decoder, trimmed, record.origin, place, out),
     };
-    if matches!(place, Place::Header | Place::Text(_)) {
-        // The records of a document are its messages; what surrounds them counts only if it is broken.
-        // A text is a part of the record that names it.
-        outcomes.retain(|(fate, _)| *fate == Fate::Faulty);
-    }
-    outcomes.retain(|(fate, _)| *fate != BESIDE);
+    outcomes.retain(|(fate, _)| is_counted(*fate, place));
     let mut left = record.bytes.len();
     let last = outcomes.len().saturating_sub(1);
     for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {

@@ -53,20 +53,20 @@ pub const PI: Fields = Fields {
 /// Claude Code's session files.
 pub const CLAUDE: Fields = Fields {
     common: &[
-        "type",
-        "uuid",
         "parentUuid",
         "logicalParentUuid",
-        "sessionId",
-        "timestamp",
-        "cwd",
-        "version",
-        "gitBranch",
         "isSidechain",
         "userType",
-        "slug",
         "entrypoint",
+        "cwd",
+        "sessionId",
+        "version",
+        "gitBranch",
         "agentId",
+        "slug",
+        "type",
+        "uuid",
+        "timestamp",
         "teamName",
         "agentName",
         "isMeta",
@@ -174,9 +174,18 @@ impl Fields {
     pub fn check(&self, record: &Json<'_>, out: &mut Batch) {
         let Some(kind) = record.get("type").str() else { return };
         let Some((kind, own)) = self.types.iter().find(|(known, _)| *known == kind) else { return };
+        // Records are written in an order of their own, but mostly in the same: the search for a field
+        // begins where the one before it was found.
+        let known = || self.common.iter().chain(*own);
+        let mut rest = known();
         for (field, _) in record.members() {
-            if !own.iter().chain(self.common).any(|known| known == field) {
+            if rest.any(|known| known == field) {
+                continue;
+            }
+            rest = known();
+            if !rest.any(|known| known == field) {
                 out.unknown_field(kind, field);
+                rest = known();
             }
         }
     }

@@ -1,20 +1,27 @@
 //! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
 //! another type, damage that is repaired when it can be.
 //!
-//! Invariant: no input makes it recurse deeper than `seed::MAX_DEPTH`; what lies deeper stays text.
+//! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; what lies deeper stays text.
 
+mod damage;
+mod escape;
+mod lexer;
 pub mod repair;
-mod seed;
+mod string;
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
 use crate::model::body::Tree;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
-use seed::Seed;
+use crate::model::written::is_blank;
+pub use damage::Damage;
+pub use string::Str;
+
+/// Deeper values are kept as their source text.
+const MAX_DEPTH: u8 = 96;
 
 /// A JSON value that borrows from its record. Objects keep the order of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +35,7 @@ pub enum Json<'a> {
     /// An integer.
     Integer(i64),
     /// A string.
-    Str(Cow<'a, str>),
+    Str(Str<'a>),
     /// An array.
     Array(Vec<Self>),
     /// An object. Of repeated keys the last one counts.
@@ -69,6 +76,19 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The string, if it is one, without asking for the whole of it.
+    pub fn string(&self) -> Option<&Str<'a>> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The string, or the empty one, without asking for the whole of it.
+    pub fn string_or_empty(&self) -> &Str<'a> {
+        self.string().unwrap_or(Str::empty())
+    }
+
     /// The string, or nothing.
     pub fn str_or_empty(&self) -> &str {
         self.str().unwrap_or("")
@@ -76,7 +96,7 @@ impl<'a> Json<'a> {
 
     /// The string, if there is one with more than white space in it.
     pub fn filled(&self) -> Option<&str> {
-        self.str().filter(|text| !text.trim().is_empty())
+        self.string().filter(|text| !is_blank(*text)).map(Str::as_str)
     }
 
     /// The number. Numeric strings count as numbers: some agents write them.
@@ -239,34 +259,21 @@ fn null<'j, 'a>() -> &'j Json<'a> {
     &NULL
 }
 
-/// Why a text is not one JSON value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// Byte offset of the trouble within the text.
-    pub at: usize,
-    /// What is wrong, in the parser's words.
-    pub what: String,
-    /// A value was read, and more follows: the text may hold several values.
-    pub trailing: bool,
-    /// The text ends in the middle of a value.
-    pub unfinished: bool,
+/// The value that a text is, if it is one JSON value.
+pub fn read(text: &str) -> Option<Json<'_>> {
+    lexer::read(text)
 }
 
-/// Parses a text as one JSON value.
+/// As [`read`], and why not.
 pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let damage = |error: &serde_json::Error| {
-        let at = offset_of(text, error);
-        Damage {
-            at,
-            what: describe(error),
-            trailing: error.to_string().starts_with("trailing characters"),
-            unfinished: error.is_eof(),
-        }
-    };
-    let value = Seed::default().deserialize(&mut deserializer).map_err(|error| damage(&error))?;
-    deserializer.end().map_err(|error| damage(&error))?;
-    Ok(value)
+    read(text).ok_or_else(|| {
+        damage::find(text).unwrap_or_else(|| Damage {
+            at: 0,
+            what: "no JSON value".to_owned(),
+            trailing: false,
+            unfinished: false,
+        })
+    })
 }
 
 /// Byte ranges of the JSON values that stand one after the other in a text, up to the first damage.
@@ -280,17 +287,6 @@ pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
         start = end;
     }
     ranges
-}
-
-fn offset_of(text: &str, error: &serde_json::Error) -> usize {
-    let line_start: usize =
-        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    line_start + error.column().saturating_sub(1)
-}
-
-fn describe(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_owned()
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //!
 //! Invariant: knows no agent; names are compared without case, `_` and `-`.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::json::{self, Json};
 use crate::model::text::Text;
 use crate::model::tool::ToolKind;
@@ -63,9 +66,13 @@ static NAMES: &[(ToolKind, &str)] = &[
 
 /// What a tool does, by its name: `bash`, `read_file`, `WebFetch`, `mcp__files__read_file`.
 pub fn kind_of(name: &str) -> ToolKind {
-    let name = bare_name(name);
-    let known = NAMES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
-    known.map_or(ToolKind::Other, |(kind, _)| *kind)
+    static KINDS: LazyLock<HashMap<&str, ToolKind>> = LazyLock::new(|| {
+        NAMES
+            .iter()
+            .flat_map(|(kind, names)| names.split_ascii_whitespace().map(|name| (name, *kind)))
+            .collect()
+    });
+    KINDS.get(bare_name(name).as_str()).copied().unwrap_or(ToolKind::Other)
 }
 
 /// The name without its server or namespace, in lower case, without separators.
@@ -264,8 +271,8 @@ fn any_field(input: &Json<'_>) -> Option<String> {
 
 /// The first short string of the input, else the input itself.
 fn first_string(input: &Json<'_>) -> String {
-    let short =
-        |value: &Json<'_>| value.filled().filter(|text| text.len() <= TELLING_BYTES).map(str::to_owned);
+    let is_short = |value: &Json<'_>| value.string().is_some_and(|text| text.len() <= TELLING_BYTES);
+    let short = |value: &Json<'_>| value.filled().filter(|_| is_short(value)).map(str::to_owned);
     let found = input.members().iter().find_map(|(_, value)| short(value));
     found.unwrap_or_else(|| match input {
         Json::Null => String::new(),

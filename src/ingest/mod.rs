@@ -3,6 +3,7 @@
 //! `find` finds sessions. `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
 //! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
 
+mod ahead;
 mod bodies;
 mod catalog;
 mod files;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::formats::decoder::{Confidence, Format, Probe, Verdict, unframed};
+use crate::formats::decoder::{Confidence, Format, Probe, Verdict, text_of, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::{Detection, detect};
@@ -18,7 +18,7 @@ const RECORDS: usize = 50;
 
 /// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
 pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
-    let text = String::from_utf8_lossy(head);
+    let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
     let split = split(text.as_bytes());
     let lines = parsed_lines(text, is_whole);

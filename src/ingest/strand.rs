@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::ahead;
 use super::files::{Files, Kind};
 use super::teller::Teller;
 use crate::formats::decoder::{Format, Pattern};
@@ -87,14 +88,23 @@ impl Strand {
         if read > 0 {
             self.last_bytes = now;
         }
-        let (kind, path, shown) = (self.kind, self.follower.path(), &mut self.shown);
-        self.buffer.feed(chunk.get(..read).unwrap_or_default(), |line| {
-            if shown.as_ref().is_none_or(|shown| take_back(shown, line, teller)) {
-                tell_line(line, kind, path, teller);
-            }
-            *shown = None;
-        });
+        let mut buffer = std::mem::replace(&mut self.buffer, LineBuffer::new(self.id));
+        let lines = buffer.lines(chunk.get(..read).unwrap_or_default(), |line| self.tell_first(line, teller));
+        self.buffer = buffer;
+        // What was shown is the line that was not finished, so the first one that is settles it.
+        let (first, rest) = lines.split_at(usize::from(self.shown.is_some()).min(lines.len()));
+        for line in first {
+            self.tell_first(*line, teller);
+        }
+        ahead::tell_lines(rest, self.kind, self.follower.path(), teller);
         Ok(read)
+    }
+
+    /// Tells the first line of a chunk, of which something may be shown already.
+    fn tell_first(&mut self, line: Line<'_>, teller: &mut Teller<'_>) {
+        if self.shown.take().is_none_or(|shown| take_back(&shown, line, teller)) {
+            tell_line(line, self.kind, self.follower.path(), teller);
+        }
     }
 
     /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its
@@ -156,9 +166,7 @@ fn too_long(origin: Origin) -> String {
 }
 
 fn origin_of(line: Line<'_>) -> Origin {
-    match line {
-        Line::Whole(record) | Line::TooLong(record) => record.origin,
-    }
+    line.record().origin
 }
 
 /// Whether a line without newline is a whole JSON object or array. A number or word could go on.

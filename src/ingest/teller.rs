@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use crate::formats::decoder::{Decoder, Place, feed};
+use crate::formats::decoder::{Decoder, Place, feed, feed_read};
+use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{FileId, Origin, Record};
@@ -84,6 +85,12 @@ impl<'o> Teller<'o> {
     /// Tells a record.
     pub fn tell(&mut self, record: Record<'_>, place: Place<'_>) {
         feed(&mut *self.decoder, record, place, &mut self.batch);
+        self.flush_if_full();
+    }
+
+    /// As [`Self::tell`], for a record whose value is known.
+    pub fn tell_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
+        feed_read(&mut *self.decoder, record, Some(value), place, &mut self.batch);
         self.flush_if_full();
     }
 

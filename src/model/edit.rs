@@ -8,10 +8,12 @@ use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Stop};
 use super::moment::Moment;
 use super::record::{FileId, Origin};
 use super::signs::Signs;
+use super::stub::Manner;
 use super::tally::Tally;
 use super::text::{Name, Text};
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
+use super::written::Written;
 
 /// One change of a transcript. Edits are upserts: telling one twice changes nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,12 +202,22 @@ impl Batch {
 
     /// A body of prose.
     pub fn prose(&mut self, raw: &str) -> Body {
-        self.body(raw, Text::clean)
+        self.prose_of(raw)
+    }
+
+    /// As [`Self::prose`], of a text that may not be there as a whole.
+    pub fn prose_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
+        self.body(raw, Manner::Prose)
     }
 
     /// A body of tool output: SGR colours survive.
     pub fn output(&mut self, raw: &str) -> Body {
-        Body { signs: Signs::of_output(raw), ..self.body(raw, Text::output) }
+        self.output_of(raw)
+    }
+
+    /// As [`Self::output`], of a text that may not be there as a whole.
+    pub fn output_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
+        Body { signs: Signs::of_output(raw), ..self.body(raw, Manner::Output) }
     }
 
     /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
@@ -222,18 +234,26 @@ impl Batch {
         }
     }
 
-    fn body(&mut self, raw: &str, clean: fn(&str) -> Text) -> Body {
-        let bytes = saturating_u32(raw.len());
-        let newlines = memchr::memchr_iter(b'\n', raw.as_bytes()).count();
-        let ends_open = !raw.is_empty() && !raw.ends_with('\n');
-        let lines = saturating_u32(newlines + usize::from(ends_open));
-        let (stub, held) = if raw.len() <= STUB_BYTES && newlines == 0 && !raw.contains('\u{1b}') {
-            (Text::clean(raw), Held::Stub)
+    fn body<W: Written + ?Sized>(&mut self, raw: &W, manner: Manner) -> Body {
+        let size = raw.size();
+        let newlines = raw.newlines();
+        let lines = newlines + usize::from(size > 0 && !raw.ends_line());
+        let is_short = size <= STUB_BYTES && newlines == 0 && !raw.whole().contains('\u{1b}');
+        let (stub, held) = if is_short {
+            (Text::clean(raw.whole()), Held::Stub)
         } else {
-            let stub = Text::stub(&super::text::without_sgr(&clean(prefix(raw, 4 * STUB_CHARS))), STUB_CHARS);
-            (stub, if self.stubs_only { Held::Away } else { Held::Text(clean(raw)) })
+            let stub = Text::stub_cleaned(&raw.beginning(4 * STUB_CHARS), STUB_CHARS, manner);
+            (stub, if self.stubs_only { Held::Away } else { Held::Text(manner.clean(raw.whole())) })
         };
-        Body { stub, bytes, lines, from: self.origin, slot: self.next_slot(), signs: Signs::default(), held }
+        Body {
+            stub,
+            bytes: saturating_u32(size),
+            lines: saturating_u32(lines),
+            from: self.origin,
+            slot: self.next_slot(),
+            signs: Signs::default(),
+            held,
+        }
     }
 
     fn next_slot(&mut self) -> u16 {

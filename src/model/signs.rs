@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::written::{Written, opening};
+
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signs {
@@ -40,35 +42,39 @@ pub enum Failure {
 const REPORT_BYTES: usize = 16 << 10;
 /// Longer keys and words are not looked at.
 const WORD_BYTES: usize = 40;
+/// How an output begins that tells the code of its command first.
+const EXIT_CODE: &str = "Exit code";
 
 impl Signs {
     /// Of an output.
-    pub fn of_output(raw: &str) -> Self {
+    pub fn of_output<W: Written + ?Sized>(raw: &W) -> Self {
         Self { failure: failure(raw), ..Self::default() }
     }
 }
 
-fn failure(raw: &str) -> Option<Failure> {
-    let begin = raw.trim_start();
+/// More is asked for only where what is there so far begins like a report.
+fn failure<W: Written + ?Sized>(raw: &W) -> Option<Failure> {
+    let begin = opening(raw, WORD_BYTES);
     if begin.starts_with('{') {
-        return (raw.len() <= REPORT_BYTES).then(|| of_object(begin)).flatten();
+        return (raw.size() <= REPORT_BYTES).then(|| of_object(raw.whole().trim_start())).flatten();
     }
-    if starts_with_exit(begin) || ends_with_exit(raw.trim_end()) {
+    let has_failed = begin.starts_with(EXIT_CODE) && starts_with_exit(raw.whole().trim_start());
+    if has_failed || ends_with_exit(&raw.last_line()) {
         return Some(Failure::Exit);
     }
     let is_error = begin.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("error: "));
-    (is_error && raw.len() <= REPORT_BYTES).then_some(Failure::Words)
+    (is_error && raw.size() <= REPORT_BYTES).then_some(Failure::Words)
 }
 
 /// `Exit code 101` or `Exit code: 1` on the first line.
 fn starts_with_exit(begin: &str) -> bool {
-    let rest = begin.strip_prefix("Exit code");
+    let rest = begin.strip_prefix(EXIT_CODE);
     rest.is_some_and(|rest| is_code(rest.trim_start_matches([':', ' '])))
 }
 
 /// `Command exited with code 1` and `(Process exited with code 1.)` on the last line.
-fn ends_with_exit(raw: &str) -> bool {
-    let last = raw.rsplit('\n').next().unwrap_or_default().trim_start_matches(['(', '[']);
+fn ends_with_exit(last: &str) -> bool {
+    let last = last.trim_start_matches(['(', '[']);
     ["Command exited with code ", "Process exited with code "]
         .iter()
         .any(|told| last.strip_prefix(told).is_some_and(is_code))
@@ -226,8 +232,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_signs(text in "[{}\\[\\]\",:\\\\a-zé \n]{0,60}") {
-            let _ = Signs::of_output(&text);
-            let _ = Signs::of_output(&format!("{{{text}"));
+            let _ = Signs::of_output(text.as_str());
+            let _ = Signs::of_output(format!("{{{text}").as_str());
         }
     }
 }

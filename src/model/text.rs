@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::stub::{Manner, seen};
+
 /// A cleaned, cheaply cloned string.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(Arc<str>);
@@ -42,14 +44,22 @@ impl Text {
 
     /// The first line, cut after `max` characters, with an ellipsis where something is missing.
     pub fn stub(raw: &str, max: usize) -> Self {
-        let trimmed = raw.trim_start_matches(['\n', '\r', ' ']);
-        let line = trimmed.lines().next().unwrap_or("");
-        let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
-        let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
-        if cut.is_some() || trimmed.lines().nth(1).is_some() {
-            return Self::clean(&format!("{short}…"));
+        let (short, is_cut) = first_line(raw, max);
+        match (is_plain(short), is_cut) {
+            (true, false) => Self(Arc::from(short)),
+            (true, true) => Self(Arc::from([short, "…"].concat())),
+            (false, false) => Self(Arc::from(cleaned(short))),
+            (false, true) => Self(Arc::from(cleaned(short) + "…")),
         }
-        Self::clean(short)
+    }
+
+    /// The stub of a text that is cleaned before its first line is taken, without colours.
+    pub(super) fn stub_cleaned(raw: &str, max: usize, manner: Manner) -> Self {
+        match seen(raw, max, manner) {
+            Some((line, false)) => Self(Arc::from(line)),
+            Some((line, true)) => Self(Arc::from(line + "…")),
+            None => Self::stub(&without_sgr(&manner.clean(raw)), max),
+        }
     }
 
     /// The string.
@@ -117,31 +127,46 @@ impl std::borrow::Borrow<str> for Text {
     }
 }
 
-/// A one in each byte of a word, and the highest bit of each.
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = ONES << 7;
+/// What is left of the first line with something in it, and whether anything is missing then.
+fn first_line(raw: &str, max: usize) -> (&str, bool) {
+    let trimmed = raw.trim_start_matches(['\n', '\r', ' ']);
+    let mut lines = trimmed.lines();
+    let line = lines.next().unwrap_or("");
+    let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
+    let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
+    (short, cut.is_some() || lines.next().is_some())
+}
+
+/// Bytes that are looked at together.
+const STRETCH: usize = 64;
 
 /// Whether a string needs no cleaning; printable ASCII is decided without decoding.
 fn is_plain(raw: &str) -> bool {
-    let (words, rest) = raw.as_bytes().as_chunks::<8>();
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    let is_ascii =
-        words.iter().all(|word| is_plain_word(u64::from_le_bytes(*word))) && rest.iter().all(is_plain);
-    is_ascii || raw.chars().all(|c| !is_hostile(c))
-}
-
-/// Whether eight bytes are printable ASCII, newlines and tabs. All of them are judged at once: what is wrong with a
-/// byte is its highest bit. Nothing carries over into the next byte as long as no byte has that bit itself.
-fn is_plain_word(word: u64) -> bool {
-    let is = |byte: u8| !((word ^ (ONES * u64::from(byte))).wrapping_add(HIGH - ONES));
-    let control = !(word | HIGH).wrapping_sub(ONES << 5) & !is(b'\n') & !is(b'\t');
-    let delete = word.wrapping_add(ONES);
-    (word | control | delete) & HIGH == 0
+    let mut at = 0;
+    while let Some(stretch) = raw.as_bytes().get(at..raw.len().min(at + STRETCH)).filter(|s| !s.is_empty()) {
+        // Without an early end within a stretch, so that the compiler looks at many bytes at once.
+        if stretch.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+            at += stretch.len();
+            continue;
+        }
+        // Characters up to the end of the stretch, or beyond it with the last one.
+        let end = at + stretch.len();
+        for c in raw.get(at..).unwrap_or_default().chars() {
+            if is_hostile(c) {
+                return false;
+            }
+            at += c.len_utf8();
+            if at >= end {
+                break;
+            }
+        }
+    }
+    true
 }
 
 /// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the
 /// variation selectors stay: emoji need them and they cannot move the cursor.
-fn is_hostile(c: char) -> bool {
+pub(super) fn is_hostile(c: char) -> bool {
     is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
@@ -331,22 +356,9 @@ pub fn without_sgr(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, harmless, is_plain_word, without_marks, without_sgr};
+    use proptest::prelude::{Just, prop, prop_oneof, proptest};
 
-    #[test]
-    fn eight_bytes_are_judged_as_each_of_them() {
-        let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-        for byte in 0..=u8::MAX {
-            for place in 0..8 {
-                for others in [b'a', b'\n', b' ', b'~', 0x1f, 0x7f, 0xff] {
-                    let mut word = [others; 8];
-                    word[place] = byte;
-                    let expected = word.iter().all(|byte| plain(*byte));
-                    assert_eq!(is_plain_word(u64::from_le_bytes(word)), expected, "{word:?}");
-                }
-            }
-        }
-    }
+    use super::{Manner, Text, harmless, without_marks, without_sgr};
 
     #[test]
     fn clean_text_has_no_control_character() {
@@ -368,6 +380,49 @@ mod tests {
     #[test]
     fn progress_bars_show_their_last_state() {
         assert_eq!(Text::output("10%\r50%\r100%\r\ndone\r\n").as_str(), "100%\ndone\n");
+    }
+
+    proptest! {
+        #[test]
+        fn a_stub_is_that_of_the_whole(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[a-z ]{1,12}", "[\n ]{1,2}", Just("\r".to_owned()), Just("\r\n".to_owned()),
+                    Just("\u{1b}[31m".to_owned()), Just("\u{1b}[2K".to_owned()), Just("\u{1b}(".to_owned()),
+                    Just("\u{1b}]0;".to_owned()), Just("\u{7}".to_owned()), Just("\u{1b}".to_owned()),
+                    Just("\u{ad}".to_owned()), Just("\u{2028}".to_owned()), Just("é\t".to_owned()),
+                ],
+                0..12,
+            ),
+        ) {
+            let raw = parts.concat();
+            for manner in [Manner::Prose, Manner::Output] {
+                let all = Text::stub(&without_sgr(&manner.clean(&raw)), 20);
+                assert_eq!(Text::stub_cleaned(&raw, 20, manner), all, "{raw:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn stubs_need_no_cleaning_of_common_texts() {
+        let seen =
+            |raw: &str, manner| super::seen(raw, 8, manner).map(|(line, is_cut)| format!("{line}{is_cut}"));
+        let colours = "\n \u{1b}[1;31mred\u{1b}[0m\n\u{1b}[32mgreen";
+        assert_eq!(seen(colours, Manner::Output).as_deref(), Some("redtrue"));
+        assert_eq!(seen("one — two", Manner::Prose).as_deref(), Some("one — twtrue"));
+        assert_eq!(seen("one\n", Manner::Prose).as_deref(), Some("onefalse"));
+        assert_eq!(seen(colours, Manner::Prose), None);
+        assert_eq!(seen("1%\r2%", Manner::Output), None);
+    }
+
+    #[test]
+    fn plain_text_is_found_at_any_place() {
+        for at in 0..200 {
+            let plain = format!("{}…{}", "x".repeat(at), "é".repeat(90));
+            assert!(super::is_plain(&plain));
+            assert!(!super::is_plain(&plain.replace('…', "\u{202e}")));
+            assert!(!super::is_plain(&(plain + "\u{7f}")));
+        }
     }
 
     #[test]

@@ -30,6 +30,14 @@ pub enum Line<'a> {
     TooLong(Record<'a>),
 }
 
+impl<'a> Line<'a> {
+    /// What is there of it.
+    pub fn record(self) -> Record<'a> {
+        let (Self::Whole(record) | Self::TooLong(record)) = self;
+        record
+    }
+}
+
 /// Cuts chunks into lines and keeps the unfinished one.
 #[derive(Debug)]
 pub struct LineBuffer {
@@ -67,13 +75,28 @@ impl LineBuffer {
 
     /// Takes the next chunk and gives out the lines that it ends. Empty lines are none.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
+        self.lines(chunk, &mut each).into_iter().for_each(each);
+    }
+
+    /// As [`Self::feed`]: gives out the line that began in an earlier chunk, and answers with those that lie
+    /// in this one.
+    pub fn lines<'c>(&mut self, chunk: &'c [u8], mut first: impl FnMut(Line<'_>)) -> Vec<Line<'c>> {
+        let mut lines = Vec::new();
         let mut rest = chunk;
         while let Some(end) = memchr(b'\n', rest) {
             let (piece, after) = rest.split_at(end);
-            self.end_line(piece, &mut each);
+            if self.partial.is_empty() {
+                let seen = piece.len() as u64;
+                let kept = if self.is_too_long(seen) { piece.get(..KEPT).unwrap_or(piece) } else { piece };
+                lines.extend((seen > 0).then(|| self.line_of(kept, seen)));
+                self.begin_line(seen);
+            } else {
+                self.end_line(piece, &mut first);
+            }
             rest = after.get(1..).unwrap_or_default();
         }
         self.keep(rest);
+        lines
     }
 
     /// The line that has not ended, if anything of it is there.
@@ -82,16 +105,12 @@ impl LineBuffer {
     }
 
     fn end_line(&mut self, piece: &[u8], each: &mut impl FnMut(Line<'_>)) {
-        let seen = self.seen + piece.len() as u64;
-        if self.partial.is_empty() && piece.len() <= self.limit {
-            self.seen = seen;
-            if !piece.is_empty() {
-                each(self.line_of(piece, seen));
-            }
-        } else {
-            self.keep(piece);
-            each(self.line_of(&self.partial, seen));
-        }
+        self.keep(piece);
+        each(self.line_of(&self.partial, self.seen));
+        self.begin_line(self.seen);
+    }
+
+    fn begin_line(&mut self, seen: u64) {
         self.at += seen + 1;
         self.line += u32::from(self.line > 0);
         self.seen = 0;

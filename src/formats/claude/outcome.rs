@@ -2,14 +2,15 @@
 //! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
 
 use super::stored;
-use crate::formats::json::Json;
+use crate::formats::json::{Json, Str};
 use crate::model::edit::Batch;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
+use crate::model::written::{count_lines, opening};
 
 /// Adds what the structured copy of a result tells. `text` is the text of the result.
-pub fn enrich(result: &mut ToolResult, text: &str, told: &Json<'_>, out: &mut Batch) {
+pub fn enrich(result: &mut ToolResult, text: &Str<'_>, told: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
         // Early versions keep more of the output beside the text than in it.
         let sample = begin.split_once("Preview").map_or(begin, |(_, sample)| sample);
@@ -21,7 +22,9 @@ pub fn enrich(result: &mut ToolResult, text: &str, told: &Json<'_>, out: &mut Ba
         result.patch = Some(out.prose(&unified(patch)));
     }
     result.duration_ms = duration(told);
-    let facts: Vec<String> = facts(result.verdict, text, told);
+    // Only a failure tells its code.
+    let begin = if result.verdict == Verdict::Failed { opening(text, 256) } else { "".into() };
+    let facts: Vec<String> = facts(result.verdict, &begin, told);
     result.facts = Text::clean(&facts.join(" · "));
 }
 
@@ -70,10 +73,10 @@ fn command_facts(told: &Json<'_>) -> Vec<String> {
     if told.get("userModified").is_true() {
         facts.push("changed by the user".to_owned());
     }
-    if let Some(stdout) = told.get("stdout").str()
+    if let Some(stdout) = told.get("stdout").string()
         && facts.is_empty()
     {
-        let lines = stdout.lines().count();
+        let lines = count_lines(stdout);
         facts.extend((lines > 1).then(|| format!("{lines} lines")));
     }
     facts
@@ -100,7 +103,7 @@ fn file_facts(told: &Json<'_>) -> Vec<String> {
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
     } else if told.get("type").str() == Some("create") {
-        let lines = told.get("content").str_or_empty().lines().count();
+        let lines = told.get("content").string().map_or(0, count_lines);
         facts.push(count(lines as u64, "line"));
     }
     facts

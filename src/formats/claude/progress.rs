@@ -2,6 +2,8 @@
 //! result: until it comes, the newest line is what the running call shows. Messages of sub-agents stay
 //! as copies until the file of the sub-agent tells them.
 
+use std::borrow::Cow;
+
 use super::hooks;
 use super::lanes::Trust;
 use super::line::Line;
@@ -105,8 +107,10 @@ fn copy(line: &Line<'_>, told: &Json<'_>, session: &mut Session, out: &mut Batch
 fn plain(block: &Json<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {
-        "text" => ("message", block.str().or_else(|| block.get("text").str()).unwrap_or("").into()),
-        "thinking" => ("thinking", block.get("thinking").str_or_empty().into()),
+        "text" => {
+            ("message", Cow::Borrowed(block.string().unwrap_or_else(|| block.get("text").string_or_empty())))
+        }
+        "thinking" => ("thinking", Cow::Borrowed(block.get("thinking").string_or_empty())),
         _ if kind.ends_with("tool_result") => ("result", anthropic::output_text(block.get("content"))),
         _ if kind.ends_with("tool_use") => {
             let call = anthropic::call(block, None, out);
@@ -115,6 +119,6 @@ fn plain(block: &Json<'_>, out: &mut Batch) -> BlockKind {
         }
         _ => return anthropic::raw(&Json::Null, kind, out),
     };
-    let body = out.output(&text);
+    let body = out.output_of(&*text);
     BlockKind::Raw(Raw { title: Text::clean(title), body })
 }

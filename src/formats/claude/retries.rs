@@ -18,7 +18,9 @@ pub struct Retries {
 impl Retries {
     /// The lane goes on: its next error is another one.
     pub fn end(&mut self, lane: Option<&Name>) {
-        self.open.remove(&lane.cloned());
+        if !self.open.is_empty() {
+            self.open.remove(&lane.cloned());
+        }
     }
 }
 

@@ -21,7 +21,8 @@ use crate::model::text::{Name, Text};
 /// Characters of a title made from a prompt.
 const TITLE_CHARS: usize = 120;
 
-/// Members of an envelope that are facts about the session, in the spelling of disk and stream.
+/// Members of an envelope that are facts about the session, in the spelling of disk and stream. The
+/// session is the first.
 const FACTS: [Fact; 8] = [
     ("sessionId", MetaEdit::Id),
     ("session_id", MetaEdit::Id),
@@ -58,7 +59,7 @@ pub struct Session {
     seen: HashMap<Piece, usize>,
     settings: HashSet<Key>,
     answers: HashSet<Piece>,
-    facts: HashMap<&'static str, String>,
+    facts: [String; FACTS.len()],
     summaries: HashMap<Piece, Text>,
     has_prompt: bool,
 }
@@ -139,30 +140,25 @@ impl Session {
             let words = Text::clean(&format!("forked from session {origin}"));
             return self.is_new_setting(&words).then_some(words);
         }
-        let before = self.facts.get("sessionId").cloned()?;
-        let id = json.get("sessionId").filled().filter(|id| identifies(id) && *id != before)?;
+        let [before, ..] = &self.facts;
+        let id = json.get("sessionId").filled().filter(|id| identifies(id) && id != before)?;
+        if before.is_empty() {
+            return None;
+        }
         let words = Text::clean(&format!("session {before} goes on as {id}"));
         self.is_new_setting(&words).then_some(words)
     }
 
     /// Tells the facts of an envelope that changed.
     pub fn tell_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
-        for (name, edit) in FACTS {
-            if let Some(value) = json.get(name).filled().filter(|value| identifies(value))
-                && self.changes(name, value)
+        for ((name, edit), known) in FACTS.iter().zip(&mut self.facts) {
+            if let Some(value) = json.get(name).str().filter(|value| value != known)
+                && identifies(value)
             {
+                value.clone_into(known);
                 out.meta(edit(Text::clean(value)));
             }
         }
-    }
-
-    /// Whether a fact has another value than before.
-    fn changes(&mut self, name: &'static str, value: &str) -> bool {
-        if self.facts.get(name).is_some_and(|known| known == value) {
-            return false;
-        }
-        self.facts.insert(name, value.to_owned());
-        true
     }
 
     /// The first prompt is the title of a session that has no better one.

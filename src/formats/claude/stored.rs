@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::formats::json::Json;
+use crate::formats::json::{Json, Str};
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
@@ -96,7 +96,7 @@ fn complete(result: &mut ToolResult, body: Body) {
 }
 
 /// The name of the file that holds the whole output, if the line holds its beginning only.
-pub fn named_in(text: &str, told: &Json<'_>) -> Option<String> {
+pub fn named_in(text: &Str<'_>, told: &Json<'_>) -> Option<String> {
     let path = told.get("persistedOutputPath").filled().or_else(|| {
         let (_, rest) = preview(text)?.split_once("saved to: ")?;
         rest.lines().next()
@@ -106,8 +106,12 @@ pub fn named_in(text: &str, told: &Json<'_>) -> Option<String> {
 }
 
 /// What stands between the tags around the beginning of a stored output.
-pub fn preview(text: &str) -> Option<&str> {
-    let inner = text.trim_start().strip_prefix("<persisted-output>")?;
+pub fn preview<'t>(text: &'t Str<'_>) -> Option<&'t str> {
+    const TAG: &str = "<persisted-output>";
+    if !text.opens_with(TAG) {
+        return None;
+    }
+    let inner = text.trim_start().strip_prefix(TAG)?;
     Some(inner.split_once("</persisted-output>").map_or(inner, |(inner, _)| inner).trim())
 }
 
@@ -129,10 +133,10 @@ mod tests {
     fn the_file_is_named_by_the_text_or_beside_it() {
         let text = "<persisted-output>\nOutput too large (35.1KB). Full output saved to: C:\\p\\b1.txt\n\n\
                     Preview (first 2KB):\na\n</persisted-output>";
-        assert_eq!(named_in(text, &parse("null").unwrap()).as_deref(), Some("b1.txt"));
+        assert_eq!(named_in(&text.into(), &parse("null").unwrap()).as_deref(), Some("b1.txt"));
         let told = parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#).unwrap();
-        assert_eq!(named_in("a", &told).as_deref(), Some("b2.txt"));
-        assert_eq!(named_in("it was saved to: a.txt", &parse("{}").unwrap()), None);
-        assert!(preview(text).unwrap().ends_with("(first 2KB):\na"));
+        assert_eq!(named_in(&"a".into(), &told).as_deref(), Some("b2.txt"));
+        assert_eq!(named_in(&"it was saved to: a.txt".into(), &parse("{}").unwrap()), None);
+        assert!(preview(&text.into()).unwrap().ends_with("(first 2KB):\na"));
     }
 }

@@ -1,7 +1,13 @@
 //! What the lenient reader takes and what it mends.
 
+use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+use serde_json::Value;
+
 use super::repair::repair;
-use super::{Json, parse, split};
+use super::{Json, parse, read, split};
+use crate::model::edit::prefix;
+use crate::model::signs::Signs;
+use crate::model::written::{Written, count_lines, is_blank, opening};
 
 #[test]
 fn deep_values_stay_text() {
@@ -30,4 +36,174 @@ fn two_values_on_a_line_are_split() {
 #[test]
 fn the_last_of_repeated_keys_counts() {
     assert_eq!(parse("{\"a\":1,\"a\":2}").unwrap().get("a"), &Json::Integer(2));
+}
+
+/// Texts that are JSON, or nearly.
+fn nearly_json() -> impl Strategy<Value = String> {
+    let bit = prop_oneof![
+        Just("{"),
+        Just("}"),
+        Just("["),
+        Just("]"),
+        Just("\""),
+        Just("\\"),
+        Just(":"),
+        Just(","),
+        Just(" "),
+        Just("\n"),
+        Just("\t"),
+        Just("\u{1}"),
+        Just("\u{a0}"),
+        Just("é"),
+        Just("null"),
+        Just("true"),
+        Just("false"),
+        Just("nul"),
+        Just("0"),
+        Just("-0"),
+        Just("-"),
+        Just("7"),
+        Just("01"),
+        Just("1.5"),
+        Just("1e999"),
+        Just("2E+3"),
+        Just("9223372036854775807"),
+        Just("9223372036854775808"),
+        Just("-9223372036854775808"),
+        Just("99999999999999999999999"),
+        Just("123456789012345678"),
+        Just("\"a\":"),
+        Just("\"\\n\""),
+        Just("\"\\u00e9\""),
+        Just("\"\\ud83d\\ude00\""),
+        Just("\"\\ud83d\""),
+        Just("\"\\ude00\""),
+        Just("\\u12"),
+        Just("\\q"),
+        Just("\"\\/\\b\\f\\r\\t\\\\\""),
+        Just("long text without end "),
+    ];
+    prop::collection::vec(bit, 0..24).prop_map(|bits| bits.concat())
+}
+
+/// JSON whose strings have all kinds of contents.
+fn json() -> impl Strategy<Value = Value> {
+    let text = prop::collection::vec(
+        prop_oneof![
+            "[a-z .]{0,40}",
+            Just("\n".to_owned()),
+            Just("\"\\".to_owned()),
+            Just("\u{1b}[0m".to_owned()),
+            Just("é😀\u{2028}".to_owned()),
+            Just("\t \r\n".to_owned()),
+            Just("\u{b}".to_owned()),
+            Just("\\n".to_owned())
+        ],
+        0..40,
+    )
+    .prop_map(|parts| parts.concat());
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((text.clone(), inner), 0..6).prop_map(Value::from_iter),
+        ]
+    })
+}
+
+fn is_same(mine: &Json<'_>, theirs: &Value) -> bool {
+    match (mine, theirs) {
+        (Json::Null, Value::Null) => true,
+        (Json::Bool(mine), Value::Bool(theirs)) => mine == theirs,
+        (Json::Integer(mine), Value::Number(theirs)) => theirs.as_i64() == Some(*mine),
+        (Json::Number(mine), Value::Number(theirs)) => {
+            theirs.as_i64().is_none() && theirs.as_f64().map(f64::to_bits) == Some(mine.to_bits())
+        }
+        (Json::Str(mine), Value::String(theirs)) => mine.as_str() == theirs && mine.len() == theirs.len(),
+        (Json::Array(mine), Value::Array(theirs)) => {
+            mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| is_same(mine, theirs))
+        }
+        (Json::Object(_), Value::Object(theirs)) => {
+            theirs.iter().all(|(key, theirs)| is_same(mine.get(key), theirs))
+        }
+        _ => false,
+    }
+}
+
+/// Every way to ask of a string must answer as the whole of it would.
+fn look_into(value: &Json<'_>) {
+    if let Json::Str(text) = value {
+        let fresh = text.clone();
+        let whole = text.as_str().to_owned();
+        assert_eq!((fresh.size(), fresh.newlines()), (whole.len(), whole.matches('\n').count()));
+        assert_eq!(fresh.ends_line(), whole.ends_with('\n'));
+        assert_eq!(fresh.last_line(), whole.trim_end().rsplit('\n').next().unwrap_or_default());
+        assert_eq!(is_blank(&fresh), whole.trim().is_empty());
+        assert_eq!(count_lines(&fresh), whole.lines().count());
+        for max in [0, 1, 5, 60, 300, 5000] {
+            assert_eq!(fresh.beginning(max), prefix(&whole, max));
+            let opening = opening(&fresh, max);
+            assert!(whole.trim_start().starts_with(&*opening));
+            assert!(opening.len() >= max || opening == whole.trim_start());
+        }
+        assert_eq!(Signs::of_output(&fresh), Signs::of_output(whole.as_str()));
+    }
+    value.items().iter().for_each(look_into);
+    value.members().iter().for_each(|(_, value)| look_into(value));
+}
+
+proptest! {
+    #[test]
+    fn what_is_taken_is_what_the_parser_takes(text in nearly_json()) {
+        assert_eq!(read(&text).is_none(), super::damage::find(&text).is_some(), "{text}");
+        if let (Some(mine), Ok(theirs)) = (read(&text), serde_json::from_str::<Value>(&text)) {
+            assert!(is_same(&mine, &theirs), "{text}");
+            look_into(&mine);
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_parser(value in json(), at in any::<prop::sample::Index>()) {
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap(), ascii(&value.to_string())] {
+            let mine = read(&text).unwrap();
+            let again: Value = serde_json::from_str(&text).unwrap();
+            assert!(is_same(&mine, &again), "{text}");
+            look_into(&mine);
+            let cut = prefix(&text, at.index(text.len()));
+            assert_eq!(read(cut).is_none(), super::damage::find(cut).is_some(), "{cut}");
+        }
+    }
+}
+
+/// All but ASCII written by its number.
+fn ascii(text: &str) -> String {
+    let mut out = String::new();
+    for unit in text.encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii() => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\u{unit:04X}")),
+        }
+    }
+    out
+}
+
+#[test]
+fn a_long_string_is_put_together_only_when_asked() {
+    let text = format!("\"{}\\nCommand exited with code 3\\n \\u0020\"", "a \\\"b\\\" c\\n".repeat(100));
+    let value = parse(&text).unwrap();
+    let text = value.string().unwrap();
+    assert!(!text.is_whole());
+    assert_eq!(text.newlines(), 102);
+    assert!(text.beginning(20).starts_with("a \"b\" c\na"));
+    assert!(!text.is_whole());
+    assert_eq!(text.last_line(), "Command exited with code 3");
+    assert!(text.ends_with("code 3\n  "));
+    assert!(text.is_whole());
 }

@@ -1,8 +1,6 @@
 //! What answers say to the gateway instead of to the reader: directives in double brackets, and words
 //! that mean silence.
 
-use std::borrow::Cow;
-
 use crate::formats::decoder::{Decoder, Input};
 use crate::formats::json::Json;
 use crate::formats::pi::block;
@@ -36,7 +34,10 @@ pub fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
 fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut directives = Vec::new();
     let is_answer = json.at(&["message", "role"]).str() == Some("assistant");
-    let has_any = |block: &Json<'_>| block.get("text").str().is_some_and(|text| directive(text).is_some());
+    let has_any = |block: &Json<'_>| {
+        let text = block.get("text").string().filter(|text| text.opens_with("[["));
+        text.is_some_and(|text| directive(text).is_some())
+    };
     if !is_answer || !json.at(&["message", "content"]).items().iter().any(has_any) {
         return None;
     }
@@ -45,7 +46,7 @@ fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
         let Some(Json::Str(text)) = member_mut(Some(block), "text") else { continue };
         while let Some((told, rest)) = directive(text) {
             directives.push(told.to_owned());
-            *text = Cow::Owned(rest.to_owned());
+            *text = rest.to_owned().into();
         }
     }
     Some((json, directives))

@@ -120,7 +120,7 @@ fn file<'a>(told: &Json<'a>) -> Json<'a> {
 }
 
 fn synthetic<'a>(text: String) -> Json<'a> {
-    object([("type", string("text")), ("text", Json::Str(Cow::Owned(text))), ("synthetic", Json::Bool(true))])
+    object([("type", string("text")), ("text", Json::Str(text.into())), ("synthetic", Json::Bool(true))])
 }
 
 /// A command that the user ran.
@@ -176,7 +176,7 @@ fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let structured = if state.has("metadata") { state.get("metadata") } else { state.get("structured") };
     let mut metadata: Vec<(Cow<'a, str>, Json<'a>)> = structured.members().to_vec();
     if state.get("status").str() == Some("running") && !output.is_empty() {
-        metadata.push(("output".into(), Json::Str(Cow::Owned(output.clone()))));
+        metadata.push(("output".into(), Json::Str(output.clone().into())));
     }
     let started = if times.get("ran").is_null() { times.get("created") } else { times.get("ran") };
     let spans = [
@@ -187,7 +187,7 @@ fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let state = object([
         ("status", state.get("status").clone()),
         ("input", state.get("input").clone()),
-        ("output", Json::Str(Cow::Owned(output))),
+        ("output", Json::Str(output.into())),
         ("error", state.get("error").clone()),
         ("metadata", Json::Object(metadata)),
         ("attachments", Json::Array(attachments)),
@@ -220,7 +220,7 @@ fn compaction<'a>(json: &Json<'a>) -> Row<'a> {
 }
 
 fn string<'a>(text: &'static str) -> Json<'a> {
-    Json::Str(Cow::Borrowed(text))
+    Json::Str(text.into())
 }
 
 fn object<'a>(members: impl IntoIterator<Item = (&'static str, Json<'a>)>) -> Json<'a> {

@@ -2,13 +2,14 @@
 
 use super::image::image;
 use super::result;
-use crate::formats::json::{self, Json};
+use crate::formats::json::{self, Json, Str};
 use crate::formats::tools;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Raw};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::written::is_blank;
 
 /// Whether an answer came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +31,12 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 
 /// A block; several if it carries leftovers.
 pub fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
-    if let Some(said) = text_of(block) {
-        return text(said, out).into_iter().collect();
+    if let Some(said) = string_of(block) {
+        let body = (!is_blank(said)).then(|| out.prose_of(said));
+        return body.map(|body| Batch::block(Piece(0), BlockKind::Text(body))).into_iter().collect();
     }
     let kind = match block.get("type").str_or_empty() {
-        "thinking" => BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty())),
+        "thinking" => BlockKind::Thinking(out.prose_of(block.get("thinking").string_or_empty())),
         "image" => BlockKind::Image(image(block, out)),
         "toolCall" => return call_blocks(block, ending, out),
         other => {
@@ -47,9 +49,13 @@ pub fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 
 /// The text of a text block.
 pub fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
+    string_of(block).map(Str::as_str)
+}
+
+fn string_of<'j, 'a>(block: &'j Json<'a>) -> Option<&'j Str<'a>> {
     match (block, block.get("type").str()) {
         (Json::Str(text), _) => Some(text),
-        (_, Some("text")) => Some(block.get("text").str_or_empty()),
+        (_, Some("text")) => Some(block.get("text").string_or_empty()),
         _ => None,
     }
 }

@@ -3,14 +3,17 @@
 //! Invariant: whether a call failed follows from `isError`, `details.status` and `details.exitCode`
 //! together; each of them alone is false on real failures.
 
+use std::borrow::Cow;
+
 use super::diff;
 use super::image::image;
-use crate::formats::json::Json;
+use crate::formats::json::{Json, Str};
 use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
+use crate::model::written::{Written, is_blank};
 
 /// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
 pub fn call_key(id: &Json<'_>) -> Key {
@@ -22,9 +25,9 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Moment>, out: &mut Batch) -
     let details = message.get("details");
     let (text, images) = content(message.get("content"), out);
     let text = without_echo(text);
-    let told = if text.trim().is_empty() { details.get("aggregated").str_or_empty() } else { &text };
+    let aggregated = details.get("aggregated").string().filter(|_| is_blank(&*text));
     let verdict = verdict(message);
-    let mut body = out.output(told);
+    let mut body = out.output_of(aggregated.unwrap_or(if is_blank(&*text) { Str::empty() } else { &text }));
     body.signs.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
         key,
@@ -39,26 +42,33 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Moment>, out: &mut Batch) -
     }
 }
 
-fn content(content: &Json<'_>, out: &Batch) -> (String, Vec<Image>) {
-    let mut texts = Vec::new();
+fn content<'j, 'a>(content: &'j Json<'a>, out: &Batch) -> (Cow<'j, Str<'a>>, Vec<Image>) {
+    let mut texts: Vec<Cow<'_, Str<'_>>> = Vec::new();
     let mut images = Vec::new();
     for block in content.blocks() {
         match (block.get("type").str(), block) {
-            (Some("text"), _) => texts.push(block.get("text").str_or_empty().to_owned()),
+            (Some("text"), _) => texts.push(Cow::Borrowed(block.get("text").string_or_empty())),
             (Some("image"), _) => images.push(image(block, out)),
-            (_, Json::Str(text)) => texts.push(text.to_string()),
-            (_, other) => texts.push(other.to_source()),
+            (_, Json::Str(text)) => texts.push(Cow::Borrowed(text)),
+            (_, other) => texts.push(Cow::Owned(other.to_source().into())),
         }
     }
-    (texts.join("\n"), images)
+    if texts.len() > 1 {
+        let all: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
+        return (Cow::Owned(all.join("\n").into()), images);
+    }
+    (texts.pop().unwrap_or(Cow::Borrowed(Str::empty())), images)
 }
 
 /// A call that pi refuses is answered with all of its arguments, which stand right above.
-fn without_echo(text: String) -> String {
-    match text.split_once("\n\nReceived arguments:\n{") {
-        Some((why, _)) if why.starts_with("Validation failed for tool") => why.to_owned(),
-        _ => text,
+fn without_echo<'j, 'a>(text: Cow<'j, Str<'a>>) -> Cow<'j, Str<'a>> {
+    const REFUSAL: &str = "Validation failed for tool";
+    if !text.opens_with(REFUSAL) {
+        return text;
     }
+    let why = text.split_once("\n\nReceived arguments:\n{").map(|(why, _)| why.to_owned());
+    let why = why.filter(|why| why.starts_with(REFUSAL));
+    why.map_or(text, |why| Cow::Owned(why.into()))
 }
 
 fn verdict(message: &Json<'_>) -> Verdict {
@@ -85,7 +95,7 @@ fn patch(details: &Json<'_>) -> Option<String> {
     Some(diff::unified(told).unwrap_or_else(|| told.to_owned()))
 }
 
-fn facts(details: &Json<'_>, text: &str) -> Text {
+fn facts(details: &Json<'_>, text: &Str<'_>) -> Text {
     let mut facts = Vec::new();
     if let Some(code) = exit_code(details).or_else(|| told_exit_code(text)).filter(|code| *code != 0) {
         facts.push(format!("exit {code}"));
@@ -107,6 +117,11 @@ fn facts(details: &Json<'_>, text: &str) -> Text {
 }
 
 /// pi's own bash tool tells the code in its last line only.
-fn told_exit_code(text: &str) -> Option<i64> {
-    text.lines().next_back()?.strip_prefix("Command exited with code ")?.trim().parse().ok()
+fn told_exit_code(text: &Str<'_>) -> Option<i64> {
+    const TOLD: &str = "Command exited with code ";
+    // Lines of white space may follow the last one with something in it.
+    if !text.last_line().starts_with(TOLD) {
+        return None;
+    }
+    text.lines().next_back()?.strip_prefix(TOLD)?.trim().parse().ok()
 }

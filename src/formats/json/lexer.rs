@@ -1,0 +1,179 @@
+//! Reading JSON values in one pass, without copying what can be borrowed.
+//!
+//! It takes what the parser of [`super::damage`] takes, and no more; why it does not take a text is asked of
+//! that one.
+//!
+//! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper stays text.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::escape::end_of_string;
+use super::string::Str;
+use super::{Json, MAX_DEPTH};
+
+/// The value that a text is; `None` if it is none.
+pub(super) fn read(text: &str) -> Option<Json<'_>> {
+    // Strings hold no bare control characters; where there are none at all, strings need no second look.
+    let has_controls = text.bytes().fold(u8::MAX, u8::min) < b' ';
+    let mut lexer = Lexer { text, at: 0, has_controls, items: Vec::new(), members: Vec::new() };
+    let value = lexer.value(0)?;
+    lexer.skip_space();
+    (lexer.at == text.len()).then_some(value)
+}
+
+type Member<'a> = (Cow<'a, str>, Json<'a>);
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    has_controls: bool,
+    /// Items of the arrays that are being read, so that each is made with its true size.
+    items: Vec<Json<'a>>,
+    /// Members of the objects that are being read.
+    members: Vec<Member<'a>>,
+}
+
+impl<'a> Lexer<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no white space; takes it.
+    fn next(&mut self) -> Option<u8> {
+        self.skip_space();
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn value(&mut self, depth: u8) -> Option<Json<'a>> {
+        self.skip_space();
+        if depth >= MAX_DEPTH {
+            return self.deep();
+        }
+        match self.peek()? {
+            b'"' => {
+                self.at += 1;
+                self.string().map(Json::Str)
+            }
+            b'{' => {
+                self.at += 1;
+                self.object(depth)
+            }
+            b'[' => {
+                self.at += 1;
+                self.array(depth)
+            }
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word("true", Json::Bool(true)),
+            b'f' => self.word("false", Json::Bool(false)),
+            b'n' => self.word("null", Json::Null),
+            _ => None,
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Json<'a>) -> Option<Json<'a>> {
+        let is_it = self.text.as_bytes().get(self.at..)?.starts_with(word.as_bytes());
+        self.at += word.len();
+        is_it.then_some(value)
+    }
+
+    /// A value that lies too deep to be taken apart.
+    fn deep(&mut self) -> Option<Json<'a>> {
+        let mut rest = serde_json::Deserializer::from_str(self.text.get(self.at..)?);
+        let raw = <&RawValue>::deserialize(&mut rest).ok()?.get();
+        self.at += raw.len();
+        Some(Json::Deep(raw))
+    }
+
+    /// The string whose quote is read.
+    fn string(&mut self) -> Option<Str<'a>> {
+        let rest = self.text.get(self.at..)?;
+        let (end, figures) = end_of_string(rest.as_bytes())?;
+        let raw = rest.get(..end)?;
+        if self.has_controls && raw.bytes().any(|byte| byte < b' ') {
+            return None;
+        }
+        self.at += end + 1;
+        Some(figures.map_or_else(|| raw.into(), |figures| Str::escaped(raw, figures)))
+    }
+
+    fn number(&mut self) -> Option<Json<'a>> {
+        /// Numbers with so many digits fit.
+        const DIGITS: usize = 18;
+        let rest = self.text.as_bytes().get(self.at..)?;
+        let is_part = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+        let len = rest.iter().take_while(is_part).count();
+        let number = rest.get(..len)?;
+        self.at += len;
+        let (is_negative, digits) =
+            number.strip_prefix(b"-").map_or((false, number), |digits| (true, digits));
+        let is_short = digits.len() <= DIGITS && digits.iter().all(u8::is_ascii_digit);
+        match digits {
+            [b'0'] if !is_negative => Some(Json::Integer(0)),
+            [b'1'..=b'9', ..] if is_short => {
+                let sum = digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+                Some(Json::Integer(if is_negative { -sum } else { sum }))
+            }
+            _ => odd_number(number),
+        }
+    }
+
+    fn array(&mut self, depth: u8) -> Option<Json<'a>> {
+        let start = self.items.len();
+        self.skip_space();
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(Json::Array(Vec::new()));
+        }
+        loop {
+            let item = self.value(depth + 1)?;
+            self.items.push(item);
+            match self.next()? {
+                b',' => {}
+                b']' => return Some(Json::Array(self.items.split_off(start))),
+                _ => return None,
+            }
+        }
+    }
+
+    fn object(&mut self, depth: u8) -> Option<Json<'a>> {
+        let start = self.members.len();
+        let mut byte = self.next()?;
+        if byte == b'}' {
+            return Some(Json::Object(Vec::new()));
+        }
+        loop {
+            if byte != b'"' {
+                return None;
+            }
+            let key = self.string()?.into_cow();
+            if self.next()? != b':' {
+                return None;
+            }
+            let value = self.value(depth + 1)?;
+            self.members.push((key, value));
+            match self.next()? {
+                b',' => byte = self.next()?,
+                b'}' => return Some(Json::Object(self.members.split_off(start))),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Fractions, numbers without end, and `-0`, by the rules of the parser.
+fn odd_number(number: &[u8]) -> Option<Json<'static>> {
+    let number: serde_json::Number = serde_json::from_slice(number).ok()?;
+    let integer = number.as_i64().map(Json::Integer);
+    integer.or_else(|| number.as_f64().map(Json::Number))
+}

@@ -1,0 +1,82 @@
+//! The one line that stays of a text whose rest is left on disk, made without cleaning what nobody will see.
+
+use memchr::memchr2;
+
+use super::text::{Text, is_hostile};
+
+/// How a text is cleaned before it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// As [`Text::clean`] does it.
+    Prose,
+    /// As [`Text::output`] does it.
+    Output,
+}
+
+impl Manner {
+    /// Cleans a text.
+    pub(super) fn clean(self, raw: &str) -> Text {
+        match self {
+            Self::Prose => Text::clean(raw),
+            Self::Output => Text::output(raw),
+        }
+    }
+}
+
+/// What is seen of the first line with something in it, at most so many characters and without colours,
+/// and whether anything is missing then. `None` for texts of which only cleaning the whole can tell.
+pub(super) fn seen(raw: &str, max: usize, manner: Manner) -> Option<(String, bool)> {
+    let mut seen = String::with_capacity(max.min(raw.len()));
+    let mut left = max;
+    let mut rest = raw;
+    while let Some(c) = rest.chars().next() {
+        match c {
+            ' ' | '\n' if seen.is_empty() => rest = rest.get(1..)?,
+            '\n' => return Some((seen, goes_on(rest.get(1..)?, manner)?)),
+            '\u{1b}' if manner == Manner::Output => rest = after_sequence(rest)?,
+            c if is_hostile(c) => return None,
+            _ if left == 0 => return keeps_its_text(rest).then_some((seen, true)),
+            ' '..='~' | '\t' => {
+                let run =
+                    rest.bytes().take(left).take_while(|byte| matches!(byte, b' '..=b'~' | b'\t')).count();
+                seen.push_str(rest.get(..run)?);
+                left -= run;
+                rest = rest.get(run..)?;
+            }
+            c => {
+                seen.push(c);
+                left -= 1;
+                rest = rest.get(c.len_utf8()..)?;
+            }
+        }
+    }
+    Some((seen, false))
+}
+
+/// Whether there is anything after the first line.
+fn goes_on(rest: &str, manner: Manner) -> Option<bool> {
+    let mut rest = rest;
+    while let Some(c) = rest.chars().next() {
+        match c {
+            '\n' => return Some(true),
+            '\u{1b}' if manner == Manner::Output => rest = after_sequence(rest)?,
+            c if is_hostile(c) => return None,
+            _ => return keeps_its_text(rest).then_some(true),
+        }
+    }
+    Some(false)
+}
+
+/// Whether the rest of a line takes nothing back of what stands before it.
+fn keeps_its_text(rest: &str) -> bool {
+    let end = memchr2(b'\r', b'\n', rest.as_bytes());
+    end.is_none_or(|end| rest.as_bytes().get(end) == Some(&b'\n'))
+}
+
+/// After a control sequence: none of them is seen.
+fn after_sequence(rest: &str) -> Option<&str> {
+    let bytes = rest.strip_prefix("\u{1b}[")?.as_bytes();
+    let parameters = bytes.iter().take_while(|byte| matches!(byte, b' '..=b'?')).count();
+    let is_whole = matches!(bytes.get(parameters)?, b'@'..=b'~');
+    is_whole.then(|| rest.get(parameters + 3..)).flatten()
+}
