@@ -1,0 +1,222 @@
+//! Bytes through one format's decoder, as lines, as a document and as the small files around them.
+
+use std::path::Path;
+
+use tv::formats::REGISTRY;
+use tv::formats::decoder::{Format, Place, feed, unframed};
+use tv::model::body::Body;
+use tv::model::edit::{Batch, Mode};
+use tv::model::record::{FileId, Origin, Record};
+use tv::model::transcript::Transcript;
+use tv::render::row::Level;
+use tv::source::document::split;
+use tv::source::lines::{Line, LineBuffer};
+
+use crate::laws;
+
+/// A record with bytes of its own.
+struct Kept {
+    origin: Origin,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    fn record(&self) -> Record<'_> {
+        Record { origin: self.origin, bytes: &self.bytes }
+    }
+}
+
+/// What other files may lie around the sessions of a format.
+struct Around {
+    files: &'static [&'static str],
+    lines: &'static [&'static str],
+    texts: &'static [&'static str],
+    tables: &'static [&'static str],
+}
+
+fn around(format: &str) -> Around {
+    let none = Around { files: &[], lines: &[], texts: &[], tables: &[] };
+    match format {
+        "claude-code" => Around {
+            files: &["s/subagents/agent-c4d5e6f.meta.json"],
+            lines: &["s/subagents/agent-c4d5e6f.jsonl"],
+            texts: &["s/tool-results/btest01.txt"],
+            ..none
+        },
+        "openclaw" => Around {
+            files: &["agents/main/sessions/sessions.json", "agents/main/sessions/a.jsonl.lock"],
+            lines: &["agents/main/sessions/b.jsonl"],
+            tables: &["transcript_events"],
+            ..none
+        },
+        "cline" => {
+            Around { files: &["1_a/1_a.json", "1_a/scout.messages.json", "task/ui_messages.json"], ..none }
+        }
+        "opencode" => Around {
+            files: &[
+                "storage/session/p/ses_1.json",
+                "storage/message/s/msg_01.json",
+                "storage/part/msg_01/prt_001.json",
+                "storage/session_diff/ses_1.json",
+                "storage/todo/ses_1.json",
+            ],
+            tables: &["session", "message", "part"],
+            ..none
+        },
+        _ => none,
+    }
+}
+
+/// Everything that a format's decoder may be given.
+pub fn decode(name: &str, data: &[u8]) {
+    let format = *REGISTRY.iter().find(|format| format.name() == name).expect("a format");
+    let lines = lines_of(data);
+    as_session(format, &lines);
+    let around = around(name);
+    for path in around.lines {
+        lightly(format, &lines, Place::CompanionLine(Path::new(path)));
+    }
+    for table in around.tables {
+        lightly(format, &lines, Place::Row(table));
+    }
+    let whole = [Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() }];
+    for path in around.files {
+        lightly(format, &whole, Place::File(Path::new(path)));
+    }
+    for path in around.texts {
+        lightly(format, &whole, Place::Text(Path::new(path)));
+    }
+    as_document(format, data);
+}
+
+fn origin(at: usize, len: usize, line: u32) -> Origin {
+    Origin { file: FileId(0), at: at as u64, len: u32::try_from(len).expect("small"), line }
+}
+
+fn lines_of(data: &[u8]) -> Vec<Kept> {
+    let mut lines = Vec::new();
+    let mut keep = |line: Line<'_>| {
+        let (Line::Whole(record) | Line::TooLong(record)) = line;
+        lines.push(Kept { origin: record.origin, bytes: record.bytes.to_vec() });
+    };
+    let mut buffer = LineBuffer::new(FileId(0));
+    buffer.feed(data, &mut keep);
+    buffer.unfinished().map(keep);
+    lines
+}
+
+/// Whether a record holds nothing, or only frames one.
+fn is_blank(record: Record<'_>) -> bool {
+    let text = String::from_utf8_lossy(record.bytes);
+    unframed(text.trim_start_matches('\u{feff}').trim()).is_empty()
+}
+
+/// Reads records one after the other as one reading, and counts on the way. `before` went before.
+fn read(format: &dyn Format, portions: &[&[Kept]], place: Place<'_>, stubs_only: bool) -> Vec<Batch> {
+    let mut decoder = format.decoder();
+    let mut batches: Vec<Batch> = Vec::new();
+    for portion in portions {
+        let mut batch = Batch::default();
+        batch.stubs_only = stubs_only;
+        batch.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
+        for kept in *portion {
+            let (records, bytes) = (batch.tally.records(), batch.tally.bytes.total());
+            feed(&mut *decoder, kept.record(), place, &mut batch);
+            let told = (batch.tally.records() - records, batch.tally.bytes.total() - bytes);
+            if is_blank(kept.record()) {
+                assert_eq!(told, (0, 0), "a blank record is none");
+            } else if matches!(place, Place::Line | Place::Element) {
+                assert!(told.0 > 0, "a record was lost: {:?}", String::from_utf8_lossy(&kept.bytes));
+                assert_eq!(told.1, kept.bytes.len() as u64, "every byte counts once");
+            } else {
+                assert!(told.1 <= kept.bytes.len() as u64, "no byte counts twice");
+            }
+        }
+        decoder.finish(&mut batch);
+        laws::assert_conserved(&batch.tally);
+        batches.push(batch);
+    }
+    batches
+}
+
+fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
+    let batches = read(format, &[records], place, false);
+    laws::assert_clean_within(&batches);
+    laws::assert_transcript_clean(&laws::tell(batches));
+}
+
+/// A line file: all laws.
+fn as_session(format: &'static dyn Format, lines: &[Kept]) {
+    let batches = read(format, &[lines], Place::Line, false);
+    let whole = laws::tell(batches.clone());
+    laws::assert_transcript_clean(&whole);
+    for cut in [lines.len() / 3, lines.len() / 2, lines.len().saturating_sub(1)] {
+        let (head, rest) = lines.split_at(cut);
+        laws::assert_same(&laws::tell(read(format, &[head, rest], Place::Line, false)), &whole);
+    }
+    let mut again = laws::tell(batches.clone());
+    for mut batch in batches {
+        batch.mode = Mode::Replace;
+        again.apply(batch);
+    }
+    again.settle();
+    laws::assert_same(&again, &whole);
+    bodies_come_again(format, lines, &whole);
+    let width =
+        20 + u16::try_from(lines.iter().map(|line| line.bytes.len()).sum::<usize>() % 160).expect("small");
+    laws::assert_laid_out(&whole, width, Level::Full);
+    laws::assert_laid_out(&whole, width, Level::Preview);
+}
+
+/// A fresh decoder gives the same bodies for the same record, so they can stay on disk.
+fn bodies_come_again(format: &'static dyn Format, lines: &[Kept], whole: &Transcript) {
+    for kept in lines {
+        let end = kept.origin.at + u64::from(kept.origin.len);
+        let its = |body: &&Body| (kept.origin.at..=end).contains(&body.from.at);
+        let here: Vec<&Body> = bodies(whole).filter(its).collect();
+        if here.is_empty() {
+            continue;
+        }
+        for stubs_only in [false, true] {
+            let alone = laws::tell(read(format, &[std::slice::from_ref(kept)], Place::Line, stubs_only));
+            for body in &here {
+                let same = |made: &&Body| made.from.at == body.from.at && made.slot == body.slot;
+                let made = bodies(&alone).find(same).expect("the body of a record comes again");
+                assert_eq!(&made, body);
+            }
+        }
+    }
+}
+
+fn bodies(transcript: &Transcript) -> impl Iterator<Item = &Body> {
+    transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
+}
+
+/// A document: its root without the messages, then each message. The ranges lie in the file and in order.
+fn as_document(format: &dyn Format, data: &[u8]) {
+    let Some(split) = split(data) else { return };
+    let mut end = split.root.start;
+    for element in &split.elements {
+        assert!(end <= element.start && element.start < element.end && element.end <= split.root.end);
+        end = element.end;
+    }
+    let kept =
+        |at: usize, bytes: &[u8], line| Kept { origin: origin(at, bytes.len(), line), bytes: bytes.to_vec() };
+    let header = split.header.as_ref().map(|header| kept(split.root.start, header, 0));
+    let elements: Vec<Kept> =
+        split.elements.iter().map(|range| kept(range.start, &data[range.clone()], 1)).collect();
+    let mut decoder = format.decoder();
+    let mut batch = Batch::default();
+    for (record, place) in header
+        .iter()
+        .map(|header| (header, Place::Header))
+        .chain(elements.iter().map(|element| (element, Place::Element)))
+    {
+        feed(&mut *decoder, record.record(), place, &mut batch);
+    }
+    decoder.finish(&mut batch);
+    laws::assert_conserved(&batch.tally);
+    assert!(batch.tally.records() >= elements.len() as u64, "every message is a record");
+    laws::assert_clean_within(&batch);
+    laws::assert_transcript_clean(&laws::tell([batch]));
+}
