@@ -40,11 +40,14 @@ impl Text {
 
     /// The first line, cut after `max` characters, with an ellipsis where something is missing.
     pub fn stub(raw: &str, max: usize) -> Self {
-        let trimmed = raw.trim_start_matches(['\n', '\r', ' ']);
-        let line = trimmed.lines().next().unwrap_or("");
+        // As cleaning has it, these end lines, too.
+        let ends = ['\n', '\u{2028}', '\u{2029}'];
+        let trimmed = raw.trim_start_matches(|c| ends.contains(&c) || matches!(c, '\r' | ' '));
+        let (line, rest) = trimmed.split_once(ends).unwrap_or((trimmed, ""));
+        let line = line.strip_suffix('\r').unwrap_or(line);
         let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
         let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
-        if cut.is_some() || trimmed.lines().nth(1).is_some() {
+        if cut.is_some() || !rest.is_empty() {
             return Self::clean(&format!("{short}…"));
         }
         Self::clean(short)
@@ -266,6 +269,21 @@ mod tests {
         let raw =
             "\u{1b}[31mred\u{1b}[0m \u{1b}]0;PWNED\u{7}\u{1b}[2Jx\u{1b}P1;q\u{1b}\\y\u{9b}32mz\u{1b}[?1049l";
         assert_eq!(Text::output(raw).as_str(), "\u{1b}[31mred\u{1b}[0m xy\u{1b}[32mz");
+    }
+
+    #[test]
+    fn a_stub_is_one_line() {
+        for (raw, stub) in [
+            ("\n one\r\ntwo", "one…"),
+            ("one\n", "one"),
+            ("one\n\n", "one…"),
+            ("\u{2028}one\u{2028}two", "one…"),
+            ("one\u{2029}", "one"),
+            ("one two", "one…"),
+        ] {
+            let max = if raw == "one two" { 3 } else { 40 };
+            assert_eq!(Text::stub(raw, max).as_str(), stub, "{raw:?}");
+        }
     }
 
     #[test]

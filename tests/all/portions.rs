@@ -1,6 +1,7 @@
 //! However a session comes, it is the same session: in any chunks, with results in any order, with its bodies
 //! in memory or on disk, appended to or written anew. Each law with fixtures of every format.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,8 +15,8 @@ use tv::formats::decoder::{Place, feed};
 use tv::ingest::{Target, WatchMode};
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, Mode};
-use tv::model::entry::{Entry, EntryId};
-use tv::model::record::FileId;
+use tv::model::entry::{Block, BlockKind, Entry, EntryId};
+use tv::model::record::{FileId, Origin};
 use tv::model::transcript::Transcript;
 use tv::source::lines::{Line, LineBuffer};
 
@@ -103,12 +104,16 @@ proptest! {
         late.edits = delayed(batches.into_iter().flat_map(|batch| batch.edits).collect(), &delays);
         let late = fixtures::tell(vec![late]);
         let place = fixtures::name(&target.path);
-        // What a result says by itself is told when it comes; what calls have is the same in the end.
-        let calls = |transcript: &Transcript| timeless(transcript).into_iter().map(|entry| (entry.key, entry.blocks)).collect::<Vec<_>>();
-        for (late, known) in calls(&late).iter().zip(&calls(&transcript)) {
-            assert_eq!(late, known, "{place}");
-        }
-        assert_eq!(late.order().len(), transcript.order().len(), "{place}");
+        // A stray result stands where it came; all else is in its place.
+        let by_key = |transcript: &Transcript| -> BTreeMap<Key, Vec<Block>> {
+            transcript.entries().map(|entry| (entry.key.clone(), entry.blocks.clone())).collect()
+        };
+        assert_eq!(by_key(&late), by_key(&transcript), "{place}");
+        let keys = |transcript: &Transcript| -> Vec<Key> {
+            let is_stray = |entry: &&Entry| entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Result(_)));
+            transcript.entries().filter(|entry| !is_stray(entry)).map(|entry| entry.key.clone()).collect()
+        };
+        assert_eq!(keys(&late), keys(&transcript), "{place}");
         assert_eq!(late.totals().sum(), transcript.totals().sum(), "{place}");
     }
 }
@@ -121,7 +126,7 @@ fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
         _ => None,
     };
     let mut out: Vec<(usize, usize, Edit)> = Vec::with_capacity(edits.len());
-    let mut last: std::collections::HashMap<Key, usize> = std::collections::HashMap::new();
+    let mut last: HashMap<Key, usize> = HashMap::new();
     for (n, edit) in edits.into_iter().enumerate() {
         let due = match call_of(&edit) {
             Some(call) => {
@@ -153,7 +158,7 @@ proptest! {
         for (kept, budget) in steps {
             let kept = (!ids.is_empty()).then(|| ids[kept.index(ids.len())]);
             transcript.release(budget, |id| Some(id) == kept);
-            for id in kept {
+            if let Some(id) = kept {
                 assert_eq!(transcript.get(id), whole.get(id), "{place}: who is looked at stays");
             }
             let back: Vec<EntryId> = ids.iter().copied().filter(|id| u64::from(id.0) % 3 == budget % 3).collect();
@@ -229,7 +234,16 @@ proptest! {
             let mut transcript = followed.whole.clone();
             transcript.settle();
             followed.end();
-            assert_same(&transcript, &whole, &format!("{} at {cuts:?}", fixtures::name(&file)));
+            // What is told at the end of a reading, as that a sub-agent's file is missing, stands where that was.
+            let sorted = |transcript: &Transcript| {
+                let mut entries = timeless(transcript);
+                entries.iter_mut().for_each(|entry| entry.origin = Origin::default());
+                entries.sort_by(|a, b| a.key.cmp(&b.key));
+                entries
+            };
+            let place = format!("{} at {cuts:?}", fixtures::name(&file));
+            assert_eq!(sorted(&transcript), sorted(&whole), "{place}");
+            assert_eq!(transcript.totals().sum(), whole.totals().sum(), "{place}");
         };
         told(false);
         told(true);

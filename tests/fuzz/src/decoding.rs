@@ -67,26 +67,31 @@ fn around(format: &str) -> Around {
     }
 }
 
-/// Everything that a format's decoder may be given.
+/// Everything that a format's decoder may be given. Of what there are several, the length chooses.
 pub fn decode(name: &str, data: &[u8]) {
     let format = *REGISTRY.iter().find(|format| format.name() == name).expect("a format");
     let lines = lines_of(data);
-    as_session(format, &lines);
+    as_session(format, &lines, data.len());
     let around = around(name);
-    for path in around.lines {
+    if let Some(path) = nth(around.lines, data.len()) {
         lightly(format, &lines, Place::CompanionLine(Path::new(path)));
     }
-    for table in around.tables {
+    if let Some(table) = nth(around.tables, data.len()) {
         lightly(format, &lines, Place::Row(table));
     }
     let whole = [Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() }];
-    for path in around.files {
+    if let Some(path) = nth(around.files, data.len()) {
         lightly(format, &whole, Place::File(Path::new(path)));
     }
-    for path in around.texts {
+    if let Some(path) = nth(around.texts, data.len()) {
         lightly(format, &whole, Place::Text(Path::new(path)));
     }
     as_document(format, data);
+}
+
+/// The n-th of some, counted around.
+fn nth<T: Copy>(of: &[T], n: usize) -> Option<T> {
+    of.get(n % of.len().max(1)).copied()
 }
 
 fn origin(at: usize, len: usize, line: u32) -> Origin {
@@ -145,14 +150,18 @@ fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
     laws::assert_transcript_clean(&laws::tell(batches));
 }
 
-/// A line file: all laws.
-fn as_session(format: &'static dyn Format, lines: &[Kept]) {
+/// A line file: all laws. `chance` decides where it is cut, how wide it is shown, and which records are
+/// read again.
+fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
     let batches = read(format, &[lines], Place::Line, false);
     let whole = laws::tell(batches.clone());
     laws::assert_transcript_clean(&whole);
-    for cut in [lines.len() / 3, lines.len() / 2, lines.len().saturating_sub(1)] {
-        let (head, rest) = lines.split_at(cut);
-        laws::assert_same(&laws::tell(read(format, &[head, rest], Place::Line, false)), &whole);
+    let (head, rest) = lines.split_at(chance % (lines.len() + 1));
+    let parts = laws::tell(read(format, &[head, rest], Place::Line, false));
+    if is_stream(lines) {
+        assert_eq!(parts.tally(), whole.tally());
+    } else {
+        laws::assert_same(&parts, &whole);
     }
     let mut again = laws::tell(batches.clone());
     for mut batch in batches {
@@ -161,30 +170,40 @@ fn as_session(format: &'static dyn Format, lines: &[Kept]) {
     }
     again.settle();
     laws::assert_same(&again, &whole);
-    bodies_come_again(format, lines, &whole);
-    let width =
-        20 + u16::try_from(lines.iter().map(|line| line.bytes.len()).sum::<usize>() % 160).expect("small");
-    laws::assert_laid_out(&whole, width, Level::Full);
-    laws::assert_laid_out(&whole, width, Level::Preview);
+    bodies_come_again(format, lines, &whole, chance);
+    let level = if chance.is_multiple_of(2) { Level::Full } else { Level::Preview };
+    laws::assert_laid_out(&whole, 20 + u16::try_from(chance % 163).expect("small"), level);
 }
 
-/// A fresh decoder gives the same bodies for the same record, so they can stay on disk.
-fn bodies_come_again(format: &'static dyn Format, lines: &[Kept], whole: &Transcript) {
-    for kept in lines {
-        let end = kept.origin.at + u64::from(kept.origin.len);
-        let its = |body: &&Body| (kept.origin.at..=end).contains(&body.from.at);
-        let here: Vec<&Body> = bodies(whole).filter(its).collect();
-        if here.is_empty() {
-            continue;
-        }
-        for stubs_only in [false, true] {
-            let alone = laws::tell(read(format, &[std::slice::from_ref(kept)], Place::Line, stubs_only));
-            for body in &here {
-                let same = |made: &&Body| made.from.at == body.from.at && made.slot == body.slot;
-                let made = bodies(&alone).find(same).expect("the body of a record comes again");
-                assert_eq!(&made, body);
-            }
-        }
+/// What a stream told up to the end of a reading can be told otherwise once the rest is there and spoils it.
+/// Streams of sound records are cut in the tests of the program.
+fn is_stream(lines: &[Kept]) -> bool {
+    lines.iter().any(|line| line.bytes.windows(4).any(|part| part == b"elta"))
+}
+
+/// What is left on disk comes again: a fresh decoder gives the same bodies for the same record.
+fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
+    let away = laws::tell(read(format, &[lines], Place::Line, true));
+    let gone: Vec<(&Body, &Body)> =
+        bodies(&away).zip(bodies(whole)).filter(|(away, _)| away.is_away()).collect();
+    assert_eq!(bodies(&away).count(), bodies(whole).count());
+    for (away, kept) in gone.iter().skip(chance % (gone.len() + 1)).take(3) {
+        let its = |line: &&Kept| {
+            (line.origin.at..=line.origin.at + u64::from(line.origin.len)).contains(&away.from.at)
+        };
+        let line = lines.iter().find(its).expect("a body has a record");
+        let start = usize::try_from(away.from.at - line.origin.at).expect("small");
+        let len = usize::try_from(away.from.len).expect("small");
+        // As the pager does: the bytes of the body's own record, which may be a part of its line.
+        let bytes = line.bytes[start..start + len].to_vec();
+        let record = Kept { origin: away.from, bytes };
+        let mut decoder = format.decoder();
+        let mut batch = Batch::default();
+        feed(&mut *decoder, record.record(), Place::Line, &mut batch);
+        decoder.finish(&mut batch);
+        let made = laws::tell([batch]);
+        let same = bodies(&made).find(|made| made.from.at == away.from.at && made.slot == away.slot);
+        assert_eq!(same.map(|body| &body.held), Some(&kept.held), "{away:?}");
     }
 }
 
@@ -207,16 +226,17 @@ fn as_document(format: &dyn Format, data: &[u8]) {
         split.elements.iter().map(|range| kept(range.start, &data[range.clone()], 1)).collect();
     let mut decoder = format.decoder();
     let mut batch = Batch::default();
-    for (record, place) in header
-        .iter()
-        .map(|header| (header, Place::Header))
-        .chain(elements.iter().map(|element| (element, Place::Element)))
-    {
-        feed(&mut *decoder, record.record(), place, &mut batch);
+    if let Some(header) = &header {
+        feed(&mut *decoder, header.record(), Place::Header, &mut batch);
+    }
+    for element in elements.iter().filter(|element| !is_blank(element.record())) {
+        let before = batch.tally.records();
+        feed(&mut *decoder, element.record(), Place::Element, &mut batch);
+        let told = batch.tally.records() > before;
+        assert!(told, "a message was lost: {:?}", String::from_utf8_lossy(&element.bytes));
     }
     decoder.finish(&mut batch);
     laws::assert_conserved(&batch.tally);
-    assert!(batch.tally.records() >= elements.len() as u64, "every message is a record");
     laws::assert_clean_within(&batch);
     laws::assert_transcript_clean(&laws::tell([batch]));
 }

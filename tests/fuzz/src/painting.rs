@@ -44,7 +44,8 @@ pub fn text(data: &[u8]) {
     let wanted: Vec<&str> = plain.lines().collect();
     assert_eq!(painted, wanted, "colours take nothing of the text");
 
-    let columns = width_of([a, b]);
+    // Counts of what is hidden are cut by the sheet that takes these rows.
+    let columns = width_of([a, b]).max(40);
     let rows = within(columns, |look| {
         let source = Source { text: &out, lines: out.lines().count() };
         let detail = if kind & 1 == 0 { Detail::Preview } else { Detail::Full };
@@ -126,7 +127,7 @@ pub fn marked(data: &[u8]) {
 /// Two texts compared, and both read as patches.
 pub fn diffs(data: &[u8]) {
     let Some(([a, b, split], raw)) = crate::knobs(data) else { return };
-    let columns = width_of([a, b]);
+    let columns = width_of([a, b]).max(40);
     let text = Text::clean(raw);
     let (old, new) = halves(&text, split);
     let lines = diff::compare(old, new);

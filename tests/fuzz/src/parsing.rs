@@ -16,7 +16,7 @@ use tv::source::lines::{Line, LineBuffer};
 use crate::laws;
 
 /// Entries that a filter is tried on; more would only cost time.
-const TRIED: usize = 60;
+const TRIED: usize = 30;
 
 const SAMPLE: &[u8] = include_bytes!("../../fixtures/claude-code/busy.jsonl");
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 
-use tv::ingest::{self, Target};
+use tv::ingest::{self, Pager, Target};
 use tv::model::edit::{Batch, Feed, Stage};
 use tv::model::record::FileId;
 use tv::render::row::Level;
@@ -39,15 +39,14 @@ pub fn session(data: &[u8]) {
     SCRATCH.with_borrow(|scratch| {
         fs::write(&scratch.0, data).expect("a file in memory");
         let target = Target { path: scratch.0.clone(), session: None };
-        let Ok(kept) = read(&target, false) else { return };
-        let away = read(&target, true).expect("it opened before");
+        let Ok((kept, _)) = read(&target, false) else { return };
+        let (away, mut pager) = read(&target, true).expect("it opened before");
         let last = kept.last().map(|batch| batch.tally.clone()).unwrap_or_default();
         laws::assert_conserved(&last);
         assert_eq!(away.last().map(|batch| batch.tally.clone()).unwrap_or_default(), last);
         laws::assert_clean_within(&kept);
         let (kept, mut away) = (laws::tell(kept), laws::tell(away));
         laws::assert_transcript_clean(&kept);
-        let mut pager = ingest::open(&target).expect("it opened before").pager();
         let ids = away.order().to_vec();
         let contents: Vec<_> = away
             .entries()
@@ -62,8 +61,9 @@ pub fn session(data: &[u8]) {
     });
 }
 
-fn read(target: &Target, stubs_only: bool) -> Result<Vec<Batch>, ingest::OpenError> {
+fn read(target: &Target, stubs_only: bool) -> Result<(Vec<Batch>, Pager), ingest::OpenError> {
     let session = ingest::open(target)?;
+    let pager = session.pager();
     let verdicts = session.verdicts();
     let format = session.opened.format;
     assert!(verdicts.iter().any(|verdict| verdict.format == format), "{format} is in the registry");
@@ -76,7 +76,7 @@ fn read(target: &Target, stubs_only: bool) -> Result<Vec<Batch>, ingest::OpenErr
         _ => {}
     });
     assert!(is_whole, "the feed ends with CaughtUp");
-    Ok(batches)
+    Ok((batches, pager))
 }
 
 /// Cuts of the first bytes' choice: any chunks give the lines that a plain split gives. Documents are cut

@@ -52,7 +52,7 @@ pub fn viewport(data: &[u8]) {
     let mut view = Viewport::default();
     let mut height = 10;
     let mut before: Option<usize> = None;
-    for step in data.chunks_exact(2).take(400) {
+    for step in data.chunks_exact(2).take(100) {
         let (what, n) = (step[0] % 16, usize::from(step[1]));
         let by = isize::from(i8::from_ne_bytes([step[1]]));
         let focus =
