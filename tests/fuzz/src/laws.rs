@@ -132,7 +132,8 @@ pub fn timeless(transcript: &Transcript) -> Vec<Entry> {
 /// a stream has told so far stands before or after a broken record, as the reading ended.
 pub fn assert_same(left: &Transcript, right: &Transcript) {
     let (mut a, mut b) = (timeless(left), timeless(right));
-    if right.tally().faulty > 0 {
+    let is_sound = right.tally().faulty == 0;
+    if !is_sound {
         a.sort_by(|a, b| a.key.cmp(&b.key));
         b.sort_by(|a, b| a.key.cmp(&b.key));
     }
@@ -142,7 +143,7 @@ pub fn assert_same(left: &Transcript, right: &Transcript) {
     assert_eq!(a.len(), b.len());
     assert_eq!(left.tally(), right.tally());
     assert_eq!(left.totals().sum(), right.totals().sum());
-    assert_eq!(left.turns(), right.turns());
+    assert!(!is_sound || left.turns() == right.turns(), "{:?} {:?}", left.turns(), right.turns());
 }
 
 /// Nothing hostile in anything that a transcript tells.

@@ -86,7 +86,7 @@ pub fn wrapped(data: &[u8]) {
     let is_simple = |c: char| matches!(c, ' '..='~' | 'à'..='ÿ' | '一'..='龥' | 'あ'..='ゖ');
     if frame.limit == 0
         && frame.sideways.is_none()
-        && room >= 2
+        && room >= 4
         && spans.iter().all(|span| span.content.chars().all(is_simple))
     {
         let ink = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
