@@ -68,7 +68,7 @@ fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
         };
         buffer.feed(&bytes[start..end], &mut tell);
         if end == bytes.len() {
-            buffer.unfinished().map(&mut tell);
+            buffer.unfinished().into_iter().for_each(&mut tell);
         }
         decoder.finish(&mut batch);
         batches.push(batch);

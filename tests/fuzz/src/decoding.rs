@@ -106,7 +106,7 @@ fn lines_of(data: &[u8]) -> Vec<Kept> {
     };
     let mut buffer = LineBuffer::new(FileId(0));
     buffer.feed(data, &mut keep);
-    buffer.unfinished().map(keep);
+    buffer.unfinished().into_iter().for_each(keep);
     lines
 }
 

@@ -123,7 +123,7 @@ fn chunked(chunks: &[&[u8]], limit: usize) -> Vec<Seen> {
         buffer.feed(chunk, &mut keep);
         fed += chunk.len() as u64;
     }
-    buffer.unfinished().map(keep);
+    buffer.unfinished().into_iter().for_each(keep);
     lines
 }
 
