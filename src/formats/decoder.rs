@@ -255,16 +255,13 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut outcomes = match place {
-        Place::Text(_) => {
-            let value = Json::Str(text.as_ref().into());
-            vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
-        }
-        _ => {
-            let at = text.len() - unmarked.len() + unmarked.trim_end().len() - trimmed.len();
-            let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
-            feed_text(decoder, Part { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
-        }
+    let mut outcomes = if let Place::Text(_) = place {
+        let value = Json::Str(text.as_ref().into());
+        vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
+    } else {
+        let at = text.len() - unmarked.len() + unmarked.trim_end().len() - trimmed.len();
+        let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
+        feed_text(decoder, Part { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
     };
     if matches!(place, Place::Header | Place::Text(_)) {
         // The records of a document are its messages; what surrounds them counts only if it is broken.

@@ -282,7 +282,9 @@ impl Flat {
         let mut pieces = self.slice(range);
         if !self.is_ascii && text.graphemes(true).next().is_some_and(|first| columns(first) > room) {
             pieces.truncate(1);
-            pieces.iter_mut().for_each(|piece| piece.content = "\u{fffd}".into());
+            for piece in &mut pieces {
+                piece.content = "\u{fffd}".into();
+            }
         }
         pieces
     }
