@@ -2,13 +2,14 @@
 //! and counts, so that no decoder can drop a record.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
-use crate::model::edit::{Batch, Edit, Severity};
+use crate::model::edit::{Batch, Edit, Severity, saturating_u32};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Origin, Record, Shape};
 use crate::model::tally::Fate;
@@ -287,7 +288,8 @@ fn is_counted(fate: Fate, place: Place<'_>) -> bool {
 fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let text = text_of(record.bytes);
     let was_invalid = matches!(text, Cow::Owned(_));
-    let trimmed = trimmed(&text);
+    let unmarked = text.trim_start_matches('\u{feff}');
+    let trimmed = unframed(unmarked.trim());
     if trimmed.is_empty() {
         return;
     }
@@ -295,12 +297,13 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut outcomes = match place {
-        Place::Text(_) => {
-            let value = Json::Str(text.as_ref().into());
-            vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
-        }
-        _ => feed_text(decoder, trimmed, record.origin, place, out),
+    let mut outcomes = if let Place::Text(_) = place {
+        let value = Json::Str(text.as_ref().into());
+        vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
+    } else {
+        let at = text.len() - unmarked.len() + unmarked.trim_end().len() - trimmed.len();
+        let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
+        feed_text(decoder, Part { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
     };
     outcomes.retain(|(fate, _)| is_counted(*fate, place));
     let mut left = record.bytes.len();
@@ -334,19 +337,64 @@ pub fn unframed(line: &str) -> &str {
     if is_frame { "" } else { line }
 }
 
-fn feed_text(
-    decoder: &mut dyn Decoder,
-    text: &str,
-    origin: Origin,
-    place: Place<'_>,
-    out: &mut Batch,
-) -> Vec<Outcome> {
+/// A part of a record's text.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    record: Origin,
+    shifts: &'a [Shift],
+    /// Where it begins in the text.
+    at: usize,
+    text: &'a str,
+}
+
+impl Part<'_> {
+    /// What is in a range of it, without blanks around.
+    fn within(self, range: Range<usize>) -> Self {
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        let blanks = text.len() - text.trim_start().len();
+        Self { at: self.at + range.start + blanks, text: text.trim(), ..self }
+    }
+
+    /// Its own place in the file.
+    fn origin(self) -> Origin {
+        let (start, end) = (self.byte(self.at), self.byte(self.at + self.text.len()));
+        Origin { at: self.record.at + start as u64, len: saturating_u32(end - start), ..self.record }
+    }
+
+    /// Which byte of the record a place in the text is.
+    fn byte(self, at: usize) -> usize {
+        let before = self.shifts.partition_point(|shift| shift.text <= at);
+        let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
+        shift.map_or(at, |shift| shift.bytes + at - shift.text)
+    }
+}
+
+/// Behind bytes that are not UTF-8, places in the text are no longer those in the record.
+struct Shift {
+    text: usize,
+    bytes: usize,
+}
+
+fn shifts(bytes: &[u8]) -> Vec<Shift> {
+    let (mut text, mut place) = (0, 0);
+    let invalid = bytes.utf8_chunks().filter_map(|chunk| {
+        text += chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
+        place += chunk.valid().len() + chunk.invalid().len();
+        (!chunk.invalid().is_empty()).then_some(Shift { text, bytes: place })
+    });
+    invalid.collect()
+}
+
+fn feed_text(decoder: &mut dyn Decoder, part: Part<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Outcome> {
+    let text = part.text;
     let damage = match json::parse(text) {
         Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
         Err(damage) => damage,
     };
-    if damage.trailing && text.starts_with(['{', '[']) {
-        return feed_several(decoder, text, origin, place, out);
+    // Values that are whole but cannot be read, such as numbers beyond all bounds, are among them.
+    let values = if text.starts_with(['{', '[']) { json::split(text) } else { Vec::new() };
+    if values.len() > 1 || damage.trailing && !values.is_empty() {
+        return feed_several(decoder, part, values, place, out);
     }
     if let Some(mended) = json::repair::repair(text)
         && let Ok(value) = json::parse(&mended)
@@ -365,30 +413,17 @@ fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mu
 /// Some agents lose the newline between two records.
 fn feed_several(
     decoder: &mut dyn Decoder,
-    text: &str,
-    origin: Origin,
+    part: Part<'_>,
+    mut ranges: Vec<Range<usize>>,
     place: Place<'_>,
     out: &mut Batch,
 ) -> Vec<Outcome> {
+    let end = ranges.last().map_or(0, |range| range.end);
+    ranges.push(end..part.text.len());
     let mut outcomes = Vec::new();
-    let mut end = 0;
-    for range in json::split(text) {
-        end = range.end;
-        let part = text.get(range.clone()).unwrap_or("").trim();
-        let at = origin.at + range.start as u64;
-        out.begin_record(Origin { at, len: crate::model::edit::saturating_u32(range.len()), ..origin });
-        if let Ok(value) = json::parse(part) {
-            outcomes.push((decode(decoder, &value, place, out), range.len()));
-        }
-    }
-    let rest = text.get(end..).unwrap_or("").trim();
-    if !rest.is_empty() {
-        out.begin_record(Origin {
-            at: origin.at + end as u64,
-            len: crate::model::edit::saturating_u32(rest.len()),
-            ..origin
-        });
-        outcomes.extend(feed_text(decoder, rest, out.origin(), place, out));
+    for value in ranges.into_iter().map(|range| part.within(range)).filter(|value| !value.text.is_empty()) {
+        out.begin_record(value.origin());
+        outcomes.extend(feed_text(decoder, value, place, out));
     }
     out.notice(Severity::Note, &format!("{} JSON values on one line", outcomes.len()));
     outcomes

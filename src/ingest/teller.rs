@@ -122,7 +122,8 @@ impl<'o> Teller<'o> {
         let batch = &mut self.batch;
         batch.begin_record(record.origin);
         let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
-        let body = batch.output(&String::from_utf8_lossy(record.bytes));
+        // Without blanks around, as it comes again from the disk.
+        let body = batch.output(String::from_utf8_lossy(record.bytes).trim());
         let title = Text::clean(what);
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: title.clone(), body })));
         batch.entry(entry);

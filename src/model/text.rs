@@ -129,12 +129,14 @@ impl std::borrow::Borrow<str> for Text {
 
 /// What is left of the first line with something in it, and whether anything is missing then.
 fn first_line(raw: &str, max: usize) -> (&str, bool) {
-    let trimmed = raw.trim_start_matches(['\n', '\r', ' ']);
-    let mut lines = trimmed.lines();
-    let line = lines.next().unwrap_or("");
+    // As cleaning has it, these end lines, too.
+    let ends = ['\n', '\u{2028}', '\u{2029}'];
+    let trimmed = raw.trim_start_matches(|c| ends.contains(&c) || matches!(c, '\r' | ' '));
+    let (line, rest) = trimmed.split_once(ends).unwrap_or((trimmed, ""));
+    let line = line.strip_suffix('\r').unwrap_or(line);
     let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
     let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
-    (short, cut.is_some() || lines.next().is_some())
+    (short, cut.is_some() || !rest.is_empty())
 }
 
 /// Bytes that are looked at together.
@@ -375,6 +377,21 @@ mod tests {
         let raw =
             "\u{1b}[31mred\u{1b}[0m \u{1b}]0;PWNED\u{7}\u{1b}[2Jx\u{1b}P1;q\u{1b}\\y\u{9b}32mz\u{1b}[?1049l";
         assert_eq!(Text::output(raw).as_str(), "\u{1b}[31mred\u{1b}[0m xy\u{1b}[32mz");
+    }
+
+    #[test]
+    fn a_stub_is_one_line() {
+        for (raw, stub) in [
+            ("\n one\r\ntwo", "one…"),
+            ("one\n", "one"),
+            ("one\n\n", "one…"),
+            ("\u{2028}one\u{2028}two", "one…"),
+            ("one\u{2029}", "one"),
+            ("one two", "one…"),
+        ] {
+            let max = if raw == "one two" { 3 } else { 40 };
+            assert_eq!(Text::stub(raw, max).as_str(), stub, "{raw:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use super::text::Name;
 use super::usage::{Scope, Usage};
 
+/// No request takes more tokens, or costs more dollars either way. What says so is damaged, and would fill
+/// a sum to the brim: from a full one nothing can be taken back.
+const MOST_TOKENS: u64 = 1 << 40;
+const MOST_USD: f64 = 1e6;
+
 /// A sum that knows whether any of its terms was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
@@ -17,14 +22,14 @@ pub struct Sum {
 impl Sum {
     fn add(&mut self, term: Option<u64>) {
         if let Some(n) = term {
-            self.total = self.total.saturating_add(n);
+            self.total = self.total.saturating_add(n.min(MOST_TOKENS));
             self.told = self.told.saturating_add(1);
         }
     }
 
     fn remove(&mut self, term: Option<u64>) {
         if let Some(n) = term {
-            self.total = self.total.saturating_sub(n);
+            self.total = self.total.saturating_sub(n.min(MOST_TOKENS));
             self.told = self.told.saturating_sub(1);
         }
     }
@@ -98,9 +103,9 @@ impl Unpriced {
         let tokens =
             [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
         for (sum, n) in self.tokens_mut(usage).iter_mut().zip(tokens) {
-            *sum = apply(*sum, n);
+            *sum = apply(*sum, n.min(MOST_TOKENS));
         }
-        self.searches = apply(self.searches, usage.searches.unwrap_or(0));
+        self.searches = apply(self.searches, usage.searches.unwrap_or(0).min(MOST_TOKENS));
     }
 
     /// Sums of many requests say nothing about the size of a prompt.
@@ -196,7 +201,7 @@ enum Sign {
 
 fn scaled(usd: f64, scale: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "float casts saturate; costs are small")]
-    let units = (usd * scale).round() as i64;
+    let units = (usd.clamp(-MOST_USD, MOST_USD) * scale).round() as i64;
     units
 }
 
@@ -271,5 +276,29 @@ impl Totals {
     pub fn run_cost(&self) -> Option<f64> {
         let runs = || self.runs.values().chain(self.fallback.values());
         runs().any(|s| s.priced > 0).then(|| runs().map(Spent::recorded_usd).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Totals, Usage};
+
+    #[test]
+    fn what_is_taken_back_leaves_no_trace() {
+        let sound = Usage { input: Some(7), cost: Some(0.5), ..Usage::default() };
+        let unpriced = Usage { cost: None, ..sound.clone() };
+        let mut totals = Totals::default();
+        totals.add(&sound, None);
+        totals.add(&unpriced, None);
+        let before = totals.clone();
+        for n in [u64::MAX, u64::MAX - 1, 1 << 53] {
+            for cost in [None, Some(1e300), Some(-1e300)] {
+                let input = Some(n);
+                let damaged = Usage { input, cache_write: input, searches: input, cost, ..Usage::default() };
+                totals.add(&damaged, None);
+                totals.remove(&damaged, None);
+                assert_eq!(totals, before, "{damaged:?}");
+            }
+        }
     }
 }

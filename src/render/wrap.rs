@@ -112,7 +112,7 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
             let from = flat.slice(range.start..flat.text.len());
             line.extend(fit(&from, room, frame.cut));
         } else {
-            line.extend(flat.slice(range));
+            line.extend(flat.row(range, room));
         }
         out.push(Line::from(line));
     }
@@ -273,6 +273,20 @@ impl Flat {
             }
         }
         rows
+    }
+
+    /// The styled spans of a row. What became one grapheme only when spans were joined, or where something
+    /// was made visible, may be wider than the row.
+    fn row(&self, range: Range<usize>, room: usize) -> Vec<Piece> {
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        let mut pieces = self.slice(range);
+        if !self.is_ascii && text.graphemes(true).next().is_some_and(|first| columns(first) > room) {
+            pieces.truncate(1);
+            for piece in &mut pieces {
+                piece.content = "\u{fffd}".into();
+            }
+        }
+        pieces
     }
 
     /// The styled spans of a byte range.

@@ -4,9 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
+use tv::formats::REGISTRY;
+use tv::ingest::Target;
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry};
-use tv::model::record::Record;
+use tv::model::record::{FileId, Origin, Record};
 use tv::model::text::Text;
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
@@ -101,6 +103,71 @@ fn collect_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
         _ => {}
     }
     pointers.push(at);
+}
+
+/// A line of values as `generic` reads it, and the batch of it.
+fn generic_line(bytes: &[u8]) -> Batch {
+    let format = REGISTRY.iter().find(|format| format.name() == "generic").unwrap();
+    let len = u32::try_from(bytes.len()).unwrap();
+    let origin = Origin { file: FileId(0), at: 0, len, line: 1 };
+    fixtures::decode(&mut *format.decoder(), &[Record { origin, bytes }], &Batch::default())
+}
+
+#[test]
+fn values_on_one_line_know_their_own_places() {
+    let said = |text: &str| format!(r#"{{"role":"user","content":"{text}\n{text}"}}"#).into_bytes();
+    let (one, two, three) = (said("one"), said("two"), said("three"));
+    for front in ["", "  ", "\u{feff}\t", "data: "] {
+        // Bytes that are no UTF-8 are shown as characters of another length.
+        let mut odd = two.clone();
+        odd.splice(27..27, *b"\xff\xfe\xe2\x82");
+        let line = [front.as_bytes(), &one, b"  ", &odd, b" ", &three, b" \xff {"].concat();
+        let batch = generic_line(&line);
+        assert_eq!(batch.tally.records(), 4, "{front:?}");
+        assert_eq!(batch.tally.bytes.total(), line.len() as u64, "{front:?}");
+        let transcript = fixtures::tell(vec![batch]);
+        let bodies =
+            transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+        let places: Vec<&[u8]> = bodies
+            .map(|body| &line[usize::try_from(body.from.at).unwrap()..][..body.from.len as usize])
+            .collect();
+        assert_eq!(places, [&one[..], &odd, &three, b"\xff {"], "{front:?}");
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_read_is_lost_on_no_line() {
+    for broken in [r#"{"role":"user","content":1e999}"#, r#"{"role":"user","content":"\ud800"}"#] {
+        for line in [
+            format!(r#"{broken} {{"a":1}}"#),
+            format!(r#"{{"a":1}} {broken} {{"a":2}}"#),
+            format!("{broken}{broken}"),
+        ] {
+            let batch = generic_line(line.as_bytes());
+            assert_eq!(batch.tally.records(), line.matches('{').count() as u64, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_document_that_breaks_off_comes_again_from_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    let text = r#"{"messages":[{"role":"user","content":"a"},
+  {"role":"user","content":"b"},
+   {"role":"user",
+   "#;
+    std::fs::write(&path, text).unwrap();
+    let mut telling = fixtures::read(&Target { path, session: None });
+    let mut cut = 0;
+    for body in
+        telling.transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
+    {
+        let again = telling.pager.read(body.from);
+        assert_eq!(again.get(usize::from(body.slot)), Some(&body.held), "{body:?}");
+        cut += usize::from(body.lines > 1);
+    }
+    assert_eq!(cut, 1);
 }
 
 fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str) {

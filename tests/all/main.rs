@@ -45,6 +45,7 @@ mod paging;
 mod panes;
 mod parallel;
 mod picker;
+mod portions;
 mod prices;
 mod pty;
 mod remembering;

@@ -7,7 +7,7 @@
 //! Invariant: what a child's records say of entries, calls and results carries the name of its lane, so
 //! that nothing of two sessions meets; facts about a child are not facts about the session.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::answer;
 use super::envelope;
@@ -29,7 +29,8 @@ const LABEL_CHARS: usize = 60;
 /// The child sessions of one session, those of its children among them.
 #[derive(Default)]
 pub struct Children {
-    sessions: HashMap<Name, Child>,
+    /// In the order of their names, so that what several hold back is always told in the same order.
+    sessions: BTreeMap<Name, Child>,
     /// The lanes by the ids of their sessions.
     lanes: HashMap<String, Name>,
     /// What calls that may start a session say of it.
@@ -80,8 +81,7 @@ impl Children {
 
     /// Asks for the files of all children, once more is known of them.
     pub fn learn(&mut self, index: &Index, out: &mut Batch) {
-        let mut keys: Vec<Name> = self.sessions.keys().cloned().collect();
-        keys.sort_unstable();
+        let keys: Vec<Name> = self.sessions.keys().cloned().collect();
         for key in keys {
             self.ask_for(&key, index, out);
         }
@@ -143,7 +143,6 @@ impl Children {
                 missed.push(lane.clone());
             }
         }
-        missed.sort_unstable();
         for lane in missed {
             let mut entry = out.new_entry(missing_key(&lane), Role::Harness, None);
             let told = Break::Setting("the session of this sub-agent is not here".into());

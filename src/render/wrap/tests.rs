@@ -36,6 +36,15 @@ fn never_splits_wide_characters() {
 }
 
 #[test]
+fn what_joins_to_something_wide_fits_all_the_same() {
+    // A spacing mark joins to the sign that stands for a control character, or to the span before it.
+    assert_eq!(rows("\u{1}\u{200d}\u{119df}", 1), ["\u{fffd}"]);
+    let spans = ["a", "\u{119df}", "b"].map(|text| Span::raw(text.to_owned()));
+    let lines: Vec<String> = wrap(&spans, &Frame::of(1)).iter().map(Line::to_string).collect();
+    assert_eq!(lines, ["\u{fffd}", "b"]);
+}
+
+#[test]
 fn a_word_that_moves_to_a_narrower_row_is_broken_there() {
     let lines: Vec<String> =
         wrap(&[Span::raw("a bcdefghij k")], &Frame::hanging(11, 4)).iter().map(Line::to_string).collect();

@@ -1,0 +1,242 @@
+//! Bytes through one format's decoder, as lines, as a document and as the small files around them.
+
+use std::path::Path;
+
+use tv::formats::REGISTRY;
+use tv::formats::decoder::{Format, Place, feed, unframed};
+use tv::model::body::Body;
+use tv::model::edit::{Batch, Mode};
+use tv::model::record::{FileId, Origin, Record};
+use tv::model::transcript::Transcript;
+use tv::render::row::Level;
+use tv::source::document::split;
+use tv::source::lines::{Line, LineBuffer};
+
+use crate::laws;
+
+/// A record with bytes of its own.
+struct Kept {
+    origin: Origin,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    fn record(&self) -> Record<'_> {
+        Record { origin: self.origin, bytes: &self.bytes }
+    }
+}
+
+/// What other files may lie around the sessions of a format.
+struct Around {
+    files: &'static [&'static str],
+    lines: &'static [&'static str],
+    texts: &'static [&'static str],
+    tables: &'static [&'static str],
+}
+
+fn around(format: &str) -> Around {
+    let none = Around { files: &[], lines: &[], texts: &[], tables: &[] };
+    match format {
+        "claude-code" => Around {
+            files: &["s/subagents/agent-c4d5e6f.meta.json"],
+            lines: &["s/subagents/agent-c4d5e6f.jsonl"],
+            texts: &["s/tool-results/btest01.txt"],
+            ..none
+        },
+        "openclaw" => Around {
+            files: &["agents/main/sessions/sessions.json", "agents/main/sessions/a.jsonl.lock"],
+            lines: &["agents/main/sessions/b.jsonl"],
+            tables: &["transcript_events"],
+            ..none
+        },
+        "cline" => {
+            Around { files: &["1_a/1_a.json", "1_a/scout.messages.json", "task/ui_messages.json"], ..none }
+        }
+        "opencode" => Around {
+            files: &[
+                "storage/session/p/ses_1.json",
+                "storage/message/s/msg_01.json",
+                "storage/part/msg_01/prt_001.json",
+                "storage/session_diff/ses_1.json",
+                "storage/todo/ses_1.json",
+            ],
+            tables: &["session", "message", "part"],
+            ..none
+        },
+        _ => none,
+    }
+}
+
+/// Everything that a format's decoder may be given. Of what there are several, the length chooses.
+pub fn decode(name: &str, data: &[u8]) {
+    let format = *REGISTRY.iter().find(|format| format.name() == name).expect("a format");
+    let lines = lines_of(data);
+    as_session(format, &lines, data.len());
+    let around = around(name);
+    if let Some(path) = nth(around.lines, data.len()) {
+        lightly(format, &lines, Place::CompanionLine(Path::new(path)));
+    }
+    if let Some(table) = nth(around.tables, data.len()) {
+        lightly(format, &lines, Place::Row(table));
+    }
+    let whole = [Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() }];
+    if let Some(path) = nth(around.files, data.len()) {
+        lightly(format, &whole, Place::File(Path::new(path)));
+    }
+    if let Some(path) = nth(around.texts, data.len()) {
+        lightly(format, &whole, Place::Text(Path::new(path)));
+    }
+    as_document(format, data);
+}
+
+/// The n-th of some, counted around.
+fn nth<T: Copy>(of: &[T], n: usize) -> Option<T> {
+    of.get(n % of.len().max(1)).copied()
+}
+
+fn origin(at: usize, len: usize, line: u32) -> Origin {
+    Origin { file: FileId(0), at: at as u64, len: u32::try_from(len).expect("small"), line }
+}
+
+fn lines_of(data: &[u8]) -> Vec<Kept> {
+    let mut lines = Vec::new();
+    let mut keep = |line: Line<'_>| {
+        let (Line::Whole(record) | Line::TooLong(record)) = line;
+        lines.push(Kept { origin: record.origin, bytes: record.bytes.to_vec() });
+    };
+    let mut buffer = LineBuffer::new(FileId(0));
+    buffer.feed(data, &mut keep);
+    buffer.unfinished().into_iter().for_each(keep);
+    lines
+}
+
+/// Whether a record holds nothing, or only frames one.
+fn is_blank(record: Record<'_>) -> bool {
+    let text = String::from_utf8_lossy(record.bytes);
+    unframed(text.trim_start_matches('\u{feff}').trim()).is_empty()
+}
+
+/// Reads records one after the other as one reading, and counts on the way. `before` went before.
+fn read(format: &dyn Format, portions: &[&[Kept]], place: Place<'_>, stubs_only: bool) -> Vec<Batch> {
+    let mut decoder = format.decoder();
+    let mut batches: Vec<Batch> = Vec::new();
+    for portion in portions {
+        let mut batch = Batch::default();
+        batch.stubs_only = stubs_only;
+        batch.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
+        for kept in *portion {
+            let (records, bytes) = (batch.tally.records(), batch.tally.bytes.total());
+            feed(&mut *decoder, kept.record(), place, &mut batch);
+            let told = (batch.tally.records() - records, batch.tally.bytes.total() - bytes);
+            if is_blank(kept.record()) {
+                assert_eq!(told, (0, 0), "a blank record is none");
+            } else if matches!(place, Place::Line | Place::Element) {
+                assert!(told.0 > 0, "a record was lost: {:?}", String::from_utf8_lossy(&kept.bytes));
+                assert_eq!(told.1, kept.bytes.len() as u64, "every byte counts once");
+            } else {
+                assert!(told.1 <= kept.bytes.len() as u64, "no byte counts twice");
+            }
+        }
+        decoder.finish(&mut batch);
+        laws::assert_conserved(&batch.tally);
+        batches.push(batch);
+    }
+    batches
+}
+
+fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
+    let batches = read(format, &[records], place, false);
+    laws::assert_clean_within(&batches);
+    laws::assert_transcript_clean(&laws::tell(batches));
+}
+
+/// A line file: all laws. `chance` decides where it is cut, how wide it is shown, and which records are
+/// read again.
+fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
+    let batches = read(format, &[lines], Place::Line, false);
+    let whole = laws::tell(batches.clone());
+    laws::assert_transcript_clean(&whole);
+    let (head, rest) = lines.split_at(chance % (lines.len() + 1));
+    let parts = laws::tell(read(format, &[head, rest], Place::Line, false));
+    if is_stream(lines) {
+        assert_eq!(parts.tally(), whole.tally());
+    } else {
+        laws::assert_same(&parts, &whole);
+    }
+    let mut again = laws::tell(batches.clone());
+    for mut batch in batches {
+        batch.mode = Mode::Replace;
+        again.apply(batch);
+    }
+    again.settle();
+    laws::assert_same(&again, &whole);
+    bodies_come_again(format, lines, &whole, chance);
+    let level = if chance.is_multiple_of(2) { Level::Full } else { Level::Preview };
+    laws::assert_laid_out(&whole, 20 + u16::try_from(chance % 163).expect("small"), level);
+}
+
+/// What a stream told up to the end of a reading can be told otherwise once the rest is there and spoils it.
+/// Streams of sound records are cut in the tests of the program.
+fn is_stream(lines: &[Kept]) -> bool {
+    lines.iter().any(|line| line.bytes.windows(4).any(|part| part == b"elta"))
+}
+
+/// What is left on disk comes again: a fresh decoder gives the same bodies for the same record.
+fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
+    let away = laws::tell(read(format, &[lines], Place::Line, true));
+    let gone: Vec<(&Body, &Body)> =
+        bodies(&away).zip(bodies(whole)).filter(|(away, _)| away.is_away()).collect();
+    assert_eq!(bodies(&away).count(), bodies(whole).count());
+    for (away, kept) in gone.iter().skip(chance % (gone.len() + 1)).take(3) {
+        let its = |line: &&Kept| {
+            (line.origin.at..=line.origin.at + u64::from(line.origin.len)).contains(&away.from.at)
+        };
+        let line = lines.iter().find(its).expect("a body has a record");
+        let start = usize::try_from(away.from.at - line.origin.at).expect("small");
+        let len = usize::try_from(away.from.len).expect("small");
+        // As the pager does: the bytes of the body's own record, which may be a part of its line.
+        let bytes = line.bytes[start..start + len].to_vec();
+        let record = Kept { origin: away.from, bytes };
+        let mut decoder = format.decoder();
+        let mut batch = Batch::default();
+        feed(&mut *decoder, record.record(), Place::Line, &mut batch);
+        decoder.finish(&mut batch);
+        let made = laws::tell([batch]);
+        let same = bodies(&made).find(|made| made.from.at == away.from.at && made.slot == away.slot);
+        assert_eq!(same.map(|body| &body.held), Some(&kept.held), "{away:?}");
+    }
+}
+
+fn bodies(transcript: &Transcript) -> impl Iterator<Item = &Body> {
+    transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
+}
+
+/// A document: its root without the messages, then each message. The ranges lie in the file and in order.
+fn as_document(format: &dyn Format, data: &[u8]) {
+    let Some(split) = split(data) else { return };
+    let mut end = split.root.start;
+    for element in &split.elements {
+        assert!(end <= element.start && element.start < element.end && element.end <= split.root.end);
+        end = element.end;
+    }
+    let kept =
+        |at: usize, bytes: &[u8], line| Kept { origin: origin(at, bytes.len(), line), bytes: bytes.to_vec() };
+    let header = split.header.as_ref().map(|header| kept(split.root.start, header, 0));
+    let elements: Vec<Kept> =
+        split.elements.iter().map(|range| kept(range.start, &data[range.clone()], 1)).collect();
+    let mut decoder = format.decoder();
+    let mut batch = Batch::default();
+    if let Some(header) = &header {
+        feed(&mut *decoder, header.record(), Place::Header, &mut batch);
+    }
+    for element in elements.iter().filter(|element| !is_blank(element.record())) {
+        let before = batch.tally.records();
+        feed(&mut *decoder, element.record(), Place::Element, &mut batch);
+        let told = batch.tally.records() > before;
+        assert!(told, "a message was lost: {:?}", String::from_utf8_lossy(&element.bytes));
+    }
+    decoder.finish(&mut batch);
+    laws::assert_conserved(&batch.tally);
+    laws::assert_clean_within(&batch);
+    laws::assert_transcript_clean(&laws::tell([batch]));
+}

@@ -1,0 +1,158 @@
+//! What holds whatever was read.
+
+use std::fmt::Debug;
+
+use ratatui::buffer::CellWidth;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use tv::model::edit::Batch;
+use tv::model::entry::Entry;
+use tv::model::tally::Tally;
+use tv::model::transcript::Transcript;
+use tv::render::code::Colours;
+use tv::render::lay_out;
+use tv::render::row::{Item, Level, Look, Row};
+use tv::render::theme::Theme;
+
+/// Characters that steer a terminal or hide what stands there. Said once more here, so that the list of
+/// the program is not its own judge.
+pub fn is_hostile(c: char) -> bool {
+    let is_format = matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    is_format || c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// A text that went through a gate: nothing hostile but, if they may stay, complete colours.
+pub fn assert_clean(text: &str, may_colour: bool) {
+    let mut rest = text;
+    while let Some(at) = rest.find(is_hostile) {
+        let found = &rest[at..];
+        let colour = found.strip_prefix("\u{1b}[").filter(|_| may_colour);
+        let end = colour.and_then(|body| body.find(|c: char| !matches!(c, '0'..='9' | ';' | ':')));
+        match (colour, end) {
+            (Some(body), Some(end)) if body[end..].starts_with('m') => rest = &body[end + 1..],
+            _ => panic!("{:?} in {text:?}", found.chars().next()),
+        }
+    }
+}
+
+/// The same of every string within a value. `Debug` writes what is not printable as an escape, so nothing
+/// that a value holds, now or later, goes past this.
+pub fn assert_clean_within(value: &impl Debug) {
+    let told = format!("{value:?}");
+    let mut rest = told.as_str();
+    while let Some(at) = rest.find('\\') {
+        let escape = &rest[at + 1..];
+        let kind = escape.chars().next().unwrap_or('0');
+        assert!(!matches!(kind, '0' | 'r'), "\\{kind} in {told}");
+        rest = &escape[kind.len_utf8().min(escape.len())..];
+        if kind != 'u' {
+            continue;
+        }
+        let (code, after) = rest[1..].split_once('}').expect("an escape ends");
+        let c = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).expect("a character");
+        let end = after.strip_prefix('[').and_then(|body| {
+            let end = body.find(|c: char| !matches!(c, '0'..='9' | ';' | ':'))?;
+            body[end..].starts_with('m').then_some(end)
+        });
+        assert!(!is_hostile(c) || c == '\u{1b}' && end.is_some(), "{c:?} in {told}");
+        rest = after;
+    }
+}
+
+/// Every record is in one of the sums, every pass has a reason and every fault a place.
+pub fn assert_conserved(tally: &Tally) {
+    assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty);
+    assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "every pass has a reason");
+    assert_eq!(tally.faulty.min(1000), tally.faults.len() as u64, "every fault has a place");
+    assert_eq!(tally.bytes.passed, tally.bytes.reasons.values().sum::<u64>());
+    let (records, bytes) =
+        tally.files.values().fold((0, 0), |(records, bytes), file| (records + file.0, bytes + file.1));
+    assert_eq!((records, bytes), (tally.records(), tally.bytes.total()), "files have all records");
+}
+
+/// Rows are not wider than asked, and hold nothing that steers a terminal.
+pub fn assert_rows(rows: &[Row], width: usize) {
+    for row in rows {
+        let right: usize = columns(&Line::from(row.right.clone()));
+        let taken = columns(&row.line) + right;
+        assert!(taken <= width, "{taken} of {width}: {row:?}");
+        for span in row.line.spans.iter().chain(&row.right) {
+            assert!(!span.content.chars().any(|c| c == '\n' || c == '\t' || is_hostile(c)), "{span:?}");
+        }
+    }
+}
+
+/// Columns as the painter counts them: grapheme by grapheme.
+pub fn columns(line: &Line<'_>) -> usize {
+    line.styled_graphemes(Style::new()).map(|one| usize::from(one.symbol.cell_width())).sum()
+}
+
+/// All entries laid out at a width and a level.
+pub fn assert_laid_out(transcript: &Transcript, width: u16, level: Level) {
+    let (theme, colours) = (Theme::dark(), Colours::never());
+    let look = Look { level, ..Look::full(width, &theme, &colours) };
+    for entry in transcript.entries() {
+        assert_rows(&lay_out(&item(entry), &look), usize::from(width));
+    }
+}
+
+fn item(entry: &Entry) -> Item<'_> {
+    Item {
+        entry,
+        folds: &[],
+        nodes: None,
+        plans: &[],
+        turn: None,
+        spent: None,
+        dim: false,
+        lanes: &[],
+        depth: 0,
+        raw: None,
+        only: None,
+    }
+}
+
+/// A transcript of these batches.
+pub fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
+    let mut transcript = Transcript::new();
+    for batch in batches {
+        transcript.apply(batch);
+    }
+    transcript.settle();
+    transcript
+}
+
+/// Entries without what depends on how often and in which portions they were told.
+pub fn timeless(transcript: &Transcript) -> Vec<Entry> {
+    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+}
+
+/// Compares entry by entry: the first one that differs says enough. Beside faults the order is free: what
+/// a stream has told so far stands before or after a broken record, as the reading ended.
+pub fn assert_same(left: &Transcript, right: &Transcript) {
+    let (mut a, mut b) = (timeless(left), timeless(right));
+    let is_sound = right.tally().faulty == 0;
+    if !is_sound {
+        a.sort_by(|a, b| a.key.cmp(&b.key));
+        b.sort_by(|a, b| a.key.cmp(&b.key));
+    }
+    for (a, b) in a.iter().zip(&b) {
+        assert_eq!(a, b);
+    }
+    assert_eq!(a.len(), b.len());
+    assert_eq!(left.tally(), right.tally());
+    assert_eq!(left.totals().sum(), right.totals().sum());
+    assert!(!is_sound || left.turns() == right.turns(), "{:?} {:?}", left.turns(), right.turns());
+}
+
+/// Nothing hostile in anything that a transcript tells.
+pub fn assert_transcript_clean(transcript: &Transcript) {
+    assert_clean_within(&transcript.meta());
+    assert_clean_within(&transcript.lanes());
+    assert_clean_within(&transcript.notices());
+    assert_clean_within(&transcript.tally());
+    for entry in transcript.entries() {
+        assert_clean_within(entry);
+    }
+}

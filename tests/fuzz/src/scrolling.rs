@@ -1,0 +1,97 @@
+//! The window against the plain idea of it: all rows in one list, and an offset.
+
+use std::sync::Arc;
+
+use tv::app::viewport::{Focus, Motion, Rows, Viewport};
+use tv::model::entry::EntryId;
+use tv::render::row::{Row, RowKind};
+
+/// Entries with a number of rows for each of their blocks.
+struct Flat(Vec<Vec<usize>>);
+
+impl Rows for Flat {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn id(&self, place: usize) -> Option<EntryId> {
+        (place < self.0.len()).then(|| EntryId(u32::try_from(place).expect("few")))
+    }
+
+    fn place(&self, id: EntryId) -> Option<usize> {
+        (id.index() < self.0.len()).then(|| id.index())
+    }
+
+    fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
+        let kind = |n| if n == 0 { RowKind::Head } else { RowKind::Body };
+        let blocks = self.0[place].iter().enumerate();
+        Arc::new(
+            blocks
+                .flat_map(|(block, count)| {
+                    (0..*count).map(move |n| Row { block, kind: kind(n), ..Row::default() })
+                })
+                .collect(),
+        )
+    }
+}
+
+impl Flat {
+    fn all(&mut self) -> Vec<(EntryId, usize)> {
+        let mut all = Vec::new();
+        for place in 0..self.0.len() {
+            let id = self.id(place).expect("it is there");
+            all.extend((0..self.rows(place).len()).map(|row| (id, row)));
+        }
+        all
+    }
+}
+
+/// Pairs of bytes are steps: what is done, and how often or where.
+pub fn viewport(data: &[u8]) {
+    let mut flat = Flat(Vec::new());
+    let mut view = Viewport::default();
+    let mut height = 10;
+    let mut before: Option<usize> = None;
+    for step in data.chunks_exact(2).take(100) {
+        let (what, n) = (step[0] % 16, usize::from(step[1]));
+        let by = isize::from(i8::from_ne_bytes([step[1]]));
+        let focus =
+            Focus { entry: EntryId(u32::try_from(n % (flat.0.len() + 1)).expect("few")), block: n % 3 };
+        match what {
+            0 => flat.0.push(vec![n % 7, n % 5]),
+            1 => flat.0.push(vec![n % 40]),
+            2 => drop(flat.0.pop()),
+            3 => flat.0.get_mut(n % 16).into_iter().for_each(|blocks| *blocks = vec![n % 9, n % 4, n % 3]),
+            4 => height = n % 60,
+            5 | 6 => view.ask(Motion::Lines(by)),
+            7 => view.ask(Motion::HalfPages(by / 16)),
+            8 | 9 => view.ask(Motion::Items(by / 8)),
+            10 => view.ask(Motion::Top),
+            11 => view.ask(Motion::Tail),
+            12 => view.ask(Motion::Pause),
+            13 => view.ask(Motion::Show(focus)),
+            14 => view.ask(Motion::ShowRow(focus, n)),
+            _ if n & 1 == 0 => view.ask(Motion::Select),
+            _ => view.hold(),
+        }
+        let was_following = view.follows();
+        view.arrange(&mut flat, height);
+        let all = flat.all();
+        let shown: Vec<(EntryId, usize)> = view.lines.iter().map(|line| (line.entry, line.row)).collect();
+        assert_eq!(shown.len(), height.min(all.len()), "the window is full");
+        let top = shown.first().map(|first| all.iter().position(|row| row == first).expect("a row"));
+        if let Some(top) = top {
+            assert_eq!(all[top..top + shown.len()], shown, "rows follow each other");
+        }
+        if view.follows() && !shown.is_empty() {
+            assert_eq!(shown.last(), all.last(), "who follows sees the end");
+        }
+        if let (5 | 6, Some(before), Some(top), false) = (what, before, top, was_following) {
+            let most = all.len() - shown.len();
+            let wanted = before.saturating_add_signed(by).min(most);
+            assert_eq!(top, wanted, "scrolled by {by} from {before} of {most}");
+        }
+        assert!(view.focus.is_none_or(|focus| focus.entry.index() < flat.0.len()), "the focus is there");
+        before = top;
+    }
+}

@@ -1,0 +1,7 @@
+//! Comparisons and patches.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tv_fuzz::painting;
+
+fuzz_target!(|data: &[u8]| painting::diffs(data));

@@ -1,0 +1,7 @@
+//! Filters and alarms.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tv_fuzz::parsing;
+
+fuzz_target!(|data: &[u8]| parsing::filter(data));

@@ -1,0 +1,7 @@
+//! The gates that texts come in by.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tv_fuzz::painting;
+
+fuzz_target!(|data: &[u8]| painting::text(data));
