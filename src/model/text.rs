@@ -168,7 +168,7 @@ fn is_plain(raw: &str) -> bool {
 
 /// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the
 /// variation selectors stay: emoji need them and they cannot move the cursor.
-pub(super) fn is_hostile(c: char) -> bool {
+pub fn is_hostile(c: char) -> bool {
     is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 

@@ -7,6 +7,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use crate::analysis::lint::{self, Counts, Finding, Findings, Severity};
@@ -123,8 +124,7 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, Trouble> 
         let severity = lint::word(rule.severity);
         if form == Form::Json {
             let line = RuleLine { schema: "tv.check.rules/1", rule: rule.id, severity, what: rule.what };
-            serde_json::to_writer(&mut *out, &line)?;
-            writeln!(out)?;
+            json::write_line(out, &line)?;
         } else {
             writeln!(out, "{:<width$}  {severity:<7}  {}", rule.id, rule.what)?;
         }
@@ -182,8 +182,7 @@ fn write_text(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
 
 fn write_json(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
     for line in lines {
-        serde_json::to_writer(&mut *out, line)?;
-        writeln!(out)?;
+        json::write_line(out, line)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::figures::{self, RecordFigures};
+use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use crate::analysis::oddities::{self, Oddity};
@@ -136,8 +137,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
     let reading = reading::read(&options.target, true)?;
     let report = examine(&reading);
     if options.json {
-        serde_json::to_writer(&mut *out, &report)?;
-        writeln!(out)?;
+        json::write_line(out, &report)?;
     } else {
         text::write(&report, out)?;
     }

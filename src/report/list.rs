@@ -10,6 +10,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 use serde::Serialize;
 
+use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::shown;
 use super::rows::Paper;
@@ -108,8 +109,7 @@ fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), Trouble> {
         size_bytes: found.size,
         live: found.live,
     };
-    serde_json::to_writer(&mut *out, &line)?;
-    writeln!(out).map_err(io::Error::into)
+    json::write_line(out, &line).map_err(io::Error::into)
 }
 
 /// Columns of the table, in the order of the page. The title has what the others leave.

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod entry;
 pub mod figures;
 pub mod follow;
+mod json;
 pub mod list;
 pub mod outcome;
 pub mod parts;

@@ -7,6 +7,7 @@ use ratatui::text::Span;
 
 use super::entry;
 use super::follow;
+use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
@@ -255,7 +256,7 @@ impl<'a> Printer<'a> {
         }
         let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
         let entry = self.told(entry, reading.pager.as_mut());
-        let line = serde_json::to_string(&entry::of(id, &entry, reading))?;
+        let line = json::line(&entry::of(id, &entry, reading))?;
         self.write_line(line, out)
     }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use ratatui::text::Span;
 
 use super::figures::{self, Figures, RecordFigures};
+use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::parts::{BranchFigures, LaneFigures, PartFigures};
 use super::reading;
@@ -64,8 +65,7 @@ fn figures_of(target: &Target, now: Moment) -> Result<(Figures, Option<OpenError
 }
 
 fn write_json(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, figures)?;
-    writeln!(out)
+    json::write_line(out, figures)
 }
 
 fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {

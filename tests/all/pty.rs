@@ -48,6 +48,8 @@ impl Console {
         let pair = native_pty_system().openpty(size).expect("a pty");
         let mut command = CommandBuilder::new(program);
         command.args(arguments);
+        // Else it starts in the home folder, which may be missing.
+        command.cwd(env!("CARGO_MANIFEST_DIR"));
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
         // Whoever wants state names a folder for it.

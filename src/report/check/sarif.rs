@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Line;
 use crate::analysis::lint;
+use crate::report::json::write_line;
 use crate::report::outcome::Trouble;
 
 #[derive(Serialize)]
@@ -38,8 +39,7 @@ pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> 
             json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results }),
         ],
     };
-    serde_json::to_writer(&mut *out, &document)?;
-    writeln!(out)?;
+    write_line(out, &document)?;
     Ok(())
 }
 

@@ -101,7 +101,8 @@ fn a_replaced_file_keeps_the_readers_place_by_the_messages() {
     let place = |console: &Console| {
         let text = console.text();
         let rows = text.lines().enumerate().filter(|(_, row)| row.contains("of many"));
-        rows.map(|(at, row)| (at, row.trim().to_owned())).collect::<Vec<_>>()
+        // But for the map in the last column.
+        rows.map(|(at, row)| (at, row.chars().take(79).collect::<String>())).collect::<Vec<_>>()
     };
     let before = place(&viewed.console);
     assert!(before.len() > 1, "{}", viewed.console.text());
@@ -111,7 +112,9 @@ fn a_replaced_file_keeps_the_readers_place_by_the_messages() {
     fs::write(&new, format!("{header}\n{}{rest}{}", talk(500..530), talk(260..270))).unwrap();
     fs::rename(&new, &viewed.path).unwrap();
     viewed.console.wait_for("replaced by another file");
-    assert_eq!(place(&viewed.console), before, "{}", viewed.console.text());
+    // But for the last line, where it says that there is more below.
+    let after = place(&viewed.console);
+    assert!(after.len() > 1 && before.starts_with(&after), "{}", viewed.console.text());
     viewed.console.send("g");
     viewed.console.wait_for("message 500 of many");
     viewed.console.send("G");
@@ -127,7 +130,7 @@ fn a_file_that_is_moved_away_is_read_on_and_its_successor_too() {
     append(&moved, &line("assistant", "STILL READ", 3));
     viewed.console.wait_for("STILL READ");
     assert!(viewed.console.text().contains("moved"));
-    viewed.say("IN THE NEW FILE", 4);
+    fs::write(&viewed.path, line("assistant", "IN THE NEW FILE", 4)).unwrap();
     viewed.console.wait_for("IN THE NEW FILE");
     viewed.console.wait("no word of the old file", |console| !console.text().contains("moved to"));
     viewed.goes_on();

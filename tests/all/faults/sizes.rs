@@ -120,7 +120,9 @@ fn what_is_appended_for_long_costs_by_the_entry_and_not_by_the_byte() {
     let (memory, open) = of(process);
     add(&mut console, 2_000..2_000 + count);
     let (memory_now, open_now) = of(process);
-    assert_eq!(open_now, open, "open files and threads");
+    // A file may be open for a moment, to be read.
+    let (files, threads) = (open.0.abs_diff(open_now.0), open.1.abs_diff(open_now.1));
+    assert!(files < 3 && threads < 2, "open files and threads: {open:?}, then {open_now:?}");
     let (grown, written) = (memory_now.saturating_sub(memory), count as u64 * filler.len() as u64 / 1024);
     assert!(grown < written / 4, "{grown} KB more for {written} KB");
     fs::remove_file(&path).unwrap();

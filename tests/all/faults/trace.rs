@@ -31,7 +31,7 @@ fn complaint(line: &str, own: &[&Path]) -> bool {
         "open" | "openat" | "openat2" => writes && !is_own && !is_device,
         "fcntl" => call.contains("F_WRLCK") && !is_own && !has_failed,
         "socket" => !(call.contains("AF_UNIX") || call.contains("AF_LOCAL")),
-        "flock" => call.contains("LOCK_EX") && !has_failed,
+        "flock" => call.contains("LOCK_EX") && !is_own && !has_failed,
         "connect" | "sendto" | "bind" | "listen" => !(call.contains("AF_UNIX") || name == "sendto"),
         "creat" | "mkdir" | "mkdirat" | "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat"
         | "rmdir" | "chmod" | "fchmodat" | "fchmodat2" | "fchmod" | "chown" | "lchown" | "fchown"

@@ -1,0 +1,53 @@
+//! JSON on stdout.
+//!
+//! Invariant: names of files come as they are, and may hold anything; what could steer a terminal is written
+//! as `\u` and its number, which is the same string to whoever reads the JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::Formatter;
+
+use crate::model::text::is_hostile;
+
+struct Plain;
+
+impl Formatter for Plain {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hostile(*c)) {
+            let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            out.write_all(before.as_bytes())?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            rest = after.get(c.len_utf8()..).unwrap_or_default();
+        }
+        out.write_all(rest.as_bytes())
+    }
+}
+
+/// A value on one line, without the line's end.
+pub fn line(value: &impl Serialize) -> io::Result<String> {
+    let mut line = Vec::new();
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Plain))?;
+    String::from_utf8(line).map_err(io::Error::other)
+}
+
+/// Writes a value on one line.
+pub fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    writeln!(out, "{}", line(value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_could_steer_a_terminal_is_written_by_its_number() {
+        let name = "a\u{1b}[2J\u{9b}2J\u{202e}b\u{e0041}\u{7f}é宽\n";
+        let mut out = Vec::new();
+        super::write_line(&mut out, &name).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.trim_end(), r#""a\u001b[2J\u009b2J\u202eb\udb40\udc41\u007fé宽\n""#);
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), name);
+    }
+}
