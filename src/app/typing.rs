@@ -34,11 +34,17 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Pasted text becomes part of what is typed, on one line.
+/// Pasted text becomes part of what is typed, on one line. It is searched for when all of it is there.
 pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
+    let text = Text::clean(text);
+    let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE).peekable();
     let mut effects = Vec::new();
-    for c in Text::clean(text).chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE) {
-        effects = type_on(state, InputRequest::InsertChar(c));
+    while let Some(c) = typed.next() {
+        let request = InputRequest::InsertChar(c);
+        match &mut state.mode {
+            Mode::Search { input, .. } if typed.peek().is_some() => drop(input.handle(request)),
+            _ => effects = type_on(state, request),
+        }
     }
     effects
 }
