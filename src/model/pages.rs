@@ -1,4 +1,4 @@
-//! Entries by number, in pages. A page that is left alone is packed, in a small part of the room, and
+//! Entries by number, in pages. A page that is left alone is packed, in a fraction of the room, and
 //! unpacks itself when one of its entries is asked for.
 //!
 //! Invariant: packing changes nothing that can be read. Pages that hold bodies in memory stay as they are,

@@ -308,7 +308,7 @@ impl Transcript {
     }
 
     /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being
-    /// looked at: what is looked at is unpacked, and takes ten times the room.
+    /// looked at: what is looked at is unpacked, and takes several times the room.
     pub fn tidy(&mut self) {
         self.entries.tidy();
     }
