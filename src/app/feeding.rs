@@ -22,7 +22,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::transcript::Touched;
 
 /// Bytes of bodies that stay in memory.
-const BODY_BUDGET: u64 = 64 << 20;
+const BODY_BUDGET: u64 = 16 << 20;
 
 /// Of a session that is read in the background, so many entries are settled batch by batch.
 const SETTLED_EARLY: usize = 2_000;
