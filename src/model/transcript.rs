@@ -109,7 +109,6 @@ impl Transcript {
         }
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
-        self.tidy();
         touched
     }
 

@@ -32,6 +32,11 @@ impl Transcript {
         }
     }
 
+    /// Whether turns or branches must be found from the beginning again.
+    pub fn settles_anew(&self) -> bool {
+        self.branches_are_stale || (self.turns_known == 0 && !self.order.is_empty())
+    }
+
     /// What the session left behind; see [`Transcript::settle`].
     pub fn branches(&self) -> &Branches {
         &self.branches
