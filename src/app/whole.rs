@@ -52,17 +52,19 @@ impl Whole {
         let touched = self.transcript.apply(batch);
         let entries = self.transcript.order().len();
         self.evidence.note(&self.transcript, &touched);
-        let settles = self.turning.goes_on(self.transcript.settles_anew(), entries);
-        if settles {
+        if self.turning.goes_on(self.transcript.settles_anew(), entries) {
             self.transcript.settle();
+        } else if !self.transcript.turns_settle_anew() {
+            self.transcript.settle_turns();
         }
         if self.indexing.goes_on(touched.reordered, entries) {
             self.evidence.follow_as(shown, &self.transcript);
         }
         if shown.wants_findings() {
             self.findings.note(&touched);
-            let begins_again = self.findings.begins_again(&self.transcript);
-            if settles && self.judging.goes_on(begins_again, entries) {
+            let begins_again =
+                self.transcript.turns_settle_anew() || self.findings.begins_again(&self.transcript);
+            if self.judging.goes_on(begins_again, entries) {
                 self.findings.update(&self.transcript);
             }
         } else {
