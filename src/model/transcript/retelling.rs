@@ -6,7 +6,7 @@ use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Piece};
 use crate::model::pages::held_bytes;
-use crate::model::pairing::calls_of_mut;
+use crate::model::pairing::{calls_of, calls_of_mut};
 use crate::model::tool::ToolState;
 
 /// What has been told again so far.
@@ -16,6 +16,7 @@ pub(super) struct Retelling {
     entries: HashSet<EntryId>,
     pieces: HashSet<(EntryId, Piece)>,
     results: HashSet<Key>,
+    lost: HashSet<(EntryId, Key)>,
     usages: HashSet<Key>,
     retired: HashMap<Key, EntryId>,
 }
@@ -37,6 +38,36 @@ impl Retelling {
         self.order.last().copied()
     }
 
+    /// Whether an entry was told.
+    pub(super) fn has_entry(&self, id: EntryId) -> bool {
+        self.entries.contains(&id)
+    }
+
+    /// Whether a piece of an entry was told.
+    pub(super) fn has_piece(&self, id: EntryId, piece: Piece) -> bool {
+        self.pieces.contains(&(id, piece))
+    }
+
+    /// Whether a result was told.
+    pub(super) fn has_result(&self, result: &Key) -> bool {
+        self.results.contains(result)
+    }
+
+    /// Notes that a result was told.
+    pub(super) fn result(&mut self, result: &Key) {
+        self.results.insert(result.clone());
+    }
+
+    /// Whether a call was told to be lost.
+    pub(super) fn has_lost(&self, id: EntryId, call: &Key) -> bool {
+        self.lost.contains(&(id, call.clone()))
+    }
+
+    /// Notes that a call was told to be lost.
+    pub(super) fn lost(&mut self, id: EntryId, call: &Key) {
+        self.lost.insert((id, call.clone()));
+    }
+
     /// An entry that was retired on the way. It may be told once more, and is the same one then: a result
     /// that stands alone joins its call while that is told again, and leaves it when the call goes.
     pub(super) fn retire(&mut self, key: &Key, id: EntryId) {
@@ -53,18 +84,23 @@ impl Retelling {
 }
 
 impl Transcript {
-    /// Notes that an entry was told, with these pieces.
-    pub(super) fn retell(&mut self, id: EntryId, pieces: &[Piece]) {
-        if let Some(told) = &mut self.retelling {
-            told.entry(id);
-            told.pieces.extend(pieces.iter().map(|piece| (id, *piece)));
+    /// Notes that an entry was told, with what its blocks are.
+    pub(super) fn retell(&mut self, id: EntryId, entry: &Entry) {
+        let Some(told) = &mut self.retelling else { return };
+        told.entry(id);
+        told.pieces.extend(entry.blocks.iter().map(|block| (id, block.piece)));
+        for call in calls_of(entry) {
+            if call.state == ToolState::Lost {
+                told.lost(id, &call.key);
+            }
+            call.state.result().into_iter().for_each(|result| told.result(&result.key));
         }
     }
 
     /// Notes that a result was told.
     pub(super) fn retell_result(&mut self, result: &Key) {
         if let Some(told) = &mut self.retelling {
-            told.results.insert(result.clone());
+            told.result(result);
         }
     }
 
@@ -136,7 +172,6 @@ impl Transcript {
 
 fn is_outdated(id: EntryId, entry: &Entry, told: &Retelling) -> bool {
     let has_untold_piece = entry.blocks.iter().any(|block| !told.pieces.contains(&(id, block.piece)));
-    let mut calls = crate::model::pairing::calls_of(entry);
     has_untold_piece
-        || calls.any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
+        || calls_of(entry).any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
 }
