@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::entry::{Block, BlockKind, Entry, Piece, Stop};
-use super::pairing::identifies;
+use super::pairing::{call_in, identifies};
 use super::tool::ToolState;
 use super::usage::Usage;
 
-pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
+/// Takes over what another telling says of an entry, but for its blocks.
+pub fn merge_head(entry: &mut Entry, new: &Entry) {
     let brings_piece = new.blocks.iter().any(|block| !is_among(&entry.blocks, block));
     let leaves_piece = entry.blocks.iter().any(|block| !is_among(&new.blocks, block));
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
@@ -49,11 +50,12 @@ pub(super) fn merge_blocks(entry: &mut Entry, new: Vec<Block>) {
     let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
     let mut further = Vec::new();
     let mut again: HashMap<Piece, Vec<Block>> = HashMap::new();
+    let mut carried = HashSet::new();
     for mut block in new {
         if repeats_call(&kept, &block) {
             continue;
         }
-        carry_over(&retold, &mut block);
+        carry_over(&retold, &mut carried, &mut block);
         if retold.iter().any(|old| old.piece == block.piece) {
             again.entry(block.piece).or_default().push(block);
         } else {
@@ -83,19 +85,15 @@ fn repeats_call(kept: &[Block], block: &Block) -> bool {
 }
 
 /// A call told again does not lose its result or what it has put out so far, and equal bodies stay in memory.
-fn carry_over(replaced: &[Block], block: &mut Block) {
+/// Of calls with one id the n-th is the n-th that was told; `carried` are those that were found.
+fn carry_over(replaced: &[Block], carried: &mut HashSet<usize>, block: &mut Block) {
     let BlockKind::Call(call) = &mut block.kind else { return };
+    let mut known = replaced.iter().enumerate().filter_map(|(place, old)| Some((place, call_in(old)?)));
+    let found = known.find(|(place, known)| known.key == call.key && !carried.contains(place));
+    let Some((place, known)) = found else { return };
+    carried.insert(place);
     let is_pending = call.state == ToolState::Pending;
-    if !call.state.is_open() {
-        return;
-    }
-    let known = replaced.iter().find_map(|old| match &old.kind {
-        BlockKind::Call(known) if known.key == call.key && (is_pending || !known.state.is_open()) => {
-            Some(known)
-        }
-        _ => None,
-    });
-    if let Some(known) = known {
+    if call.state.is_open() && (is_pending || !known.state.is_open()) {
         call.state = known.state.clone();
     }
 }

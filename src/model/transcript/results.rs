@@ -36,15 +36,15 @@ impl Transcript {
             self.get(*id).is_some_and(|entry| told_calls(told, *id, entry).any(|c| c.key == call))
         };
         let is_duplicate = entries.iter().any(is_known);
-        match if is_placed { holder.or(waiting) } else { waiting.or(holder) } {
+        let target = if is_placed { holder.or(waiting) } else { waiting };
+        if let Some(before) = holder.filter(|before| Some(*before) != target) {
+            self.take_result(before, &call, &result, touched);
+        }
+        match target {
             Some(id) => {
                 let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
                 result.body.signs.elsewhere = lane.is_some() && lane.as_ref() != of_call;
-                if let Some(before) = holder.filter(|before| *before != id) {
-                    self.take_result(before, &call, &result, touched);
-                }
-                let is_early = !is_placed && waiting.is_none();
-                self.join_result(id, &call, result, is_placed, is_early, touched);
+                self.join_result(id, &call, result, is_placed, touched);
             }
             None => self.add_stray(call, result, lane, is_duplicate, touched),
         }
@@ -57,7 +57,6 @@ impl Transcript {
         key: &Key,
         mut result: ToolResult,
         is_placed: bool,
-        is_early: bool,
         touched: &mut Touched,
     ) {
         let told = self.retelling.as_mut();
@@ -67,14 +66,23 @@ impl Transcript {
             let fitting = |block: &Block| call_in(block).is_some_and(|c| c.key == *key && fits(block, c));
             entry.blocks.iter().position(fitting)
         };
-        let holding = || place(&|_, call| has(call, &result));
-        let waiting = || place(&|block, call| is_told(told.as_deref(), id, block) && waits(told.as_deref(), call));
-        let place = if is_placed { holding().or_else(waiting) } else { waiting().or_else(holding) };
+        let holding = place(&|_, call| has(call, &result));
+        let waiting =
+            place(&|block, call| is_told(told.as_deref(), id, block) && waits(told.as_deref(), call));
+        let place = if is_placed { holding.or(waiting) } else { waiting };
+        if let Some(other) = holding.filter(|holding| Some(*holding) != place) {
+            entry
+                .blocks
+                .get_mut(other)
+                .and_then(call_in_mut)
+                .into_iter()
+                .for_each(|call| call.state = ToolState::Pending);
+        }
         let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) else {
             return;
         };
-        let known = call.state.result().filter(|known| known.key == result.key);
-        result.body.signs.early |= is_early || is_placed && known.is_some_and(|known| known.body.signs.early);
+        let known = call.state.result().filter(|_| is_placed && has(call, &result));
+        result.body.signs.early |= known.is_some_and(|known| known.body.signs.early);
         if let Some(told) = told {
             told.result(&result.key);
         }
@@ -200,7 +208,8 @@ impl Transcript {
             let Some(entry) = self.entries.get_mut(id.index()) else { continue };
             let place = entry.blocks.iter().position(|block| {
                 is_told(told.as_deref(), id, block)
-                    && call_in(block).is_some_and(|call| call.key == *key && is_open(told.as_deref(), id, call))
+                    && call_in(block)
+                        .is_some_and(|call| call.key == *key && is_open(told.as_deref(), id, call))
             });
             let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) else {
                 continue;

@@ -173,5 +173,6 @@ impl Transcript {
 fn is_outdated(id: EntryId, entry: &Entry, told: &Retelling) -> bool {
     let has_untold_piece = entry.blocks.iter().any(|block| !told.pieces.contains(&(id, block.piece)));
     has_untold_piece
-        || calls_of(entry).any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
+        || calls_of(entry)
+            .any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
 }
