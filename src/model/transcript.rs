@@ -153,7 +153,6 @@ impl Transcript {
             self.lead(&new.key, new.parent.as_ref());
         }
         if let Some(id) = self.index.get(&new.key).copied() {
-            self.retell(id, &new);
             self.update_entry(id, new, touched);
         } else {
             self.add_entry(new, touched);
@@ -190,14 +189,16 @@ impl Transcript {
     }
 
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
+        let (known, told) = (self.pieces_so_far(id), self.told_pieces(id));
+        self.retell(id, &new);
         let Some(old) = self.entries.get_mut(id.index()) else { return };
         let mut entry = old.clone();
         let was_trace = entry.marks.trace;
         let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
         let had_model = entry.model.clone();
         let had_usage = entry.usage.clone();
-        merge_head(&mut entry, &new);
-        merge_blocks(&mut entry, new.blocks);
+        merge_head(&mut entry, &new, &known);
+        merge_blocks(&mut entry, new.blocks, &told);
         if entry == *old {
             // Equal content may have moved in its file.
             for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {

@@ -26,14 +26,15 @@ impl Transcript {
         // A new telling places each result anew, by what it has told itself.
         let is_placed = told.is_none_or(|told| told.has_result(&result.key));
         let waits = |id: &EntryId| {
-            self.get(*id).is_some_and(|e| told_calls(told, *id, e).any(|c| c.key == call && waits(told, c)))
+            self.get(*id)
+                .is_some_and(|e| told_calls(told, *id, e).any(|(_, c)| c.key == call && waits(told, c)))
         };
         // Where ids come again, a result answers what was asked last, in its own lane before any other.
         let is_near = |id: &EntryId| self.get(*id).is_some_and(|entry| entry.lane == lane);
         let near = entries.iter().rev().copied().find(|id| is_near(id) && waits(id));
         let waiting = near.or_else(|| entries.iter().rev().copied().find(|id| waits(id)));
         let is_known = |id: &EntryId| {
-            self.get(*id).is_some_and(|entry| told_calls(told, *id, entry).any(|c| c.key == call))
+            self.get(*id).is_some_and(|entry| told_calls(told, *id, entry).any(|(_, c)| c.key == call))
         };
         let is_duplicate = entries.iter().any(is_known);
         let target = if is_placed { holder.or(waiting) } else { waiting };
@@ -121,8 +122,11 @@ impl Transcript {
         duplicate: bool,
         touched: &mut Touched,
     ) {
-        self.retell_result(&result.key);
         let key = Text::clean(&format!("result:{}", result.key));
+        if self.retelling.as_ref().is_some_and(|told| !told.has_result(&result.key)) {
+            self.pairs.remove_stray(&call, &key);
+        }
+        self.retell_result(&result.key);
         if !duplicate && !call.is_empty() {
             self.pairs.add_stray(&call, key.clone());
         }
@@ -140,18 +144,17 @@ impl Transcript {
     pub(super) fn adopt_strays(&mut self, id: EntryId, entry: &mut Entry, touched: &mut Touched) -> bool {
         let told = self.retelling.as_ref();
         let waiting: Vec<Key> = told_calls(told, id, entry)
-            .filter(|call| is_open(told, id, call) && self.stray_for(&call.key).is_some())
-            .map(|call| call.key.clone())
+            .filter(|(place, call)| is_open(told, id, *place, call) && self.stray_for(&call.key).is_some())
+            .map(|(_, call)| call.key.clone())
             .collect();
         let mut has_adopted = false;
         for key in waiting {
             let Some(mut result) = self.take_stray(&key, touched) else { continue };
             result.body.signs.early = true;
             let told = self.retelling.as_ref();
-            let place = entry.blocks.iter().position(|block| {
-                is_told(told, id, block)
-                    && call_in(block).is_some_and(|call| call.key == key && is_open(told, id, call))
-            });
+            let place = told_calls(told, id, entry)
+                .find(|(place, call)| call.key == key && is_open(told, id, *place, call))
+                .map(|(place, _)| place);
             self.retell_result(&result.key);
             if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) {
                 call.state = ended(result);
@@ -165,8 +168,9 @@ impl Transcript {
     pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
         let told = self.retelling.as_ref();
         let Some(entry) = self.get(id) else { return };
-        let waits = |call: &ToolCall| is_open(told, id, call) && self.stray_for(&call.key).is_some();
-        if !told_calls(told, id, entry).any(waits) {
+        let waits =
+            |place, call: &ToolCall| is_open(told, id, place, call) && self.stray_for(&call.key).is_some();
+        if !told_calls(told, id, entry).any(|(place, call)| waits(place, call)) {
             return;
         }
         let mut entry = entry.clone();
@@ -206,17 +210,14 @@ impl Transcript {
         for id in self.pairs.entries_with(key).iter().rev().copied().collect::<Vec<_>>() {
             let told = self.retelling.as_mut();
             let Some(entry) = self.entries.get_mut(id.index()) else { continue };
-            let place = entry.blocks.iter().position(|block| {
-                is_told(told.as_deref(), id, block)
-                    && call_in(block)
-                        .is_some_and(|call| call.key == *key && is_open(told.as_deref(), id, call))
-            });
-            let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) else {
-                continue;
-            };
+            let open = told_calls(told.as_deref(), id, entry)
+                .find(|(place, call)| call.key == *key && is_open(told.as_deref(), id, *place, call))
+                .map(|(place, _)| place);
+            let Some(place) = open else { continue };
             if let Some(told) = told.filter(|_| state == ToolState::Lost) {
-                told.lost(id, key);
+                told.lost(id, key, Some(place));
             }
+            let Some(call) = entry.blocks.get_mut(place).and_then(call_in_mut) else { return };
             // The result of the telling before is told again presently.
             if call.state != state && call.state.result().is_none() {
                 let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
@@ -240,25 +241,23 @@ fn waits(told: Option<&Retelling>, call: &ToolCall) -> bool {
 }
 
 /// Whether a call may still go on. In a new telling how it fared in the telling before does not count.
-fn is_open(told: Option<&Retelling>, id: EntryId, call: &ToolCall) -> bool {
-    call.state.is_open()
-        || match call.state {
-            ToolState::Lost => told.is_some_and(|told| !told.has_lost(id, &call.key)),
-            _ => waits(told, call),
-        }
+fn is_open(told: Option<&Retelling>, id: EntryId, place: usize, call: &ToolCall) -> bool {
+    let had_ended = |told: &Retelling| !told.has_lost(id, &call.key, place) && waits(Some(told), call);
+    call.state.is_open() || told.is_some_and(had_ended)
 }
 
 fn is_told(told: Option<&Retelling>, id: EntryId, block: &Block) -> bool {
     told.is_none_or(|told| told.has_piece(id, block.piece))
 }
 
-/// Calls of an entry; in a new telling those that it has told.
+/// Calls of an entry with the places of their blocks; in a new telling those that it has told.
 fn told_calls<'e>(
     told: Option<&Retelling>,
     id: EntryId,
     entry: &'e Entry,
-) -> impl Iterator<Item = &'e ToolCall> {
-    entry.blocks.iter().filter(move |block| is_told(told, id, block)).filter_map(call_in)
+) -> impl Iterator<Item = (usize, &'e ToolCall)> {
+    let blocks = entry.blocks.iter().enumerate().filter(move |(_, block)| is_told(told, id, block));
+    blocks.filter_map(|(place, block)| Some((place, call_in(block)?)))
 }
 
 fn move_result(kept: &mut ToolResult, told: &ToolResult) {

@@ -16,7 +16,8 @@ pub(super) struct Retelling {
     entries: HashSet<EntryId>,
     pieces: HashSet<(EntryId, Piece)>,
     results: HashSet<Key>,
-    lost: HashSet<(EntryId, Key)>,
+    /// Calls that were told to be lost: by the place of the block, or by the entry itself.
+    lost: HashSet<(EntryId, Key, Option<usize>)>,
     usages: HashSet<Key>,
     retired: HashMap<Key, EntryId>,
 }
@@ -59,13 +60,13 @@ impl Retelling {
     }
 
     /// Whether a call was told to be lost.
-    pub(super) fn has_lost(&self, id: EntryId, call: &Key) -> bool {
-        self.lost.contains(&(id, call.clone()))
+    pub(super) fn has_lost(&self, id: EntryId, call: &Key, place: usize) -> bool {
+        [None, Some(place)].into_iter().any(|place| self.lost.contains(&(id, call.clone(), place)))
     }
 
     /// Notes that a call was told to be lost.
-    pub(super) fn lost(&mut self, id: EntryId, call: &Key) {
-        self.lost.insert((id, call.clone()));
+    pub(super) fn lost(&mut self, id: EntryId, call: &Key, place: Option<usize>) {
+        self.lost.insert((id, call.clone(), place));
     }
 
     /// An entry that was retired on the way. It may be told once more, and is the same one then: a result
@@ -91,10 +92,25 @@ impl Transcript {
         told.pieces.extend(entry.blocks.iter().map(|block| (id, block.piece)));
         for call in calls_of(entry) {
             if call.state == ToolState::Lost {
-                told.lost(id, &call.key);
+                told.lost(id, &call.key, None);
             }
             call.state.result().into_iter().for_each(|result| told.result(&result.key));
         }
+    }
+
+    /// Pieces of an entry that were told; before a new telling comes to it, those of the telling before.
+    pub(super) fn pieces_so_far(&self, id: EntryId) -> Vec<Piece> {
+        self.pieces_of(id, self.retelling.as_ref().filter(|told| told.has_entry(id)))
+    }
+
+    /// Pieces of an entry that were told, in a new telling by itself.
+    pub(super) fn told_pieces(&self, id: EntryId) -> Vec<Piece> {
+        self.pieces_of(id, self.retelling.as_ref())
+    }
+
+    fn pieces_of(&self, id: EntryId, told: Option<&Retelling>) -> Vec<Piece> {
+        let pieces = self.get(id).into_iter().flat_map(|entry| &entry.blocks).map(|block| block.piece);
+        pieces.filter(|piece| told.is_none_or(|told| told.has_piece(id, *piece))).collect()
     }
 
     /// Notes that a result was told.

@@ -6,8 +6,10 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneo
 use super::Transcript;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Role};
+use crate::model::pairing::calls_of;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::usage::Usage;
 
 fn entry(out: &mut Batch, key: &str, pieces: &[(&str, &str)]) -> Entry {
     let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
@@ -72,8 +74,8 @@ fn a_message_spread_over_records_is_one_entry() {
     assert_eq!(words(&transcript), ["a: one, corrected, two"]);
 }
 
-/// One of few entries with one of few calls, once or twice, in one of few pieces.
-fn asking(out: &mut Batch, entry: usize, piece: usize, call: usize, times: usize) -> Edit {
+/// One of few entries with one of few calls, so many times, in one of few pieces.
+fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) -> Edit {
     let call = ToolCall {
         key: Text::from(["x", "y"][call]),
         name: Text::from("Bash"),
@@ -88,6 +90,8 @@ fn asking(out: &mut Batch, entry: usize, piece: usize, call: usize, times: usize
     let mut entry = out.new_entry(key, Role::Assistant, None);
     let block = Batch::block(Piece::of(["1", "2"][piece]), BlockKind::Call(Box::new(call)));
     entry.blocks = vec![block; times];
+    // Requests count their tokens in each of their records.
+    entry.usage = Some(Box::new(Usage { output: Some(spent), ..Usage::default() }));
     Edit::Entry(Box::new(entry))
 }
 
@@ -108,15 +112,15 @@ fn answer(out: &mut Batch, call: usize, key: usize) -> Edit {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Ask(usize, usize, usize, usize),
+    Ask([usize; 4], u64),
     Answer(usize, usize),
     Fares(usize, bool),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        3 => (0_usize..3, 0_usize..2, 0_usize..2, 1_usize..3)
-            .prop_map(|(entry, piece, call, times)| Step::Ask(entry, piece, call, times)),
+        3 => (0_usize..3, 0_usize..2, 0_usize..2, 0_usize..3, 0_u64..3)
+            .prop_map(|(entry, piece, call, times, spent)| Step::Ask([entry, piece, call, times], spent)),
         3 => (0_usize..2, 0_usize..3).prop_map(|(call, key)| Step::Answer(call, key)),
         1 => (0_usize..2, any::<bool>()).prop_map(|(call, is_lost)| Step::Fares(call, is_lost)),
     ];
@@ -128,7 +132,7 @@ fn told(mode: Mode, steps: &[Step]) -> Batch {
     batch.mode = mode;
     for step in steps {
         let edit = match *step {
-            Step::Ask(entry, piece, call, times) => asking(&mut batch, entry, piece, call, times),
+            Step::Ask(what, spent) => asking(&mut batch, what, spent),
             Step::Answer(call, key) => answer(&mut batch, call, key),
             Step::Fares(call, is_lost) => {
                 let state = if is_lost { ToolState::Lost } else { ToolState::Running };
@@ -159,16 +163,25 @@ proptest! {
         twice.apply(told(Mode::Replace, &steps));
         prop_assert_eq!(timeless(&twice), timeless(&once));
         prop_assert_eq!(twice.held_bytes(), once.held_bytes());
+        prop_assert_eq!(twice.totals().sum(), once.totals().sum());
     }
+}
 
-    #[test]
-    fn a_new_telling_is_what_it_tells(before in steps(), steps in steps()) {
-        let mut once = Transcript::new();
-        once.apply(told(Mode::Append, &steps));
-        let mut anew = Transcript::new();
-        anew.apply(told(Mode::Append, &before));
-        anew.apply(told(Mode::Replace, &steps));
-        prop_assert_eq!(timeless(&anew), timeless(&once));
-        prop_assert_eq!(anew.held_bytes(), once.held_bytes());
-    }
+#[test]
+fn a_call_that_another_piece_brings_now_stays() {
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
+    transcript.apply(told(Mode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
+    assert_eq!(transcript.entries().flat_map(calls_of).count(), 1);
+}
+
+#[test]
+fn a_result_stays_when_its_call_goes() {
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append, &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)]));
+    assert_eq!(transcript.order().len(), 1);
+    transcript.apply(told(Mode::Replace, &[Step::Answer(0, 0)]));
+    let kinds: Vec<&BlockKind> =
+        transcript.entries().flat_map(|entry| &entry.blocks).map(|block| &block.kind).collect();
+    assert!(matches!(kinds[..], [BlockKind::Result(_)]), "{kinds:?}");
 }

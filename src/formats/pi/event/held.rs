@@ -27,7 +27,8 @@ impl Held {
             self.give_out_entry(out);
         }
         if let Some(mut held) = self.entry.take() {
-            merge_head(&mut held, &entry);
+            let known: Vec<Piece> = held.blocks.iter().map(|block| block.piece).collect();
+            merge_head(&mut held, &entry, &known);
             entry = Box::new(Entry { blocks: std::mem::take(&mut entry.blocks), ..*held });
         }
         self.entry = Some(entry);
