@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::body::Key;
-use super::entry::{Entry, EntryId};
+use super::entry::{Block, BlockKind, Entry, EntryId};
 use super::fingerprint::ByKey;
 use super::tool::ToolCall;
 
@@ -32,7 +32,7 @@ pub struct PairIndex {
     strays: HashMap<Key, Vec<Key>>,
 }
 
-/// Entries with a call: nearly always one.
+/// Entries with a call, in order: nearly always one.
 #[derive(Clone, Debug)]
 enum Holders {
     One(EntryId),
@@ -49,8 +49,9 @@ impl Holders {
 
     fn add(&mut self, id: EntryId) {
         let known = self.as_slice();
-        if !known.contains(&id) {
-            *self = Self::Many(known.iter().copied().chain([id]).collect());
+        if let Err(place) = known.binary_search(&id) {
+            let (before, after) = known.split_at(place);
+            *self = Self::Many(before.iter().chain([&id]).chain(after).copied().collect());
         }
     }
 
@@ -95,30 +96,41 @@ impl PairIndex {
         }
     }
 
-    /// The first stray result for this call, no longer stray.
-    pub fn take_stray(&mut self, call: &Key) -> Option<Key> {
-        let strays = self.strays.get_mut(call)?;
-        (!strays.is_empty()).then(|| strays.remove(0))
+    /// Stray entries with results for this call, in the order in which they came. An empty id names nothing.
+    pub fn strays_of(&self, call: &Key) -> &[Key] {
+        self.strays.get(call).filter(|_| !call.is_empty()).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a result may wait for this call.
-    pub fn has_stray(&self, call: &Key) -> bool {
-        !call.is_empty() && self.strays.get(call).is_some_and(|strays| !strays.is_empty())
+    /// Forgets a stray entry.
+    pub fn remove_stray(&mut self, call: &Key, stray: &Key) {
+        if let Some(strays) = self.strays.get_mut(call) {
+            strays.retain(|known| known != stray);
+        }
     }
 }
 
 /// The calls of an entry.
 pub fn calls_of(entry: &Entry) -> impl Iterator<Item = &ToolCall> {
-    entry.blocks.iter().filter_map(|block| match &block.kind {
-        super::entry::BlockKind::Call(call) => Some(&**call),
-        _ => None,
-    })
+    entry.blocks.iter().filter_map(call_in)
 }
 
 /// The calls of an entry, to be changed.
 pub fn calls_of_mut(entry: &mut Entry) -> impl Iterator<Item = &mut ToolCall> {
-    entry.blocks.iter_mut().filter_map(|block| match &mut block.kind {
-        super::entry::BlockKind::Call(call) => Some(&mut **call),
+    entry.blocks.iter_mut().filter_map(call_in_mut)
+}
+
+/// The call that a block is.
+pub fn call_in(block: &Block) -> Option<&ToolCall> {
+    match &block.kind {
+        BlockKind::Call(call) => Some(call),
         _ => None,
-    })
+    }
+}
+
+/// The call that a block is, to be changed.
+pub fn call_in_mut(block: &mut Block) -> Option<&mut ToolCall> {
+    match &mut block.kind {
+        BlockKind::Call(call) => Some(call),
+        _ => None,
+    }
 }
