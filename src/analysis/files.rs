@@ -157,8 +157,25 @@ pub struct Files {
 
 impl Files {
     /// Takes in what was changed since the last time, and what was appended, but no more than so many
-    /// entries. Says whether that was all.
+    /// entries and uses. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        let is_all = self.collect(transcript, most);
+        self.generation += u64::from(!self.stale.is_empty());
+        let mut room = most;
+        while room > 0
+            && let Some(path) = self.stale.pop_first()
+        {
+            if let Some(file) = self.by_path.get_mut(&path) {
+                room = room.saturating_sub(file.uses.len());
+                file.settle();
+            }
+        }
+        is_all && self.stale.is_empty()
+    }
+
+    /// Takes in what was appended, but does not judge the uses of a file yet, which depend on each other. Says
+    /// whether that was all.
+    pub fn collect(&mut self, transcript: &Transcript, most: usize) -> bool {
         if self.cwd != transcript.meta().cwd {
             self.clear();
             self.cwd.clone_from(&transcript.meta().cwd);
@@ -168,12 +185,6 @@ impl Files {
                 self.add(self.read, *id, entry);
             }
             self.read += 1;
-        }
-        self.generation += u64::from(!self.stale.is_empty());
-        for path in std::mem::take(&mut self.stale) {
-            if let Some(file) = self.by_path.get_mut(&path) {
-                file.settle();
-            }
         }
         self.read >= transcript.order().len()
     }

@@ -139,6 +139,11 @@ impl Troubles {
         *self = Self { generation: self.generation + 1, ..Self::default() };
     }
 
+    /// Takes the place of what was known before.
+    pub fn succeed(&mut self, before: &Self) {
+        self.generation += before.generation + 1;
+    }
+
     /// Rises whenever something is found or is no longer true.
     pub fn generation(&self) -> u64 {
         self.generation

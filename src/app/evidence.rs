@@ -73,6 +73,9 @@ pub struct Evidence {
     is_behind: bool,
     /// Whether that is so of what stands around the text.
     is_behind_around: bool,
+    /// What was wanted last.
+    wants: Wants,
+    around: Around,
 }
 
 impl Evidence {
@@ -118,11 +121,20 @@ impl Evidence {
     pub fn clear(&mut self) {
         let mut troubles = std::mem::take(&mut self.troubles);
         troubles.clear();
-        *self = Self { generation: self.generation + 1, troubles, ..Self::default() };
+        let (wants, around) = (self.wants, self.around);
+        *self = Self { generation: self.generation + 1, troubles, wants, around, ..Self::default() };
+    }
+
+    /// What is known of another transcript.
+    pub fn become_other(&mut self, other: Self) {
+        let before = std::mem::replace(self, other);
+        self.generation += before.generation + 1;
+        self.troubles.succeed(&before.troubles);
     }
 
     /// Takes in what is new for what stands around the text: before that is laid out.
     pub fn follow_around(&mut self, transcript: &Transcript, wants: Around) {
+        self.around = wants;
         let was_behind = self.is_behind_around;
         let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
         let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
@@ -133,14 +145,19 @@ impl Evidence {
 
     /// Takes in what is new for what is in sight.
     pub fn follow(&mut self, transcript: &Transcript, wants: Wants) {
+        self.take_in(transcript, wants, A_FRAME);
+    }
+
+    fn take_in(&mut self, transcript: &Transcript, wants: Wants, most: usize) {
+        self.wants = wants;
         let was_behind = self.is_behind;
-        let all_troubles = self.troubles.follow(transcript, A_FRAME);
-        let all_calls = !wants.calls || self.calls.follow(transcript, A_FRAME);
-        let all_time = !wants.time || self.ledger.follow(transcript, A_FRAME);
-        let all_windows = !wants.windows || self.windows.follow(transcript, A_FRAME);
-        let all_money = !wants.money || self.spending.follow(transcript, A_FRAME);
-        let all_paths = !wants.paths || self.paths.follow(transcript, A_FRAME);
-        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, A_FRAME);
+        let all_troubles = self.troubles.follow(transcript, most);
+        let all_calls = !wants.calls || self.calls.follow(transcript, most);
+        let all_time = !wants.time || self.ledger.follow(transcript, most);
+        let all_windows = !wants.windows || self.windows.follow(transcript, most);
+        let all_money = !wants.money || self.spending.follow(transcript, most);
+        let all_paths = !wants.paths || self.paths.follow(transcript, most);
+        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, most);
         self.is_behind =
             !(all_troubles && all_calls && all_time && all_money && all_paths && all_spans && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
@@ -149,6 +166,23 @@ impl Evidence {
     /// Takes in what is new for the lint, after [`Evidence::follow`].
     pub fn follow_findings(&mut self, transcript: &Transcript, findings: &mut Findings) {
         self.is_behind |= !findings.follow(transcript, A_FRAME);
+    }
+
+    /// Takes in all that is new, of all that another one was wanted for: in the background, where nothing is
+    /// asked yet.
+    pub fn follow_as(&mut self, other: &Self, transcript: &Transcript) {
+        let around = other.around;
+        let all_lanes = !around.lanes || self.flights.follow(transcript, usize::MAX);
+        let all_times = !around.rulers || self.ledger.follow(transcript, usize::MAX);
+        let all_files = !around.files || self.files.collect(transcript, usize::MAX);
+        self.is_behind_around = !(all_lanes && all_times && all_files);
+        self.around = around;
+        self.take_in(transcript, other.wants, usize::MAX);
+    }
+
+    /// Whether the lint was wanted last.
+    pub fn wants_findings(&self) -> bool {
+        self.wants.findings
     }
 
     /// Whether there is more to be taken in.

@@ -24,9 +24,6 @@ use crate::model::transcript::Touched;
 /// Bytes of bodies that stay in memory.
 const BODY_BUDGET: u64 = 16 << 20;
 
-/// Of a session that is read in the background, so many entries are settled batch by batch.
-const SETTLED_EARLY: usize = 2_000;
-
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     let mut effects = tell(state, feed);
@@ -58,13 +55,7 @@ fn tell(state: &mut State, feed: Feed) -> Vec<Effect> {
             return apply(state, *batch);
         }
         Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
-            Some(whole) => {
-                whole.apply(*batch);
-                // What is settled early grows with the rest, and costs nothing when all is there.
-                if whole.order().len() < SETTLED_EARLY {
-                    whole.settle();
-                }
-            }
+            Some(whole) => whole.take(*batch, &state.evidence),
             None => return apply(state, *batch),
         },
         // Once caught up, reading on is following, however long a burst takes.
@@ -156,7 +147,12 @@ fn note_rows(state: &mut State, touched: &Touched) {
     for id in touched.added.iter().chain(&touched.changed) {
         state.cache.forget(*id);
         state.asked.remove(id);
+    }
+    for id in &touched.added {
         state.outline.note(&state.transcript, *id);
+    }
+    for id in &touched.changed {
+        state.outline.change(&state.transcript, *id);
     }
     if touched.lanes {
         state.outline.clear();
@@ -236,6 +232,7 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     // Who went to the beginning of the preview wants the beginning of the session.
     let first = state.view.lines.first().map(|line| (state.sequence.place_of(line.entry), line.row));
     let was_at_top = !state.view.follows() && first == Some((Some(0), 0));
+    let whole = whole.replace(&mut state.evidence, &mut state.findings);
     let preview = std::mem::replace(&mut state.transcript, whole);
     let key_of = |id: EntryId| preview.get(id).map(|entry| entry.key.clone());
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
@@ -270,11 +267,9 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.view.lines.clear();
     state.cache.clear();
     state.outline.clear();
-    state.findings.reset();
     state.views.clear();
     state.inspector.clear();
     state.strip.clear();
-    state.evidence.clear();
     state.asked.clear();
     state.stale.sequence = true;
     state.stale.facts = true;

@@ -142,7 +142,6 @@ impl Layouts<'_> {
         self.cache.wanted.extend(away.map(|(_, holder, _)| (id, *holder)));
         let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
         let item = Item {
-            entry,
             folds: self.folds.of(&entry.key),
             nodes: self.folds.nodes(&entry.key),
             plans: &plans,
@@ -151,8 +150,8 @@ impl Layouts<'_> {
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
-            raw: None,
             only: self.filter.map(|filter| filter.blocks(id)),
+            ..Item::of(entry)
         };
         let mut rows = render::lay_out(&item, &self.look);
         if let Some(branch) = self.transcript.branches().headed_by(id) {

@@ -61,3 +61,4 @@ pub mod update;
 pub mod viewport;
 pub mod views;
 pub mod watching;
+pub mod whole;

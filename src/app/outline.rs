@@ -8,6 +8,7 @@ pub mod checks;
 mod keys;
 mod notes;
 pub mod row;
+mod sums;
 
 use std::collections::HashMap;
 
@@ -15,6 +16,7 @@ use checks::{Check, Target};
 use keys::Keys;
 use notes::Notes;
 use row::{Key, Part, Row};
+use sums::Sums;
 
 use super::branches;
 use super::viewport::Focus;
@@ -59,6 +61,8 @@ pub struct Outline {
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
+    /// What they sum up.
+    sums: Sums,
     /// State of the findings, the files and the troubles that rows were made of.
     judged: (u64, u64, u64),
     tops: [usize; 5],
@@ -96,12 +100,18 @@ impl Outline {
         self.look_again();
     }
 
-    /// Takes in an entry that is new or has changed.
+    /// Takes in an entry that is new.
     pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(notes) = &mut self.notes {
             notes.note(transcript, id);
         }
         self.look_again();
+    }
+
+    /// Takes in an entry that has changed.
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        self.sums.change(transcript, id);
+        self.note(transcript, id);
     }
 
     fn look_again(&mut self) {
@@ -116,6 +126,7 @@ impl Outline {
         self.look_again();
         self.notes = None;
         self.turns.clear();
+        self.sums.clear();
     }
 
     /// Collects the rows in sight: around the cursor while the pane has the keys, else around the focused
@@ -226,25 +237,29 @@ impl Outline {
         row
     }
 
-    fn make(&self, wanted: &Wanted<'_>, key: &Key) -> Option<Row> {
+    fn make(&mut self, wanted: &Wanted<'_>, key: &Key) -> Option<Row> {
         let transcript = wanted.transcript;
         let Glyphs { compacted, arrow, .. } = wanted.glyphs;
         match key {
             Key::Turn(turn) => row::of_turn(transcript, *turn),
             Key::Lane(lane, is_last) => {
-                Some(row::of_lane(transcript, transcript.lanes().get(*lane)?, *is_last))
+                let lane = transcript.lanes().get(*lane)?;
+                Some(row::of_lane(transcript, lane, self.sums.of_lane(transcript, lane), *is_last))
             }
             Key::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
             Key::Branch(number) => {
                 let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
-                Some(row::of_branch(transcript, branch))
+                Some(row::of_branch(transcript, branch, self.sums.of_branch(transcript, branch)))
             }
             Key::Check(number) => {
                 let check = self.checks.get(*number)?;
                 Some(Row { sign: check.sign, title: check.words.clone(), ..Row::default() })
             }
             Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
-            Key::Agent(lane) => Some(row::of_agent(transcript, transcript.lanes().get(*lane)?)),
+            Key::Agent(lane) => {
+                let lane = transcript.lanes().get(*lane)?;
+                Some(row::of_agent(transcript, lane, self.sums.of_lane(transcript, lane)))
+            }
         }
     }
 

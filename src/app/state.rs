@@ -32,6 +32,7 @@ use super::taking::{Copying, Taking};
 use super::viewport::{Focus, Viewport};
 use super::views::Views;
 use super::watching::Watches;
+use super::whole::Whole;
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::context::ContextUse;
 use crate::analysis::expression::LOOP;
@@ -52,7 +53,7 @@ pub struct State {
     /// The session as shown.
     pub transcript: Transcript,
     /// The whole session while only its end is shown.
-    pub whole: Option<Transcript>,
+    pub whole: Option<Whole>,
     /// What was found when the session was opened.
     pub opened: Option<Opened>,
     /// Paths of the session's files by number.

@@ -223,22 +223,29 @@ impl OpenclawDecoder {
 
     fn own(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
-        if index::is_index(json) {
+        let is_index = index::is_index(json);
+        let is_lock = is_lock(json) && !json.has("type");
+        let is_frame = !is_index && !is_lock && !trajectory::is_record(json) && wire::is_frame(json);
+        if !is_frame {
+            self.wire.give_out(out);
+        }
+        // What is held back stands before the line, unless the line goes on with it.
+        if is_index || is_lock || is_frame || trajectory::is_record(json) || turn::is_turn(json) {
+            self.session.finish(out);
+        }
+        if is_index {
             return index::list(json, out);
         }
-        if is_lock(json) && !json.has("type") {
+        if is_lock {
             return index::lock(json, out);
         }
         if let Some(fate) = trajectory::decode(json, out) {
             return fate;
         }
-        if wire::is_frame(json) {
-            self.session.finish(out);
+        if is_frame {
             return self.wire.decode(json, out);
         }
-        self.wire.give_out(out);
         if turn::is_turn(json) {
-            self.session.finish(out);
             return self.turns.decode(json, out);
         }
         let fate = answer::decode(&mut self.session, input, out);

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::entry::{Block, BlockKind, Entry, Piece, Stop};
-use super::pairing::identifies;
+use super::pairing::{call_in, identifies};
 use super::tool::ToolState;
 use super::usage::Usage;
 
-pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
-    let brings_piece = new.blocks.iter().any(|block| !is_among(&entry.blocks, block));
-    let leaves_piece = entry.blocks.iter().any(|block| !is_among(&new.blocks, block));
+/// Takes over what another telling says of an entry, but for its blocks. `known` are its pieces so far.
+pub fn merge_head(entry: &mut Entry, new: &Entry, known: &[Piece]) {
+    let brings_piece = new.blocks.iter().any(|block| !known.contains(&block.piece));
+    let leaves_piece = known.iter().any(|piece| !new.blocks.iter().any(|block| block.piece == *piece));
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);
@@ -23,8 +24,8 @@ pub(super) fn merge_head(entry: &mut Entry, new: &Entry) {
         entry.stop = new.stop;
     }
     entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
-    let tells_first = match (entry.blocks.first(), new.blocks.first()) {
-        (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
+    let tells_first = match (known.first(), new.blocks.first()) {
+        (Some(old), Some(new)) => !brings_piece && *old == new.piece,
         (None, Some(_)) => true,
         (_, None) => false,
     };
@@ -42,18 +43,20 @@ fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Op
     }
 }
 
-/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last.
-pub(super) fn merge_blocks(entry: &mut Entry, new: Vec<Block>) {
+/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last. A call that one of
+/// the pieces `told` so far has brought is not repeated.
+pub(super) fn merge_blocks(entry: &mut Entry, new: Vec<Block>, told: &[Piece]) {
     let old = std::mem::take(&mut entry.blocks);
     let is_retold = |block: &Block| new.iter().any(|told| told.piece == block.piece);
     let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
     let mut further = Vec::new();
     let mut again: HashMap<Piece, Vec<Block>> = HashMap::new();
+    let mut carried = HashSet::new();
     for mut block in new {
-        if repeats_call(&kept, &block) {
+        if repeats_call(&kept, told, &block) {
             continue;
         }
-        carry_over(&retold, &mut block);
+        carry_over(&retold, &mut carried, &mut block);
         if retold.iter().any(|old| old.piece == block.piece) {
             again.entry(block.piece).or_default().push(block);
         } else {
@@ -76,26 +79,22 @@ fn is_among(blocks: &[Block], block: &Block) -> bool {
 }
 
 /// The same call told by another piece of the same message.
-fn repeats_call(kept: &[Block], block: &Block) -> bool {
-    let BlockKind::Call(call) = &block.kind else { return false };
-    identifies(&call.key)
-        && kept.iter().any(|old| matches!(&old.kind, BlockKind::Call(known) if known.key == call.key))
+fn repeats_call(kept: &[Block], told: &[Piece], block: &Block) -> bool {
+    let Some(call) = call_in(block).filter(|call| identifies(&call.key)) else { return false };
+    let mut others = kept.iter().filter(|other| told.contains(&other.piece)).filter_map(call_in);
+    others.any(|other| other.key == call.key)
 }
 
 /// A call told again does not lose its result or what it has put out so far, and equal bodies stay in memory.
-fn carry_over(replaced: &[Block], block: &mut Block) {
+/// Of calls with one id the n-th is the n-th that was told; `carried` are those that were found.
+fn carry_over(replaced: &[Block], carried: &mut HashSet<usize>, block: &mut Block) {
     let BlockKind::Call(call) = &mut block.kind else { return };
+    let mut known = replaced.iter().enumerate().filter_map(|(place, old)| Some((place, call_in(old)?)));
+    let found = known.find(|(place, known)| known.key == call.key && !carried.contains(place));
+    let Some((place, known)) = found else { return };
+    carried.insert(place);
     let is_pending = call.state == ToolState::Pending;
-    if !call.state.is_open() {
-        return;
-    }
-    let known = replaced.iter().find_map(|old| match &old.kind {
-        BlockKind::Call(known) if known.key == call.key && (is_pending || !known.state.is_open()) => {
-            Some(known)
-        }
-        _ => None,
-    });
-    if let Some(known) = known {
+    if call.state.is_open() && (is_pending || !known.state.is_open()) {
         call.state = known.state.clone();
     }
 }

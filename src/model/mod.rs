@@ -14,7 +14,7 @@ pub mod fingerprint;
 pub mod forest;
 pub mod found;
 pub mod glance;
-mod merge;
+pub mod merge;
 pub mod meta;
 pub mod moment;
 mod pages;

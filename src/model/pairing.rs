@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::body::Key;
-use super::entry::{Entry, EntryId};
+use super::entry::{Block, BlockKind, Entry, EntryId};
 use super::fingerprint::ByKey;
 use super::tool::ToolCall;
 
@@ -30,7 +30,7 @@ const TEXTUAL: &str = "text:";
 pub struct PairIndex {
     /// The entry with a call: nearly always one.
     calls: ByKey<EntryId>,
-    /// All entries with a call, if there are several or were once.
+    /// All entries with a call, in order, if there are several or were once.
     several: HashMap<Key, Vec<EntryId>>,
     strays: HashMap<Key, Vec<Key>>,
 }
@@ -40,13 +40,15 @@ impl PairIndex {
     pub fn add_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
             if let Some(holders) = self.several_with(&call.key) {
-                if !holders.contains(&id) {
-                    holders.push(id);
+                if let Err(place) = holders.binary_search(&id) {
+                    holders.insert(place, id);
                 }
                 continue;
             }
             match self.calls.get(&call.key).copied() {
-                Some(known) if known != id => drop(self.several.insert(call.key.clone(), vec![known, id])),
+                Some(known) if known != id => {
+                    self.several.insert(call.key.clone(), vec![known.min(id), known.max(id)]);
+                }
                 Some(_) => {}
                 None => drop(self.calls.insert(&call.key, id)),
             }
@@ -86,30 +88,41 @@ impl PairIndex {
         }
     }
 
-    /// The first stray result for this call, no longer stray.
-    pub fn take_stray(&mut self, call: &Key) -> Option<Key> {
-        let strays = self.strays.get_mut(call)?;
-        (!strays.is_empty()).then(|| strays.remove(0))
+    /// Stray entries with results for this call, in the order in which they came. An empty id names nothing.
+    pub fn strays_of(&self, call: &Key) -> &[Key] {
+        self.strays.get(call).filter(|_| !call.is_empty()).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a result may wait for this call.
-    pub fn has_stray(&self, call: &Key) -> bool {
-        !call.is_empty() && self.strays.get(call).is_some_and(|strays| !strays.is_empty())
+    /// Forgets a stray entry.
+    pub fn remove_stray(&mut self, call: &Key, stray: &Key) {
+        if let Some(strays) = self.strays.get_mut(call) {
+            strays.retain(|known| known != stray);
+        }
     }
 }
 
 /// The calls of an entry.
 pub fn calls_of(entry: &Entry) -> impl Iterator<Item = &ToolCall> {
-    entry.blocks.iter().filter_map(|block| match &block.kind {
-        super::entry::BlockKind::Call(call) => Some(&**call),
-        _ => None,
-    })
+    entry.blocks.iter().filter_map(call_in)
 }
 
 /// The calls of an entry, to be changed.
 pub fn calls_of_mut(entry: &mut Entry) -> impl Iterator<Item = &mut ToolCall> {
-    entry.blocks.iter_mut().filter_map(|block| match &mut block.kind {
-        super::entry::BlockKind::Call(call) => Some(&mut **call),
+    entry.blocks.iter_mut().filter_map(call_in_mut)
+}
+
+/// The call that a block is.
+pub fn call_in(block: &Block) -> Option<&ToolCall> {
+    match &block.kind {
+        BlockKind::Call(call) => Some(call),
         _ => None,
-    })
+    }
+}
+
+/// The call that a block is, to be changed.
+pub fn call_in_mut(block: &mut Block) -> Option<&mut ToolCall> {
+    match &mut block.kind {
+        BlockKind::Call(call) => Some(call),
+        _ => None,
+    }
 }

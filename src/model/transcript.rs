@@ -16,14 +16,14 @@ use std::collections::HashMap;
 
 use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
-use super::entry::{Entry, EntryId, Piece, Role};
+use super::entry::{BlockKind, Entry, EntryId, Piece, Role};
 use super::fingerprint::{ByKey, ByPrint, Print};
 use super::forest::Departure;
 use super::glance::Glance;
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::Meta;
 use super::pages::{Pages, held_bytes};
-use super::pairing::{PairIndex, calls_of};
+use super::pairing::PairIndex;
 use super::tally::Tally;
 use super::text::Name;
 use super::totals::Totals;
@@ -110,7 +110,6 @@ impl Transcript {
         }
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
-        self.tidy();
         touched
     }
 
@@ -153,24 +152,20 @@ impl Transcript {
         if leads {
             self.lead(&new.key, new.parent.as_ref());
         }
-        let pieces: Vec<Piece> = new.blocks.iter().map(|block| block.piece).collect();
-        for result in calls_of(&new).filter_map(|call| call.state.result()) {
-            self.retell_result(&result.key);
-        }
         if let Some(id) = self.index.get(&new.key).copied() {
             self.update_entry(id, new, touched);
-            self.retell(id, &pieces);
         } else {
-            self.add_entry(new, &pieces, touched);
+            self.add_entry(new, touched);
         }
     }
 
-    fn add_entry(&mut self, mut new: Entry, pieces: &[Piece], touched: &mut Touched) {
+    fn add_entry(&mut self, mut new: Entry, touched: &mut Touched) {
         let Ok(number) = u32::try_from(self.entries.len()) else { return };
         let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
         let id = retired.unwrap_or(EntryId(number));
         new.revision = self.get(id).map_or(1, |before| before.revision + 1);
-        self.adopt_strays(&mut new, touched);
+        self.retell(id, &new);
+        self.adopt_strays(id, &mut new, touched);
         self.pairs.add_calls(id, &new);
         if let Some(usage) = &new.usage {
             self.totals.add(usage, new.model.as_ref());
@@ -184,9 +179,7 @@ impl Transcript {
             Some(place) => *place = new,
             None => self.entries.push(new),
         }
-        if self.retelling.is_some() {
-            self.retell(id, pieces);
-        } else {
+        if self.retelling.is_none() {
             self.order.push(id);
         }
         if let Some(name) = in_lane {
@@ -196,20 +189,23 @@ impl Transcript {
     }
 
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
+        let (known, told) = (self.pieces_so_far(id), self.told_pieces(id));
+        self.retell(id, &new);
         let Some(old) = self.entries.get_mut(id.index()) else { return };
         let mut entry = old.clone();
         let was_trace = entry.marks.trace;
         let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
         let had_model = entry.model.clone();
         let had_usage = entry.usage.clone();
-        merge_head(&mut entry, &new);
-        merge_blocks(&mut entry, new.blocks);
+        merge_head(&mut entry, &new, &known);
+        merge_blocks(&mut entry, new.blocks, &told);
         if entry == *old {
             // Equal content may have moved in its file.
             for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {
                 move_bodies(&mut kept.kind, told.kind);
             }
             touched.moved.push(id);
+            self.adopt_strays_of(id, touched);
             return;
         }
         entry.revision += 1;
@@ -286,6 +282,11 @@ impl Transcript {
         }
         let gone = Entry { blocks, ..entry.clone() };
         self.pairs.remove_calls(id, &gone);
+        for block in &gone.blocks {
+            if let BlockKind::Result(stray) = &block.kind {
+                self.pairs.remove_stray(&stray.call, &gone.key);
+            }
+        }
         if let Some(name) = &gone.lane {
             self.lanes.of(name).entries.retain(|other| *other != id);
         }

@@ -130,6 +130,25 @@ pub struct Item<'a> {
     pub only: Option<&'a [usize]>,
 }
 
+impl<'a> Item<'a> {
+    /// An entry by itself, as it is where nothing was folded and nothing stands around it.
+    pub fn of(entry: &'a Entry) -> Self {
+        Self {
+            entry,
+            folds: &[],
+            nodes: None,
+            plans: &[],
+            turn: None,
+            spent: None,
+            dim: false,
+            lanes: &[],
+            depth: 0,
+            raw: None,
+            only: None,
+        }
+    }
+}
+
 /// A sub-agent under its call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneLine {

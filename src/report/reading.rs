@@ -105,7 +105,10 @@ impl Reading {
     pub fn take(&mut self, feed: Feed) {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
-            Feed::Batch { stage: Stage::Whole, batch } => drop(self.transcript.apply(*batch)),
+            Feed::Batch { stage: Stage::Whole, batch } => {
+                self.transcript.apply(*batch);
+                self.transcript.tidy();
+            }
             Feed::File { id, path } => drop(self.files.insert(id, path)),
             Feed::Fault(what) => self.fault = Some(what),
             Feed::Batch { stage: Stage::Preview, .. }

@@ -290,17 +290,13 @@ impl<'a> Printer<'a> {
         }
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let item = Item {
-            entry: &entry,
-            folds: &[],
-            nodes: None,
             plans: &earlier,
             turn: turn.as_deref(),
             spent: spent.as_deref(),
             dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
             lanes: &self.lane_lines(&entry, transcript),
             depth,
-            raw: None,
-            only: None,
+            ..Item::of(&entry)
         };
         let look = Look {
             width: paper.width.saturating_sub(GUTTER).max(1),

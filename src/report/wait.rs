@@ -162,6 +162,7 @@ impl<'a> Watch<'a> {
                     self.troubles.change(&reading.transcript, *id);
                 }
                 self.troubles.follow(&reading.transcript, usize::MAX);
+                reading.transcript.tidy();
                 self.touched.extend(touched.added.into_iter().chain(touched.changed));
             }
             Feed::CaughtUp => self.is_whole = true,

@@ -52,6 +52,15 @@ pub(crate) fn line_files() -> Vec<PathBuf> {
     all().into_iter().filter(is_lines).collect()
 }
 
+/// Inputs of a format that fuzzing found, one JSON value a line.
+pub(crate) fn found(format: &dyn Format) -> Vec<PathBuf> {
+    children(&found_in(format))
+}
+
+fn found_in(format: &dyn Format) -> PathBuf {
+    root().with_file_name("fuzz").join("seeds").join(format.name().replace('-', "_"))
+}
+
 /// Whether a fixture is the SQL of a database.
 fn is_database(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "sql")
@@ -152,7 +161,9 @@ pub(crate) struct Lines {
 impl Lines {
     /// Reads a line file of the format that its folder is named after.
     pub(crate) fn of(path: &Path) -> Self {
-        let is_its = |format: &&&dyn Format| path.starts_with(root().join(format.name()));
+        let is_its = |format: &&&dyn Format| {
+            path.starts_with(root().join(format.name())) || path.starts_with(found_in(**format))
+        };
         let format = REGISTRY.iter().find(is_its).unwrap();
         let bytes = fs::read(path).unwrap();
         let mut origins = Vec::new();

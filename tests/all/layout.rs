@@ -158,17 +158,10 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
         }];
         let lanes: &[LaneLine] = if index == 13 { &lanes } else { &[] };
         let item = Item {
-            entry,
-            folds: &[],
-            nodes: None,
-            plans: &[],
             turn: entry.marks.prompt.then_some("6 calls 1✗ · 1m52s · $0.21"),
             spent: (index == 7).then_some("↑118k (97% cached) ↓402  $0.031"),
-            dim: false,
             lanes,
-            depth: 0,
-            raw: None,
-            only: None,
+            ..Item::of(entry)
         };
         for row in lay_out(&item, &look) {
             check(&row, width);
@@ -244,7 +237,7 @@ fn head_row_of_a_running_call_leaves_room_for_its_time() {
     let long = "x".repeat(200);
     let running =
         entry(Role::Assistant, vec![call("Bash", ToolKind::Run, &long, map(&[]), ToolState::Running)]);
-    let rows = lay_out(&item(&running), &look);
+    let rows = lay_out(&Item::of(&running), &look);
     let right = ratatui::text::Line::from(rows[0].right.clone()).width();
     assert!(rows[0].line.width() + right + 1 + RUNNING_ROOM <= 60);
     assert_eq!(rows[0].gutter, Gutter::Open);
@@ -269,27 +262,11 @@ fn huge_bodies_cost_little() {
                 ),
             ];
             for entry in &entries {
-                let rows = lay_out(&item(entry), &look);
+                let rows = lay_out(&Item::of(entry), &look);
                 assert!(rows.len() <= rows_at_most * 2, "{} rows at {level:?}", rows.len());
                 assert!(rows.iter().any(|row| row.hides > 0), "{level:?} {:?}", entry.role);
             }
         }
-    }
-}
-
-fn item(entry: &Entry) -> Item<'_> {
-    Item {
-        entry,
-        folds: &[],
-        nodes: None,
-        plans: &[],
-        turn: None,
-        spent: None,
-        dim: false,
-        lanes: &[],
-        depth: 0,
-        raw: None,
-        only: None,
     }
 }
 
@@ -377,7 +354,7 @@ proptest! {
         let folds: Vec<Fold> = folds.iter().map(|fold| [Fold::ByLevel, Fold::Open, Fold::Closed][usize::from(*fold)]).collect();
         let colours = Colours::never();
         let look = Look { level: Level::of(level), times: marks.3, ..Look::full(width, &theme, &colours) };
-        let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..item(&entry) };
+        let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..Item::of(&entry) };
         for row in lay_out(&item, &look) {
             check(&row, width);
             prop_assert!(row.block < entry.blocks.len().max(1));

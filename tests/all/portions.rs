@@ -11,6 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
 use proptest::test_runner::RngSeed;
 
+use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
 use tv::ingest::{Target, WatchMode};
 use tv::model::body::Key;
@@ -201,6 +202,32 @@ fn a_new_telling_of_all_is_what_the_rest_would_have_told() {
             let appended = fixtures::tell(vec![first.clone(), second]);
             let rewritten = fixtures::tell(vec![first, anew]);
             assert_same(&rewritten, &appended, &format!("{} after record {cut}", fixtures::name(path)));
+        }
+    }
+}
+
+#[test]
+fn what_fuzzing_found_is_the_same_session_however_it_comes() {
+    let found: Vec<PathBuf> = REGISTRY.iter().flat_map(|format| fixtures::found(*format)).collect();
+    assert!(found.len() >= 6, "{found:?}");
+    for path in found {
+        let lines = Lines::of(&path);
+        let records = lines.records();
+        let whole = fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
+        let mut anew = whole.clone();
+        anew.mode = Mode::Replace;
+        let once = fixtures::tell(vec![whole.clone()]);
+        let twice = fixtures::tell(vec![whole, anew.clone()]);
+        assert_same(&twice, &once, &format!("{} told twice", path.display()));
+        assert_eq!(twice.held_bytes(), once.held_bytes(), "{}", path.display());
+        for cut in 0..=records.len() {
+            let (head, rest) = records.split_at(cut);
+            let mut decoder = lines.format.decoder();
+            let first = fixtures::decode(&mut *decoder, head, &Batch::default());
+            let second = fixtures::decode(&mut *decoder, rest, &first);
+            let place = format!("{} after record {cut}", path.display());
+            assert_same(&fixtures::tell(vec![first.clone(), second]), &once, &place);
+            assert_same(&fixtures::tell(vec![first, anew.clone()]), &once, &place);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! What an update costs depends on what was touched, not on the length of the session; only what moves
 //! entries, branches or the end of the session is judged anew from the beginning.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::scene::{Frame, Scene};
 use super::{Finding, GROUPS};
@@ -14,6 +14,7 @@ use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::glance::Compaction;
 use crate::model::pairing::calls_of;
+use crate::model::record::Origin;
 use crate::model::transcript::{Touched, Transcript};
 
 /// How many findings of each severity.
@@ -69,6 +70,10 @@ pub struct Findings {
     /// Results that stand alone, by the id of the call that they name.
     strays: HashMap<Key, BTreeSet<EntryId>>,
     frame: Frame,
+    /// Where the entries stand that shortened the history.
+    compacts_at: HashMap<EntryId, Origin>,
+    /// Entries that the session left, and how often they had changed when that was seen.
+    left: HashSet<EntryId>,
     branches_seen: u32,
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
@@ -97,6 +102,21 @@ impl Findings {
         *self = Self { is_stale: true, generation: self.generation + 1, ..Self::default() };
     }
 
+    /// What is known of another session.
+    pub fn become_other(&mut self, other: Self) {
+        let before = std::mem::replace(self, other);
+        self.generation += before.generation + 1;
+    }
+
+    /// Whether all of a session must be judged anew, for what is known of it so far.
+    pub fn begins_again(&self, transcript: &Transcript) -> bool {
+        // What lies between a call and its result is another thing now, unless it is the last entry anyway.
+        let last = transcript.order().last();
+        self.is_stale
+            || self.moved.iter().any(|id| Some(id) != last)
+            || (self.frame.has_ended && !activity::has_ended(transcript))
+    }
+
     /// Brings the findings up to date with a settled transcript.
     pub fn update(&mut self, transcript: &Transcript) {
         self.follow(transcript, usize::MAX);
@@ -106,16 +126,15 @@ impl Findings {
     /// whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
-        let has_ended = activity::has_ended(transcript);
         // Whoever was taken for an orphan may wait again.
-        let goes_back = newest_turn < self.frame.newest_turn || (self.frame.has_ended && !has_ended);
-        self.is_stale |= goes_back || self.branches_seen != transcript.branches_changed();
-        // What lies between a call and its result is another thing now, unless it is the last entry anyway.
-        let last = transcript.order().last();
-        self.is_stale |= std::mem::take(&mut self.moved).iter().any(|id| Some(id) != last);
-        self.branches_seen = transcript.branches_changed();
+        self.is_stale = self.begins_again(transcript) || newest_turn < self.frame.newest_turn;
+        self.moved.clear();
+        if self.branches_seen != transcript.branches_changed() {
+            self.branches_seen = transcript.branches_changed();
+            self.see_branches(&transcript.branches().abandoned);
+        }
         self.frame.newest_turn = newest_turn;
-        self.frame.has_ended = has_ended;
+        self.frame.has_ended = activity::has_ended(transcript);
         if std::mem::take(&mut self.is_stale) {
             self.begin(transcript);
         } else {
@@ -129,6 +148,17 @@ impl Findings {
         self.judged >= order.len()
     }
 
+    /// What the session left weighs less, or more again when it comes back to it. Where nothing was found, and
+    /// nothing else was looked at, there is nothing to weigh.
+    fn see_branches(&mut self, left: &HashSet<EntryId>) {
+        for id in self.left.symmetric_difference(left) {
+            let weighs = self.by_entry.contains_key(id) || self.looks_at.contains_key(id);
+            self.touched.extend(Some(id).filter(|_| weighs));
+            self.touched.extend(self.watched.get(id).into_iter().flatten());
+        }
+        self.left.clone_from(left);
+    }
+
     /// Nothing is judged so far.
     fn begin(&mut self, transcript: &Transcript) {
         self.judged = 0;
@@ -140,6 +170,7 @@ impl Findings {
         self.looks_at.clear();
         self.strays.clear();
         self.frame.compactions.clear();
+        self.compacts_at.clear();
         self.generation += 1;
         for id in transcript.order() {
             self.see_compaction(transcript, *id);
@@ -167,11 +198,14 @@ impl Findings {
 
     fn see_compaction(&mut self, transcript: &Transcript, id: EntryId) {
         let Some(glance) = transcript.glance(id) else { return };
-        self.frame.compactions.retain(|(_, known)| *known != id);
+        if let Some(origin) = self.compacts_at.remove(&id) {
+            self.frame.compactions.remove(&(origin, id));
+        }
         if glance.compaction == Compaction::Whole
             && let Some(entry) = transcript.get(id)
         {
-            self.frame.compactions.push((entry.origin, id));
+            self.frame.compactions.insert((entry.origin, id));
+            self.compacts_at.insert(id, entry.origin);
         }
     }
 

@@ -141,7 +141,12 @@ fn split_by_place(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) 
                 other.lane == scene.entry.lane && scene.transcript.kept_by(&other.key).is_none()
             })
     };
-    let Some((_, compaction)) = scene.frame.compactions.iter().find(is_between).copied() else { return };
+    if !is_before(from, to) {
+        return;
+    }
+    // Those that stand elsewhere are not even looked at: there may be thousands.
+    let mut near = scene.frame.compactions.range((from, EntryId(0))..(to, EntryId(0)));
+    let Some((_, compaction)) = near.find(is_between).copied() else { return };
     scene.looked_at(compaction);
     let found = scene.found(&SPLIT, asked.block, &asked.call.key, to);
     let message = format!("a compaction stands between {} and its result", named(asked.call));

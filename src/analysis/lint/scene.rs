@@ -24,7 +24,7 @@ pub(super) struct Frame {
     /// Whether the session has ended.
     pub(super) has_ended: bool,
     /// Where the history was shortened.
-    pub(super) compactions: Vec<(Origin, EntryId)>,
+    pub(super) compactions: BTreeSet<(Origin, EntryId)>,
 }
 
 /// An entry before the rules.

@@ -122,27 +122,25 @@ pub fn of_turn(transcript: &Transcript, turn: usize) -> Option<Row> {
 }
 
 /// A sub-agent under its turn.
-pub fn of_lane(transcript: &Transcript, lane: &LaneFacts, is_last: bool) -> Row {
+pub fn of_lane(transcript: &Transcript, lane: &LaneFacts, facts: &TurnFacts, is_last: bool) -> Row {
     let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
-    let facts = facts_of(transcript, lane);
     Row {
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
         sign: if facts.errors > 0 { Sign::Bad } else { Sign::None },
         title: lane.label.to_string(),
-        figures: vec![cost_of(&facts), duration_of(&facts)],
+        figures: vec![cost_of(facts), duration_of(facts)],
         is_dim: true,
         ..Row::default()
     }
 }
 
 /// A sub-agent in the list of all.
-pub fn of_agent(transcript: &Transcript, lane: &LaneFacts) -> Row {
-    let facts = facts_of(transcript, lane);
+pub fn of_agent(transcript: &Transcript, lane: &LaneFacts, facts: &TurnFacts) -> Row {
     Row {
         sign: state_of(transcript, lane),
         title: lane.label.to_string(),
-        figures: vec![cost_of(&facts), duration_of(&facts)],
+        figures: vec![cost_of(facts), duration_of(facts)],
         ..Row::default()
     }
 }
@@ -165,19 +163,19 @@ pub fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &
 }
 
 /// A branch that was left.
-pub fn of_branch(transcript: &Transcript, branch: &Branch) -> Row {
-    let entries = || branch.entries.iter().filter_map(|id| transcript.get(*id));
+pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: &TurnFacts) -> Row {
+    let mut entries = branch.entries.iter().filter_map(|id| transcript.get(*id));
     let fate = match branch.why {
         Why::Prompt => "redone",
         Why::Left => "left",
         Why::Undone => "undone",
     };
-    let title = entries().find(|entry| has_text(entry)).map(title_of).unwrap_or_default();
+    let title = entries.find(|entry| has_text(entry)).map(title_of).unwrap_or_default();
     let left = transcript.left_at(branch).map(Moment::minute).unwrap_or_default();
     Row {
         number: format!("{:>2} {fate}", branch.number),
         title: title.to_string(),
-        figures: vec![cost_of(&TurnFacts::of(entries())), left],
+        figures: vec![cost_of(facts), left],
         is_dim: true,
         ..Row::default()
     }
@@ -233,10 +231,6 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
         }
         None => Sign::None,
     }
-}
-
-fn facts_of(transcript: &Transcript, lane: &LaneFacts) -> TurnFacts {
-    TurnFacts::of(lane.entries.iter().filter_map(|id| transcript.get(*id)))
 }
 
 /// A cost in cents, without what the heading says: `.21`, `~12.05`, `<.01`.

@@ -4,7 +4,7 @@
 //! Invariant: no record holds the text of a partial block, so it is held in its stub and never left on
 //! disk. Blocks pair by their order among those of the same kind, for full lines carry no index.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::formats::json::Json;
 use crate::model::body::{Body, Held, Key};
@@ -18,7 +18,7 @@ use crate::model::text::{Name, Text};
 /// Answers that are being written, one for each lane.
 #[derive(Debug, Default)]
 pub struct Partials {
-    open: HashMap<Option<Name>, Partial>,
+    open: BTreeMap<Option<Name>, Partial>,
 }
 
 #[derive(Debug, Default)]

@@ -22,7 +22,8 @@ pub fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
     name.contains(".trajectory.jsonl").then_some("named as a trajectory")
 }
 
-fn is_record(line: &Json<'_>) -> bool {
+/// Whether a line is a record of a trajectory.
+pub fn is_record(line: &Json<'_>) -> bool {
     let kind = line.get("type").str_or_empty();
     let is_run = line.has("runId") && line.has("sessionId");
     line.get("traceSchema").str() == Some("openclaw-trajectory")

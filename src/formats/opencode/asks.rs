@@ -1,7 +1,7 @@
 //! Permissions and questions: asked at a call, replied later. Both are one line of the message that
 //! made the call; the reply takes the place of the question.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -11,7 +11,7 @@ use crate::model::text::Text;
 /// What was asked, by the id of the request.
 #[derive(Debug, Default)]
 pub(super) struct Asks {
-    open: HashMap<Text, Ask>,
+    open: BTreeMap<Text, Ask>,
 }
 
 /// A line for a message, or by itself if no message is named.

@@ -240,6 +240,7 @@ impl Events {
                     return false;
                 }
                 self.told.result(call.clone());
+                self.held.give_out_entry(out);
                 self.held.forget(&call);
                 if let Some(usage) = usage {
                     out.push(Edit::Usage { of: result.key.clone(), usage, model: None });

@@ -63,6 +63,7 @@ impl SessionDecoder {
 
     /// Shows a message that stands alone on its line.
     pub fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+        self.events.give_out(out);
         let line = self.line(json, out);
         self.tell(&line, json, out)
     }
@@ -107,6 +108,7 @@ impl Decoder for SessionDecoder {
             Json::Array(lines) => self.transaction(lines, input, out),
             Json::Object(_) => self.record(input.json, out),
             _ => {
+                self.events.give_out(out);
                 out.unknown("line that is no object");
                 show_raw(input, "value", out)
             }
@@ -121,6 +123,9 @@ impl Decoder for SessionDecoder {
 impl SessionDecoder {
     /// Late builds of version 4 write the lines of one transaction as an array.
     fn transaction(&mut self, lines: &[Json<'_>], input: Input<'_>, out: &mut Batch) -> Fate {
+        if lines.is_empty() {
+            self.events.give_out(out);
+        }
         let fates: Vec<Fate> = lines.iter().map(|line| self.record(line, out)).collect();
         if fates.contains(&Fate::Shown) {
             return Fate::Shown;
@@ -129,7 +134,16 @@ impl SessionDecoder {
     }
 
     fn record(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        if let Some(kind @ ("header" | "entry" | "record" | "lane" | "fact")) = json.get("kind").str() {
+        let kind = json.get("kind").str();
+        let version_4 = kind.filter(|kind| matches!(*kind, "header" | "entry" | "record" | "lane" | "fact"));
+        if version_4.is_none()
+            && let Some(fate) = self.events.decode(json, out)
+        {
+            return fate;
+        }
+        // What is held back stands before a line that does not go on with it.
+        self.events.give_out(out);
+        if let Some(kind) = version_4 {
             return self.version_4(kind, json, out);
         }
         let Some(kind) = json.get("type").str() else {
@@ -138,10 +152,6 @@ impl SessionDecoder {
                 None => self.unnamed(json, "line without a type", out),
             };
         };
-        if let Some(fate) = self.events.decode(json, out) {
-            return fate;
-        }
-        self.events.give_out(out);
         self.entry_line(kind, json, None, out)
     }
 

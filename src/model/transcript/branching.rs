@@ -15,6 +15,12 @@ impl Transcript {
     /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
     /// on top costs no more in a long session than in a short one.
     pub fn settle(&mut self) {
+        self.settle_turns();
+        self.settle_branches();
+    }
+
+    /// Brings turns up to date, but leaves branches as they were known.
+    pub fn settle_turns(&mut self) {
         let new = self.order.get(self.turns_known..).unwrap_or_default();
         let opens = |(place, id): (usize, &EntryId)| {
             let glance = self.entries.glance(id.index())?;
@@ -23,6 +29,9 @@ impl Transcript {
         };
         self.turns.extend(new.iter().enumerate().filter_map(opens));
         self.turns_known = self.order.len();
+    }
+
+    fn settle_branches(&mut self) {
         // In the middle of a new telling the links are those of its beginning.
         if self.retelling.is_none() && std::mem::take(&mut self.branches_are_stale) {
             let branches = self.with_links(Branches::derive);
@@ -31,6 +40,16 @@ impl Transcript {
             self.branches_changed += u32::from(!is_same);
             self.branches = branches;
         }
+    }
+
+    /// Whether turns or branches must be found from the beginning again.
+    pub fn settles_anew(&self) -> bool {
+        self.branches_are_stale || self.turns_settle_anew()
+    }
+
+    /// Whether turns must be.
+    pub fn turns_settle_anew(&self) -> bool {
+        self.turns_known == 0 && !self.order.is_empty()
     }
 
     /// What the session left behind; see [`Transcript::settle`].

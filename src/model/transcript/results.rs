@@ -1,13 +1,14 @@
 //! Results find their calls, whichever of the two comes first.
 
+use super::retelling::Retelling;
 use super::{Touched, Transcript};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role, StrayResult};
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role, StrayResult};
 use crate::model::pages::held_bytes;
-use crate::model::pairing::{calls_of, calls_of_mut};
+use crate::model::pairing::{call_in, call_in_mut, calls_of, calls_of_mut};
 use crate::model::text::{Name, Text};
-use crate::model::tool::{ToolResult, ToolState, ended};
+use crate::model::tool::{ToolCall, ToolResult, ToolState, ended};
 
 impl Transcript {
     pub(super) fn apply_result(
@@ -17,46 +18,75 @@ impl Transcript {
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
-        self.retell_result(&result.key);
         let entries = self.pairs.entries_with(&call).to_vec();
-        let told_before = entries.iter().copied().find(|id| {
-            self.get(*id).is_some_and(|entry| {
-                calls_of(entry).any(|c| c.key == call && has_result(c.state.result(), &result))
-            })
+        let holder = entries.iter().copied().find(|id| {
+            self.get(*id).is_some_and(|entry| calls_of(entry).any(|c| c.key == call && has(c, &result)))
         });
-        // Where ids come again, a result answers what was asked last, in its own lane before any other.
+        let told = self.retelling.as_ref();
+        // A new telling places each result anew, by what it has told itself.
+        let is_placed = told.is_none_or(|told| told.has_result(&result.key));
         let waits = |id: &EntryId| {
-            self.get(*id).is_some_and(|e| calls_of(e).any(|c| c.key == call && c.state.result().is_none()))
+            self.get(*id)
+                .is_some_and(|e| told_calls(told, *id, e).any(|(_, c)| c.key == call && waits(told, c)))
         };
+        // Where ids come again, a result answers what was asked last, in its own lane before any other.
         let is_near = |id: &EntryId| self.get(*id).is_some_and(|entry| entry.lane == lane);
         let near = entries.iter().rev().copied().find(|id| is_near(id) && waits(id));
         let waiting = near.or_else(|| entries.iter().rev().copied().find(|id| waits(id)));
-        match told_before.or(waiting) {
+        let is_known = |id: &EntryId| {
+            self.get(*id).is_some_and(|entry| told_calls(told, *id, entry).any(|(_, c)| c.key == call))
+        };
+        let is_duplicate = entries.iter().any(is_known);
+        let target = if is_placed { holder.or(waiting) } else { waiting };
+        if let Some(before) = holder.filter(|before| Some(*before) != target) {
+            self.take_result(before, &call, &result, touched);
+        }
+        match target {
             Some(id) => {
                 let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
                 result.body.signs.elsewhere = lane.is_some() && lane.as_ref() != of_call;
-                self.join_result(id, &call, result, touched);
+                self.join_result(id, &call, result, is_placed, touched);
             }
-            None => self.add_stray(call, result, lane, !entries.is_empty(), touched),
+            None => self.add_stray(call, result, lane, is_duplicate, touched),
         }
     }
 
-    pub(super) fn join_result(
+    /// Gives a result to a call of an entry: to the one that has it, or to the first one that waits.
+    fn join_result(
         &mut self,
         id: EntryId,
         key: &Key,
         mut result: ToolResult,
+        is_placed: bool,
         touched: &mut Touched,
     ) {
+        let told = self.retelling.as_mut();
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let before = held_bytes(&entry.blocks);
-        let same = |state: &ToolState| has_result(state.result(), &result);
-        let told = calls_of(entry).any(|call| call.key == *key && same(&call.state));
-        let fits = |state: &ToolState| if told { same(state) } else { state.result().is_none() };
-        let Some(call) = calls_of_mut(entry).find(|call| call.key == *key && fits(&call.state)) else {
+        let place = |fits: &dyn Fn(&Block, &ToolCall) -> bool| {
+            let fitting = |block: &Block| call_in(block).is_some_and(|c| c.key == *key && fits(block, c));
+            entry.blocks.iter().position(fitting)
+        };
+        let holding = place(&|_, call| has(call, &result));
+        let waiting =
+            place(&|block, call| is_told(told.as_deref(), id, block) && waits(told.as_deref(), call));
+        let place = if is_placed { holding.or(waiting) } else { waiting };
+        if let Some(other) = holding.filter(|holding| Some(*holding) != place) {
+            entry
+                .blocks
+                .get_mut(other)
+                .and_then(call_in_mut)
+                .into_iter()
+                .for_each(|call| call.state = ToolState::Pending);
+        }
+        let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) else {
             return;
         };
-        result.body.signs.early |= call.state.result().is_some_and(|known| known.body.signs.early);
+        let known = call.state.result().filter(|_| is_placed && has(call, &result));
+        result.body.signs.early |= known.is_some_and(|known| known.body.signs.early);
+        if let Some(told) = told {
+            told.result(&result.key);
+        }
         let state = ended(result);
         if call.state == state {
             // Equal content may have moved in its file.
@@ -72,6 +102,18 @@ impl Transcript {
         touched.changed.push(id);
     }
 
+    /// A result belongs to another entry now: the call that had it waits again.
+    fn take_result(&mut self, id: EntryId, key: &Key, result: &ToolResult, touched: &mut Touched) {
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let before = held_bytes(&entry.blocks);
+        for call in calls_of_mut(entry).filter(|call| call.key == *key && has(call, result)) {
+            call.state = ToolState::Pending;
+        }
+        entry.revision += 1;
+        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
+        touched.changed.push(id);
+    }
+
     pub(super) fn add_stray(
         &mut self,
         call: Key,
@@ -81,6 +123,10 @@ impl Transcript {
         touched: &mut Touched,
     ) {
         let key = Text::clean(&format!("result:{}", result.key));
+        if self.retelling.as_ref().is_some_and(|told| !told.has_result(&result.key)) {
+            self.pairs.remove_stray(&call, &key);
+        }
+        self.retell_result(&result.key);
         if !duplicate && !call.is_empty() {
             self.pairs.add_stray(&call, key.clone());
         }
@@ -94,37 +140,64 @@ impl Transcript {
         self.apply_entry(entry, touched);
     }
 
-    /// Gives results that came before their calls to the calls of a new entry.
-    pub(super) fn adopt_strays(&mut self, new: &mut Entry, touched: &mut Touched) {
-        let waiting: Vec<Key> = calls_of(new)
-            .filter(|call| call.state.is_open() && self.pairs.has_stray(&call.key))
-            .map(|c| c.key.clone())
+    /// Gives results that came before their calls to the calls of an entry. Whether there were any.
+    pub(super) fn adopt_strays(&mut self, id: EntryId, entry: &mut Entry, touched: &mut Touched) -> bool {
+        let told = self.retelling.as_ref();
+        let waiting: Vec<Key> = told_calls(told, id, entry)
+            .filter(|(place, call)| is_open(told, id, *place, call) && self.stray_for(&call.key).is_some())
+            .map(|(_, call)| call.key.clone())
             .collect();
+        let mut has_adopted = false;
         for key in waiting {
             let Some(mut result) = self.take_stray(&key, touched) else { continue };
             result.body.signs.early = true;
-            if let Some(call) = calls_of_mut(new).find(|call| call.key == key && call.state.is_open()) {
+            let told = self.retelling.as_ref();
+            let place = told_calls(told, id, entry)
+                .find(|(place, call)| call.key == key && is_open(told, id, *place, call))
+                .map(|(place, _)| place);
+            self.retell_result(&result.key);
+            if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) {
                 call.state = ended(result);
+                has_adopted = true;
             }
         }
+        has_adopted
     }
 
+    /// The same for an entry that is there.
     pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
+        let told = self.retelling.as_ref();
         let Some(entry) = self.get(id) else { return };
-        if !calls_of(entry).any(|call| call.state.is_open() && self.pairs.has_stray(&call.key)) {
+        let waits =
+            |place, call: &ToolCall| is_open(told, id, place, call) && self.stray_for(&call.key).is_some();
+        if !told_calls(told, id, entry).any(|(place, call)| waits(place, call)) {
             return;
         }
         let mut entry = entry.clone();
-        self.adopt_strays(&mut entry, touched);
+        let before = held_bytes(&entry.blocks);
+        if !self.adopt_strays(id, &mut entry, touched) {
+            return;
+        }
+        entry.revision += 1;
+        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         if let Some(place) = self.entries.get_mut(id.index()) {
             *place = entry;
         }
+        touched.changed.push(id);
     }
 
-    pub(super) fn take_stray(&mut self, call: &Key, touched: &mut Touched) -> Option<ToolResult> {
-        let key = self.pairs.take_stray(call)?;
+    /// The first stray result that may wait for this call.
+    fn stray_for(&self, call: &Key) -> Option<&Key> {
+        let is_there = |id: &EntryId| self.retelling.as_ref().is_none_or(|told| told.has_entry(*id));
+        self.pairs.strays_of(call).iter().find(|stray| self.index.get(stray).is_some_and(is_there))
+    }
+
+    fn take_stray(&mut self, call: &Key, touched: &mut Touched) -> Option<ToolResult> {
+        let key = self.stray_for(call)?.clone();
         let id = self.index.get(&key).copied()?;
         let block = self.entries.get_mut(id.index())?.blocks.pop()?;
+        self.held_bytes = self.held_bytes.saturating_sub(held_bytes(std::slice::from_ref(&block)));
+        self.pairs.remove_stray(call, &key);
         self.retire(&key, touched);
         match block.kind {
             BlockKind::Result(stray) => Some(stray.result),
@@ -132,25 +205,59 @@ impl Transcript {
         }
     }
 
+    /// As a result, a state is that of the call that was asked last; in one message of the first one.
     pub(super) fn apply_state(&mut self, key: &Key, state: ToolState, touched: &mut Touched) {
-        for id in self.pairs.entries_with(key).to_vec() {
+        for id in self.pairs.entries_with(key).iter().rev().copied().collect::<Vec<_>>() {
+            let told = self.retelling.as_mut();
             let Some(entry) = self.entries.get_mut(id.index()) else { continue };
-            let open = calls_of_mut(entry)
-                .find(|call| call.key == *key && call.state.is_open() && call.state != state);
-            if let Some(call) = open {
+            let open = told_calls(told.as_deref(), id, entry)
+                .find(|(place, call)| call.key == *key && is_open(told.as_deref(), id, *place, call))
+                .map(|(place, _)| place);
+            let Some(place) = open else { continue };
+            if let Some(told) = told.filter(|_| state == ToolState::Lost) {
+                told.lost(id, key, Some(place));
+            }
+            let Some(call) = entry.blocks.get_mut(place).and_then(call_in_mut) else { return };
+            // The result of the telling before is told again presently.
+            if call.state != state && call.state.result().is_none() {
                 let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
                 self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
                 call.state = state;
                 entry.revision += 1;
                 touched.changed.push(id);
-                return;
             }
+            return;
         }
     }
 }
 
-fn has_result(result: Option<&ToolResult>, other: &ToolResult) -> bool {
-    result.is_some_and(|result| result.key == other.key)
+fn has(call: &ToolCall, result: &ToolResult) -> bool {
+    call.state.result().is_some_and(|known| known.key == result.key)
+}
+
+/// Whether a call has no result. In a new telling one that comes from the telling before does not count.
+fn waits(told: Option<&Retelling>, call: &ToolCall) -> bool {
+    call.state.result().is_none_or(|known| told.is_some_and(|told| !told.has_result(&known.key)))
+}
+
+/// Whether a call may still go on. In a new telling how it fared in the telling before does not count.
+fn is_open(told: Option<&Retelling>, id: EntryId, place: usize, call: &ToolCall) -> bool {
+    let had_ended = |told: &Retelling| !told.has_lost(id, &call.key, place) && waits(Some(told), call);
+    call.state.is_open() || told.is_some_and(had_ended)
+}
+
+fn is_told(told: Option<&Retelling>, id: EntryId, block: &Block) -> bool {
+    told.is_none_or(|told| told.has_piece(id, block.piece))
+}
+
+/// Calls of an entry with the places of their blocks; in a new telling those that it has told.
+fn told_calls<'e>(
+    told: Option<&Retelling>,
+    id: EntryId,
+    entry: &'e Entry,
+) -> impl Iterator<Item = (usize, &'e ToolCall)> {
+    let blocks = entry.blocks.iter().enumerate().filter(move |(_, block)| is_told(told, id, block));
+    blocks.filter_map(|(place, block)| Some((place, call_in(block)?)))
 }
 
 fn move_result(kept: &mut ToolResult, told: &ToolResult) {

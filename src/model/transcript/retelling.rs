@@ -6,7 +6,7 @@ use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Piece};
 use crate::model::pages::held_bytes;
-use crate::model::pairing::calls_of_mut;
+use crate::model::pairing::{calls_of, calls_of_mut};
 use crate::model::tool::ToolState;
 
 /// What has been told again so far.
@@ -16,6 +16,8 @@ pub(super) struct Retelling {
     entries: HashSet<EntryId>,
     pieces: HashSet<(EntryId, Piece)>,
     results: HashSet<Key>,
+    /// Calls that were told to be lost: by the place of the block, or by the entry itself.
+    lost: HashSet<(EntryId, Key, Option<usize>)>,
     usages: HashSet<Key>,
     retired: HashMap<Key, EntryId>,
 }
@@ -37,6 +39,36 @@ impl Retelling {
         self.order.last().copied()
     }
 
+    /// Whether an entry was told.
+    pub(super) fn has_entry(&self, id: EntryId) -> bool {
+        self.entries.contains(&id)
+    }
+
+    /// Whether a piece of an entry was told.
+    pub(super) fn has_piece(&self, id: EntryId, piece: Piece) -> bool {
+        self.pieces.contains(&(id, piece))
+    }
+
+    /// Whether a result was told.
+    pub(super) fn has_result(&self, result: &Key) -> bool {
+        self.results.contains(result)
+    }
+
+    /// Notes that a result was told.
+    pub(super) fn result(&mut self, result: &Key) {
+        self.results.insert(result.clone());
+    }
+
+    /// Whether a call was told to be lost.
+    pub(super) fn has_lost(&self, id: EntryId, call: &Key, place: usize) -> bool {
+        [None, Some(place)].into_iter().any(|place| self.lost.contains(&(id, call.clone(), place)))
+    }
+
+    /// Notes that a call was told to be lost.
+    pub(super) fn lost(&mut self, id: EntryId, call: &Key, place: Option<usize>) {
+        self.lost.insert((id, call.clone(), place));
+    }
+
     /// An entry that was retired on the way. It may be told once more, and is the same one then: a result
     /// that stands alone joins its call while that is told again, and leaves it when the call goes.
     pub(super) fn retire(&mut self, key: &Key, id: EntryId) {
@@ -53,18 +85,38 @@ impl Retelling {
 }
 
 impl Transcript {
-    /// Notes that an entry was told, with these pieces.
-    pub(super) fn retell(&mut self, id: EntryId, pieces: &[Piece]) {
-        if let Some(told) = &mut self.retelling {
-            told.entry(id);
-            told.pieces.extend(pieces.iter().map(|piece| (id, *piece)));
+    /// Notes that an entry was told, with what its blocks are.
+    pub(super) fn retell(&mut self, id: EntryId, entry: &Entry) {
+        let Some(told) = &mut self.retelling else { return };
+        told.entry(id);
+        told.pieces.extend(entry.blocks.iter().map(|block| (id, block.piece)));
+        for call in calls_of(entry) {
+            if call.state == ToolState::Lost {
+                told.lost(id, &call.key, None);
+            }
+            call.state.result().into_iter().for_each(|result| told.result(&result.key));
         }
+    }
+
+    /// Pieces of an entry that were told; before a new telling comes to it, those of the telling before.
+    pub(super) fn pieces_so_far(&self, id: EntryId) -> Vec<Piece> {
+        self.pieces_of(id, self.retelling.as_ref().filter(|told| told.has_entry(id)))
+    }
+
+    /// Pieces of an entry that were told, in a new telling by itself.
+    pub(super) fn told_pieces(&self, id: EntryId) -> Vec<Piece> {
+        self.pieces_of(id, self.retelling.as_ref())
+    }
+
+    fn pieces_of(&self, id: EntryId, told: Option<&Retelling>) -> Vec<Piece> {
+        let pieces = self.get(id).into_iter().flat_map(|entry| &entry.blocks).map(|block| block.piece);
+        pieces.filter(|piece| told.is_none_or(|told| told.has_piece(id, *piece))).collect()
     }
 
     /// Notes that a result was told.
     pub(super) fn retell_result(&mut self, result: &Key) {
         if let Some(told) = &mut self.retelling {
-            told.results.insert(result.clone());
+            told.result(result);
         }
     }
 
@@ -136,7 +188,7 @@ impl Transcript {
 
 fn is_outdated(id: EntryId, entry: &Entry, told: &Retelling) -> bool {
     let has_untold_piece = entry.blocks.iter().any(|block| !told.pieces.contains(&(id, block.piece)));
-    let mut calls = crate::model::pairing::calls_of(entry);
     has_untold_piece
-        || calls.any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
+        || calls_of(entry)
+            .any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
 }

@@ -1,9 +1,16 @@
 //! What a new telling of a session keeps and what it drops.
 
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof, proptest};
+use proptest::test_runner::RngSeed;
+
 use super::Transcript;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Role};
+use crate::model::pairing::calls_of;
 use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::usage::Usage;
 
 fn entry(out: &mut Batch, key: &str, pieces: &[(&str, &str)]) -> Entry {
     let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
@@ -66,4 +73,121 @@ fn a_message_spread_over_records_is_one_entry() {
         transcript.apply(telling(Mode::Append, &[("a", &[piece])]));
     }
     assert_eq!(words(&transcript), ["a: one, corrected, two"]);
+}
+
+/// One of few entries with one of few calls, so many times, in one of few pieces.
+fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) -> Edit {
+    let call = ToolCall {
+        key: Text::from(["x", "y"][call]),
+        name: Text::from("Bash"),
+        kind: ToolKind::Run,
+        headline: Text::from("ls"),
+        input: out.prose("input"),
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    };
+    let key = Text::from(["a", "b", "c"][entry]);
+    let mut entry = out.new_entry(key, Role::Assistant, None);
+    let block = Batch::block(Piece::of(["1", "2"][piece]), BlockKind::Call(Box::new(call)));
+    entry.blocks = vec![block; times];
+    // Requests count their tokens in each of their records.
+    entry.usage = Some(Box::new(Usage { output: Some(spent), ..Usage::default() }));
+    Edit::Entry(Box::new(entry))
+}
+
+fn answer(out: &mut Batch, call: usize, key: usize) -> Edit {
+    let result = ToolResult {
+        key: Text::clean(&format!("result {key} of {call}")),
+        tool: None,
+        verdict: Verdict::Done,
+        body: out.output("output"),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at: None,
+        duration_ms: None,
+    };
+    Edit::Result { call: Text::from(["x", "y"][call]), result: Box::new(result), lane: None }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Ask([usize; 4], u64),
+    Answer(usize, usize),
+    Fares(usize, bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0_usize..3, 0_usize..2, 0_usize..2, 0_usize..3, 0_u64..3)
+            .prop_map(|(entry, piece, call, times, spent)| Step::Ask([entry, piece, call, times], spent)),
+        3 => (0_usize..2, 0_usize..3).prop_map(|(call, key)| Step::Answer(call, key)),
+        1 => (0_usize..2, any::<bool>()).prop_map(|(call, is_lost)| Step::Fares(call, is_lost)),
+    ];
+    vec(step, 0..9)
+}
+
+fn told(mode: Mode, steps: &[Step]) -> Batch {
+    let mut batch = Batch::default();
+    batch.mode = mode;
+    for step in steps {
+        let edit = match *step {
+            Step::Ask(what, spent) => asking(&mut batch, what, spent),
+            Step::Answer(call, key) => answer(&mut batch, call, key),
+            Step::Fares(call, is_lost) => {
+                let state = if is_lost { ToolState::Lost } else { ToolState::Running };
+                Edit::State { call: Text::from(["x", "y"][call]), state }
+            }
+        };
+        batch.push(edit);
+    }
+    batch
+}
+
+fn timeless(transcript: &Transcript) -> Vec<Entry> {
+    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 4_000,
+        rng_seed: RngSeed::Fixed(2_026),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Ids repeat, results come before their calls, and calls fare as the agent says.
+    #[test]
+    fn a_new_telling_pairs_as_the_first_one(steps in steps()) {
+        let once = {
+            let mut transcript = Transcript::new();
+            transcript.apply(told(Mode::Append, &steps));
+            transcript
+        };
+        let mut twice = once.clone();
+        twice.apply(told(Mode::Replace, &steps));
+        prop_assert_eq!(timeless(&twice), timeless(&once));
+        prop_assert_eq!(twice.held_bytes(), once.held_bytes());
+        prop_assert_eq!(twice.totals().sum(), once.totals().sum());
+    }
+}
+
+#[test]
+fn a_call_that_another_piece_brings_now_stays() {
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
+    transcript.apply(told(Mode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
+    assert_eq!(transcript.entries().flat_map(calls_of).count(), 1);
+}
+
+#[test]
+fn a_result_stays_when_its_call_goes() {
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append, &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)]));
+    assert_eq!(transcript.order().len(), 1);
+    transcript.apply(told(Mode::Replace, &[Step::Answer(0, 0)]));
+    let kinds: Vec<&BlockKind> =
+        transcript.entries().flat_map(|entry| &entry.blocks).map(|block| &block.kind).collect();
+    assert!(matches!(kinds[..], [BlockKind::Result(_)]), "{kinds:?}");
 }

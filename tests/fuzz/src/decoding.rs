@@ -26,44 +26,36 @@ impl Kept {
     }
 }
 
-/// What other files may lie around the sessions of a format.
-struct Around {
-    files: &'static [&'static str],
-    lines: &'static [&'static str],
-    texts: &'static [&'static str],
-    tables: &'static [&'static str],
-}
-
-fn around(format: &str) -> Around {
-    let none = Around { files: &[], lines: &[], texts: &[], tables: &[] };
+/// What else may lie around the sessions of a format.
+fn around(format: &str) -> Vec<Place<'static>> {
+    let file = |path: &'static str| Place::File(Path::new(path));
+    let line = |path: &'static str| Place::CompanionLine(Path::new(path));
     match format {
-        "claude-code" => Around {
-            files: &["s/subagents/agent-c4d5e6f.meta.json"],
-            lines: &["s/subagents/agent-c4d5e6f.jsonl"],
-            texts: &["s/tool-results/btest01.txt"],
-            ..none
-        },
-        "openclaw" => Around {
-            files: &["agents/main/sessions/sessions.json", "agents/main/sessions/a.jsonl.lock"],
-            lines: &["agents/main/sessions/b.jsonl"],
-            tables: &["transcript_events"],
-            ..none
-        },
+        "claude-code" => vec![
+            file("s/subagents/agent-c4d5e6f.meta.json"),
+            line("s/subagents/agent-c4d5e6f.jsonl"),
+            Place::Text(Path::new("s/tool-results/btest01.txt")),
+        ],
+        "openclaw" => vec![
+            file("agents/main/sessions/sessions.json"),
+            file("agents/main/sessions/a.jsonl.lock"),
+            line("agents/main/sessions/b.jsonl"),
+            Place::Row("transcript_events"),
+        ],
         "cline" => {
-            Around { files: &["1_a/1_a.json", "1_a/scout.messages.json", "task/ui_messages.json"], ..none }
+            vec![file("1_a/1_a.json"), file("1_a/scout.messages.json"), file("task/ui_messages.json")]
         }
-        "opencode" => Around {
-            files: &[
-                "storage/session/p/ses_1.json",
-                "storage/message/s/msg_01.json",
-                "storage/part/msg_01/prt_001.json",
-                "storage/session_diff/ses_1.json",
-                "storage/todo/ses_1.json",
-            ],
-            tables: &["session", "message", "part"],
-            ..none
-        },
-        _ => none,
+        "opencode" => vec![
+            file("storage/session/p/ses_1.json"),
+            file("storage/message/s/msg_01.json"),
+            file("storage/part/msg_01/prt_001.json"),
+            file("storage/session_diff/ses_1.json"),
+            file("storage/todo/ses_1.json"),
+            Place::Row("session"),
+            Place::Row("message"),
+            Place::Row("part"),
+        ],
+        _ => Vec::new(),
     }
 }
 
@@ -73,25 +65,16 @@ pub fn decode(name: &str, data: &[u8]) {
     let lines = lines_of(data);
     as_session(format, &lines, data.len());
     let around = around(name);
-    if let Some(path) = nth(around.lines, data.len()) {
-        lightly(format, &lines, Place::CompanionLine(Path::new(path)));
-    }
-    if let Some(table) = nth(around.tables, data.len()) {
-        lightly(format, &lines, Place::Row(table));
-    }
-    let whole = [Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() }];
-    if let Some(path) = nth(around.files, data.len()) {
-        lightly(format, &whole, Place::File(Path::new(path)));
-    }
-    if let Some(path) = nth(around.texts, data.len()) {
-        lightly(format, &whole, Place::Text(Path::new(path)));
+    if let Some(place) = around.get(data.len() % around.len().max(1)).copied() {
+        match place {
+            Place::File(_) | Place::Text(_) => {
+                let whole = Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() };
+                lightly(format, &[whole], place);
+            }
+            _ => lightly(format, &lines, place),
+        }
     }
     as_document(format, data);
-}
-
-/// The n-th of some, counted around.
-fn nth<T: Copy>(of: &[T], n: usize) -> Option<T> {
-    of.get(n % of.len().max(1)).copied()
 }
 
 fn origin(at: usize, len: usize, line: u32) -> Origin {

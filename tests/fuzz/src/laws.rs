@@ -93,23 +93,7 @@ pub fn assert_laid_out(transcript: &Transcript, width: u16, level: Level) {
     let (theme, colours) = (Theme::dark(), Colours::never());
     let look = Look { level, ..Look::full(width, &theme, &colours) };
     for entry in transcript.entries() {
-        assert_rows(&lay_out(&item(entry), &look), usize::from(width));
-    }
-}
-
-fn item(entry: &Entry) -> Item<'_> {
-    Item {
-        entry,
-        folds: &[],
-        nodes: None,
-        plans: &[],
-        turn: None,
-        spent: None,
-        dim: false,
-        lanes: &[],
-        depth: 0,
-        raw: None,
-        only: None,
+        assert_rows(&lay_out(&Item::of(entry), &look), usize::from(width));
     }
 }
 

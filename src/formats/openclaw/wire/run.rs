@@ -68,8 +68,9 @@ impl Runs {
             run.parts.say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
         } else {
             run.parts.conclude(&said, blocks, out.origin());
-            run.model = message.get("model").text();
-            run.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
+            run.model = message.get("model").text().or_else(|| run.model.take());
+            let usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
+            run.usage = usage.or_else(|| run.usage.take());
         }
         let told = payload.get("errorMessage").filled();
         let ending = match state {

@@ -4,6 +4,7 @@
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Entry, Piece};
+use crate::model::merge::merge_head;
 use crate::model::tool::{ToolResult, ToolState};
 
 /// What is held back.
@@ -19,10 +20,16 @@ pub struct Held {
 }
 
 impl Held {
-    /// Holds an entry, in place of what was told of it before.
-    pub fn entry(&mut self, entry: Box<Entry>, out: &mut Batch) {
+    /// Holds an entry, in place of what was told of it before. What only the tellings before said of it
+    /// stays, as if each had been given out.
+    pub fn entry(&mut self, mut entry: Box<Entry>, out: &mut Batch) {
         if self.entry.as_ref().is_some_and(|held| held.key != entry.key) {
             self.give_out_entry(out);
+        }
+        if let Some(mut held) = self.entry.take() {
+            let known: Vec<Piece> = held.blocks.iter().map(|block| block.piece).collect();
+            merge_head(&mut held, &entry, &known);
+            entry = Box::new(Entry { blocks: std::mem::take(&mut entry.blocks), ..*held });
         }
         self.entry = Some(entry);
         self.is_due = true;
