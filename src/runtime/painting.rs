@@ -45,6 +45,10 @@ impl Viewer {
             terminal::owe(gallery.farewell());
         }
         self.screen.draw(&sent, |frame| {
+            // The terminal has another size than what was arranged: the signal that says so is on its way.
+            if (frame.area().width, frame.area().height) != state.size {
+                return String::new();
+            }
             ui::view(state, frame);
             let placed = ui::pictures::place(state, frame.buffer_mut());
             gallery.lay(&placed, frame.buffer_mut())
