@@ -122,8 +122,10 @@
 //!   answers, changes the settings of tmux, sends an image with a cell that may be covered or never drawn,
 //!   takes none away, and leaves a hole where a pop-up was.
 //! * **Which graphics a terminal has is known by its name.** Knowing a protocol is not enough, and cells that
-//!   name an image cannot be asked for. The questions go out after the first frame; for a moment the bytes
-//!   that come are read by `runtime::answers`, because the library for keys drops most answers.
+//!   name an image cannot be asked for. The questions go out after the first frame, and nobody waits.
+//! * **What the terminal sends is read in one place.** Answers come late, in the middle of keys, or never, and
+//!   a library that reads keys types the ones and drops the others, with what stands behind them; so keys, the
+//!   mouse, pastes and answers are told apart by `runtime::hearing` alone.
 //! * **The reader's place is one.** A view ([`app::views`]) is a page over the text whose cursor is the focused item:
 //!   the transcript stays arranged behind it, so moving in either moves the other, and the inspector needs to know
 //!   of no page. Pages list cheap keys and write out what their window shows; the indexes that they need grow while

@@ -34,19 +34,31 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Pasted text becomes part of what is typed, on one line. It is searched for when all of it is there.
+/// Pasted text becomes part of what is typed, on one line. What it means is looked at when all of it is there.
 pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     let text = Text::clean(text);
-    let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t').take(LONGEST_PASTE).peekable();
-    let mut effects = Vec::new();
-    while let Some(c) = typed.next() {
-        let request = InputRequest::InsertChar(c);
-        match &mut state.mode {
-            Mode::Search { input, .. } if typed.peek().is_some() => drop(input.handle(request)),
-            _ => effects = type_on(state, request),
-        }
+    let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
+    let Some(line) = line(state) else { return Vec::new() };
+    let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
+    let Some(last) = taken.pop() else { return Vec::new() };
+    for c in taken {
+        line.handle(InputRequest::InsertChar(c));
     }
-    effects
+    if typed.next().is_some() {
+        state.say(format!("cut after {LONGEST_PASTE} characters"));
+    }
+    type_on(state, InputRequest::InsertChar(last))
+}
+
+/// The line that is being typed.
+fn line(state: &mut State) -> Option<&mut Input> {
+    match &mut state.mode {
+        Mode::Search { input, .. } | Mode::Filter { input } | Mode::Pipe { input, .. } => Some(input),
+        Mode::Palette(palette) => Some(&mut palette.input),
+        Mode::Picker => Some(&mut state.picker.input),
+        Mode::Help { wanted, .. } => Some(wanted),
+        Mode::Raw { .. } | Mode::Normal => None,
+    }
 }
 
 /// Another line that was typed before takes the place of this one.

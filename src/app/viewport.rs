@@ -118,7 +118,13 @@ impl Viewport {
 
     /// Asks for a motion at the next arrangement.
     pub fn ask(&mut self, motion: Motion) {
-        self.motions.push(motion);
+        // The wheel may turn a thousand times between two frames.
+        match (self.motions.last_mut(), motion) {
+            (Some(Motion::Lines(lines)), Motion::Lines(more)) if lines.signum() == more.signum() => {
+                *lines = lines.saturating_add(more);
+            }
+            _ => self.motions.push(motion),
+        }
     }
 
     /// Whether a motion waits for the next arrangement.

@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
+use std::path::Path;
 
 use ratatui::text::Span;
+use rustix::fs::{self, FileType};
+use rustix::stdio;
 
 use super::entry;
 use super::follow;
@@ -64,6 +67,10 @@ pub enum Choice {
 
 /// Writes a transcript.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+    if is_output(&options.target.path) {
+        let path = options.target.path.display();
+        return Err(OpenError(format!("{path}: the output goes into the session itself")).into());
+    }
     if let Some(mode) = options.follow {
         return follow::write(options, mode, out);
     }
@@ -75,6 +82,13 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
     }
     printer.print_left_over(&mut reading, out)?;
     Ok(printer.end(Outcome::of(reading.failure().into_iter().collect())))
+}
+
+/// Whether a file is what is written to: it would never end, and nothing is written to sessions.
+fn is_output(path: &Path) -> bool {
+    let Ok(output) = fs::fstat(stdio::stdout()) else { return false };
+    let is_file = FileType::from_raw_mode(output.st_mode).is_file();
+    is_file && fs::stat(path).is_ok_and(|file| (file.st_dev, file.st_ino) == (output.st_dev, output.st_ino))
 }
 
 /// The entries of the chosen branch with the sub-agents that they started; none if all are shown.

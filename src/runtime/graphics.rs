@@ -3,7 +3,8 @@
 //! A terminal is known by name, because knowing a protocol is not enough: cells that name an image
 //! (kitty's Unicode placeholders) cannot be asked for, and some that know the rest show them as letters.
 
-use super::answers::{self, Heard};
+use super::answers;
+use super::hearing::Heard;
 use crate::render::picture::canvas::{Canvas, Choice, Means};
 use crate::render::picture::kitty;
 
@@ -53,7 +54,7 @@ impl Told {
             Heard::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
             Heard::Name(name) => self.name = Some(name.clone()),
             Heard::Cell(width, height) => (self.cell, self.measured) = (Some((*width, *height)), cell),
-            Heard::Key(_) | Heard::Background(_) => {}
+            Heard::Key(_) | Heard::Mouse(_) | Heard::Paste(_) | Heard::Background(_) => {}
         }
     }
 }
@@ -166,11 +167,11 @@ fn named(told: &Told) -> Option<Means> {
 mod tests {
     use super::{Environment, Setup, Told};
     use crate::render::picture::canvas::{Choice, Means};
-    use crate::runtime::answers::Answers;
+    use crate::runtime::hearing::Hearing;
 
     fn means(environment: Environment, said: &str) -> Means {
         let mut told = Told::default();
-        for heard in Answers::default().take(said.as_bytes()) {
+        for heard in Hearing::default().take(said.as_bytes()) {
             told.take(&heard, None);
         }
         Setup { environment, ..Setup::default() }.canvas(&told, None).means
@@ -254,7 +255,7 @@ mod tests {
     fn an_answer_about_pixels_counts_until_the_font_changes() {
         let setup = Setup { choice: Choice::Only(Means::Sixel), environment: xterm(), ..Setup::default() };
         let mut told = Told::default();
-        told.take(&crate::runtime::answers::Heard::Cell(9, 18), Some((10, 18)));
+        told.take(&crate::runtime::hearing::Heard::Cell(9, 18), Some((10, 18)));
         assert_eq!(setup.canvas(&told, Some((10, 18))).cell, (9, 18));
         assert_eq!(setup.canvas(&told, Some((14, 28))).cell, (14, 28));
     }

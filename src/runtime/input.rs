@@ -1,10 +1,7 @@
 //! Keys and signals, each on a thread of its own.
 //!
-//! The key thread waits for the terminal and for a pipe that wakes it, so that it can be kept from
-//! the keys while an editor has the terminal, and be told that answers are about to come.
-//!
-//! The library that reads keys is told of what comes only once, and forgets it where it learns of a resize in
-//! the same moment. So it is shown each resize at once, and what it leaves unread is read here.
+//! The key thread waits for the terminal and for a pipe that wakes it, so that it can be kept from the keys while an
+//! editor has the terminal. What it reads is taken apart by [`super::hearing`].
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -14,26 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use crossterm::event::{
-    self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
-    MouseEventKind,
-};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::answers::{Answers, Heard};
-use super::replies::Replies;
-use crate::app::keys::{Code, Press};
+use super::hearing::{Heard, Hearing};
 use crate::app::mouse::{Gesture, Pointer};
 use crate::app::update::Event;
 
 /// Two presses within this time are a double one.
 const DOUBLE: Duration = Duration::from_millis(400);
-/// Answers to questions come within this time, or are late.
-const ANSWERS: Duration = Duration::from_millis(400);
-/// What has begun to come goes on within this time.
-const PIECES: Duration = Duration::from_millis(50);
+/// More than a terminal gives at once.
+const AT_ONCE: usize = 4_096;
 
 /// The exit code when the terminal is gone, as after its signal.
 pub const GONE: u8 = 129;
@@ -51,52 +41,43 @@ pub enum Signal {
 
 /// The two threads.
 pub struct Input {
-    /// Keys and pastes.
+    /// Keys, pastes and the mouse.
     pub events: Receiver<Event>,
     /// Signals.
     pub signals: Receiver<Signal>,
     /// What the terminal answered.
     pub answers: Receiver<Heard>,
     is_paused: Arc<AtomicBool>,
-    is_asking: Arc<AtomicBool>,
     wake: File,
     paused: Receiver<()>,
 }
 
 impl Input {
     /// Starts listening.
-    pub fn start(replies: Replies) -> io::Result<Self> {
+    pub fn start() -> io::Result<Self> {
         let (events_out, events) = unbounded();
         let (signals_out, signals) = unbounded();
         let (answers_out, answers) = unbounded();
         let (paused_out, paused) = unbounded();
         let (reader, writer) = io::pipe()?;
         let is_paused = Arc::new(AtomicBool::new(false));
-        let is_asking = Arc::new(AtomicBool::new(false));
         let keys = Keys {
-            terminal: terminal()?,
+            ear: Ear::new()?,
             wake: File::from(OwnedFd::from(reader)),
             is_paused: Arc::clone(&is_paused),
-            is_asking: Arc::clone(&is_asking),
             events: events_out,
             answers: answers_out,
             paused: paused_out,
-            replies,
             clicked: None,
-            has_read_past: false,
         };
         std::thread::Builder::new().name("keys".to_owned()).spawn(move || keys.run())?;
         let mut caught = Signals::new([SIGWINCH, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP])?;
         let is_away = Arc::clone(&is_paused);
         let wake = File::from(OwnedFd::from(writer));
-        let mut resized = wake.try_clone()?;
         let listen = move || {
             for signal in caught.forever() {
                 if is_away.load(Ordering::SeqCst) && is_for_others(signal) {
                     continue;
-                }
-                if signal == SIGWINCH {
-                    let _ = resized.write_all(b"w");
                 }
                 if signals_out.send(meaning(signal)).is_err() {
                     return;
@@ -104,16 +85,7 @@ impl Input {
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
-        Ok(Self { events, signals, answers, is_paused, is_asking, wake, paused })
-    }
-
-    /// Makes ready for the answers to questions that end with one that every terminal answers. They must
-    /// be asked right after it.
-    pub fn expect_answers(&mut self) {
-        self.is_asking.store(true, Ordering::SeqCst);
-        if self.wake.write_all(b"a").is_ok() {
-            let _ = self.paused.recv_timeout(Duration::from_millis(100));
-        }
+        Ok(Self { events, signals, answers, is_paused, wake, paused })
     }
 
     /// Keeps away from the keys; returns when the thread has let go of them.
@@ -161,30 +133,91 @@ pub fn stop_process() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 
-struct Keys {
+/// Waits until a key is pressed, while no other thread reads the keys, or until the terminal is gone.
+pub fn wait_for_key() -> io::Result<()> {
+    let mut ear = Ear::new()?;
+    loop {
+        match ear.listen(None) {
+            Ready::Heard(heard) if heard.iter().any(|heard| matches!(heard, Heard::Key(_))) => return Ok(()),
+            Ready::Gone => return Ok(()),
+            Ready::Heard(_) | Ready::Woken => {}
+        }
+    }
+}
+
+/// Hears what the terminal sends.
+struct Ear {
     terminal: OwnedFd,
+    hearing: Hearing,
+}
+
+/// What there is for who listens.
+enum Ready {
+    /// This came; nothing as long as it makes no sense.
+    Heard(Vec<Heard>),
+    /// The program wants something.
+    Woken,
+    /// The terminal is gone. Mostly a signal says so, too, but not to a program that it does not control.
+    Gone,
+}
+
+impl Ear {
+    fn new() -> io::Result<Self> {
+        Ok(Self { terminal: terminal()?, hearing: Hearing::default() })
+    }
+
+    /// Waits for the terminal, and for a pipe that wakes.
+    fn listen(&mut self, wake: Option<BorrowedFd<'_>>) -> Ready {
+        let terminal = PollFd::new(&self.terminal, PollFlags::IN);
+        let woken = wake.as_ref().map(|wake| PollFd::new(wake, PollFlags::IN));
+        let mut fds: Vec<PollFd<'_>> = std::iter::once(terminal).chain(woken).collect();
+        let patience = self.hearing.patience().and_then(|patience| Timespec::try_from(patience).ok());
+        match poll(&mut fds, patience.as_ref()) {
+            Err(Errno::INTR | Errno::AGAIN) => return Ready::Heard(Vec::new()),
+            Err(_) => return Ready::Gone,
+            Ok(0) => return Ready::Heard(self.hearing.give_back()),
+            Ok(_) => {}
+        }
+        let mut told = fds.iter().map(PollFd::revents);
+        let keys = told.next().unwrap_or(PollFlags::empty());
+        // A pipe whose other end is gone is readable, too: who reads it finds its end.
+        if told.any(|woken| !woken.is_empty()) {
+            Ready::Woken
+        } else if keys.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+            Ready::Gone
+        } else {
+            self.read()
+        }
+    }
+
+    fn read(&mut self) -> Ready {
+        let mut bytes = [0; AT_ONCE];
+        match rustix::io::read(&self.terminal, &mut bytes) {
+            Ok(0) => Ready::Gone,
+            Ok(count) => Ready::Heard(self.hearing.take(bytes.get(..count).unwrap_or_default())),
+            Err(Errno::INTR | Errno::AGAIN) => Ready::Heard(Vec::new()),
+            Err(_) => Ready::Gone,
+        }
+    }
+}
+
+struct Keys {
+    ear: Ear,
     wake: File,
     is_paused: Arc<AtomicBool>,
-    is_asking: Arc<AtomicBool>,
     events: Sender<Event>,
     answers: Sender<Heard>,
     paused: Sender<()>,
-    replies: Replies,
     /// When and where a button was pressed last.
     clicked: Option<(Instant, (u16, u16))>,
-    /// Whether bytes were read here of which the library may still believe that they are there: it would
-    /// wait for them.
-    has_read_past: bool,
 }
 
 impl Keys {
     fn run(mut self) {
         loop {
-            let ready = wait(self.terminal.as_fd(), self.wake.as_fd());
-            let goes_on = match ready {
+            let goes_on = match self.ear.listen(Some(self.wake.as_fd())) {
                 Ready::Woken => self.wait_while_paused(),
-                Ready::Keys => self.pass_on(),
-                Ready::Nothing => true,
+                Ready::Heard(heard) => self.send(heard),
                 Ready::Gone => false,
             };
             if !goes_on {
@@ -201,12 +234,8 @@ impl Keys {
         if !is_told() {
             return false;
         }
-        if self.is_asking.swap(false, Ordering::SeqCst) {
-            let _ = self.paused.send(());
-            return self.listen();
-        }
         if !self.is_paused.load(Ordering::SeqCst) {
-            return self.has_read_past || self.pass_on();
+            return true;
         }
         let _ = self.paused.send(());
         while self.is_paused.load(Ordering::SeqCst) {
@@ -217,173 +246,30 @@ impl Keys {
         true
     }
 
-    /// Reads what comes until all answers are there, or until they are late; keys are passed on. `false`
-    /// when nobody listens.
-    fn listen(&mut self) -> bool {
-        let deadline = Instant::now() + ANSWERS;
-        let mut answers = Answers::default();
-        let mut bytes = [0; 1_024];
-        let mut is_over = false;
-        self.has_read_past = true;
-        while !is_over || answers.is_open() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            // What has begun is waited for a little, beyond the end, too; Escape alone never goes on.
-            let patience = if answers.is_open() { PIECES } else { left };
-            let heard = match read_within(self.terminal.as_fd(), patience, &mut bytes) {
-                Some(read) => answers.take(bytes.get(..read).unwrap_or_default()),
-                None if answers.is_open() => answers.give_back(),
-                None => Vec::new(),
-            };
-            is_over |= left.is_zero() || heard.iter().any(|heard| matches!(heard, Heard::Attributes(_)));
-            if !self.send(heard) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Reads all keys that are there. `false` when nobody listens or the terminal is gone.
-    fn pass_on(&mut self) -> bool {
-        while event::poll(self.replies.patience()).unwrap_or(false) {
-            let Ok(raw) = event::read() else { return false };
-            self.has_read_past &= matches!(raw, Raw::Resize(..));
-            let heard = match raw {
-                Raw::Key(key) if key.kind != KeyEventKind::Release => {
-                    press(key).map_or_else(Vec::new, |press| self.replies.take(press))
-                }
-                Raw::Paste(text) => {
-                    if self.events.send(Event::Paste(text)).is_err() {
-                        return false;
-                    }
-                    Vec::new()
-                }
-                Raw::Mouse(mouse) => {
-                    if let Some(pointer) = self.pointer(mouse)
-                        && self.events.send(Event::Mouse(pointer)).is_err()
-                    {
-                        return false;
-                    }
-                    Vec::new()
-                }
-                _ => Vec::new(),
-            };
-            if !self.send(heard) {
-                return false;
-            }
-        }
-        let typed = self.replies.give_back();
-        self.send(typed) && self.read_rest()
-    }
-
-    /// Reads what the library has left unread. `false` when nobody listens.
-    fn read_rest(&mut self) -> bool {
-        let mut answers = Answers::default();
-        let mut bytes = [0; 1_024];
-        loop {
-            let patience = if answers.is_open() { PIECES } else { Duration::ZERO };
-            let Some(read) = read_within(self.terminal.as_fd(), patience, &mut bytes) else {
-                return self.send(answers.give_back());
-            };
-            self.has_read_past = true;
-            let heard = answers.take(bytes.get(..read).unwrap_or_default());
-            if !self.send(heard) {
-                return false;
-            }
-        }
-    }
-
-    fn pointer(&mut self, mouse: MouseEvent) -> Option<Pointer> {
-        let at = (mouse.column, mouse.row);
-        let gesture = match mouse.kind {
-            MouseEventKind::Down(MouseButton::Left) => {
-                let now = Instant::now();
-                let is_second = |(when, place): (Instant, (u16, u16))| place == at && now - when < DOUBLE;
-                let is_double = self.clicked.take().is_some_and(is_second);
-                // A third press begins anew.
-                self.clicked = (!is_double).then_some((now, at));
-                if is_double { Gesture::Double } else { Gesture::Press }
-            }
-            MouseEventKind::Drag(MouseButton::Left) => Gesture::Drag,
-            MouseEventKind::Up(MouseButton::Left) => Gesture::Release,
-            MouseEventKind::ScrollUp => Gesture::WheelUp,
-            MouseEventKind::ScrollDown => Gesture::WheelDown,
-            _ => return None,
-        };
-        Some(Pointer { gesture, column: mouse.column, line: mouse.row })
-    }
-
-    fn send(&self, heard: Vec<Heard>) -> bool {
+    /// Passes on what came. `false` when nobody listens.
+    fn send(&mut self, heard: Vec<Heard>) -> bool {
         heard.into_iter().all(|heard| match heard {
             Heard::Key(press) => self.events.send(Event::Key(press)).is_ok(),
+            Heard::Mouse(pointer) => {
+                let gesture = self.gesture(pointer);
+                self.events.send(Event::Mouse(Pointer { gesture, ..pointer })).is_ok()
+            }
+            Heard::Paste(text) => self.events.send(Event::Paste(text)).is_ok(),
             Heard::Background(is_light) => self.events.send(Event::Background(is_light)).is_ok(),
             answer => self.answers.send(answer).is_ok(),
         })
     }
-}
 
-/// Reads what comes within a time; nothing if nothing does.
-fn read_within(terminal: BorrowedFd<'_>, patience: Duration, bytes: &mut [u8]) -> Option<usize> {
-    let patience = Timespec::try_from(patience).ok()?;
-    let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
-    let [ready] = match poll(&mut fds, Some(&patience)) {
-        Ok(_) => &fds,
-        Err(_) => return None,
-    };
-    if !ready.revents().contains(PollFlags::IN) {
-        return None;
+    /// Tells a double press from a single one.
+    fn gesture(&mut self, pointer: Pointer) -> Gesture {
+        if pointer.gesture != Gesture::Press {
+            return pointer.gesture;
+        }
+        let (now, at) = (Instant::now(), (pointer.column, pointer.line));
+        let is_second = |(when, place): (Instant, (u16, u16))| place == at && now - when < DOUBLE;
+        let is_double = self.clicked.take().is_some_and(is_second);
+        // A third press begins anew.
+        self.clicked = (!is_double).then_some((now, at));
+        if is_double { Gesture::Double } else { Gesture::Press }
     }
-    rustix::io::read(terminal, bytes).ok().filter(|count| *count > 0)
-}
-
-/// What there is for the key thread.
-enum Ready {
-    /// The program wants something of it.
-    Woken,
-    /// The terminal has something to read.
-    Keys,
-    /// The terminal is gone. Mostly a signal says so, too, but not to a program that it does not control.
-    Gone,
-    Nothing,
-}
-
-fn wait(terminal: BorrowedFd<'_>, wake: BorrowedFd<'_>) -> Ready {
-    let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&wake, PollFlags::IN)];
-    if poll(&mut fds, None).is_err() {
-        return Ready::Nothing;
-    }
-    let [keys, woken] = &fds;
-    // A pipe whose other end is gone is readable, too: the thread reads its end and ends.
-    if !woken.revents().is_empty() {
-        Ready::Woken
-    } else if keys.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-        Ready::Gone
-    } else if keys.revents().contains(PollFlags::IN) {
-        Ready::Keys
-    } else {
-        Ready::Nothing
-    }
-}
-
-fn press(key: KeyEvent) -> Option<Press> {
-    let code = match key.code {
-        KeyCode::Char(c) => Code::Char(c),
-        KeyCode::Enter => Code::Enter,
-        KeyCode::Esc => Code::Esc,
-        KeyCode::Tab => Code::Tab,
-        KeyCode::BackTab => Code::BackTab,
-        KeyCode::Backspace => Code::Backspace,
-        KeyCode::Delete => Code::Delete,
-        KeyCode::Up => Code::Up,
-        KeyCode::Down => Code::Down,
-        KeyCode::Left => Code::Left,
-        KeyCode::Right => Code::Right,
-        KeyCode::Home => Code::Home,
-        KeyCode::End => Code::End,
-        KeyCode::PageUp => Code::PageUp,
-        KeyCode::PageDown => Code::PageDown,
-        KeyCode::F(number) => Code::F(number),
-        _ => return None,
-    };
-    let held = |modifier| key.modifiers.contains(modifier);
-    Some(Press { code, ctrl: held(KeyModifiers::CONTROL), alt: held(KeyModifiers::ALT) })
 }

@@ -12,6 +12,7 @@ mod effects;
 mod gallery;
 pub mod graphics;
 mod handing;
+mod hearing;
 mod images;
 mod input;
 pub mod look;
@@ -20,7 +21,6 @@ mod notify;
 mod opened;
 mod painting;
 mod pipe;
-mod replies;
 mod seeking;
 mod workers;
 
@@ -48,7 +48,6 @@ use graphics::Told;
 use input::{Input, Signal};
 use memory::Keeper;
 use opened::{Kept, Opened};
-use replies::Replies;
 use seeking::Seeking;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
@@ -127,8 +126,7 @@ impl Viewer {
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
-        let asks = look::asks_for_background(config) || !config.graphics.questions().is_empty();
-        let input = Input::start(Replies::new(asks))?;
+        let input = Input::start()?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
         let gallery = Gallery::default();

@@ -2,8 +2,9 @@
 //!
 //! Invariant: nothing waits for an answer of the terminal.
 
-use super::answers::{self, Heard};
+use super::answers;
 use super::clock::now;
+use super::hearing::Heard;
 use super::{Next, Viewer, look};
 use crate::app::arrange::arrange;
 use crate::render::picture::canvas::Choice;
@@ -22,7 +23,6 @@ impl Viewer {
     fn ask_for_graphics(&mut self) -> anyhow::Result<()> {
         let questions = self.config.graphics.questions();
         if !questions.is_empty() {
-            self.input.expect_answers();
             self.screen.tell(&questions)?;
         }
         Ok(())
@@ -45,6 +45,10 @@ impl Viewer {
             terminal::owe(gallery.farewell());
         }
         self.screen.draw(&sent, |frame| {
+            // The terminal has another size than what was arranged: the signal that says so is on its way.
+            if (frame.area().width, frame.area().height) != state.size {
+                return String::new();
+            }
             ui::view(state, frame);
             let placed = ui::pictures::place(state, frame.buffer_mut());
             gallery.lay(&placed, frame.buffer_mut())

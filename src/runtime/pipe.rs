@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::process::{Command, ExitStatus, Stdio};
 
-use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+
+use super::input;
 
 /// Runs a command on a text, and shows what it wrote until a key is pressed. Says how it ended.
 pub fn run(command: &str, text: String) -> String {
@@ -18,15 +19,11 @@ pub fn run(command: &str, text: String) -> String {
         let mut out = io::stdout();
         let _ = write!(out, "\r\n[{words}; press a key]");
         let _ = out.flush();
-        while !event::read().map_or(true, |event| is_key(&event)) {}
+        let _ = input::wait_for_key();
         let _ = write!(out, "\r\n");
         let _ = disable_raw_mode();
     }
     words
-}
-
-fn is_key(event: &Event) -> bool {
-    matches!(event, Event::Key(key) if key.kind != KeyEventKind::Release)
 }
 
 fn carry_out(command: &str, mut text: String) -> io::Result<ExitStatus> {

@@ -47,6 +47,15 @@ pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// The line that is being typed, with the sign before it and the words after it.
 fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
+    let (sign, input, tail) = line(state)?;
+    let tail = match &state.message {
+        Some(message) => format!("{tail} {} ", message.text),
+        None => tail,
+    };
+    Some((sign, input, tail))
+}
+
+fn line(state: &State) -> Option<(&'static str, &Input, String)> {
     match &state.mode {
         Mode::Search { input, .. } => {
             let literal = if state.is_literal { "  literal" } else { "" };

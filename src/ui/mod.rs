@@ -33,11 +33,36 @@ use crate::app::mode::Mode;
 use crate::app::panes::{Pane, divide, focused};
 use crate::app::state::State;
 
+/// A character may have so many that join it: the longest emoji have ten.
+const MOST_JOINED: usize = 12;
+
 /// Paints the whole screen.
 pub fn view(state: &State, frame: &mut Frame<'_>) {
-    if matches!(state.mode, Mode::Picker) {
-        return picker::paint(state, frame);
+    if frame.area().is_empty() {
+        return;
     }
+    if matches!(state.mode, Mode::Picker) {
+        picker::paint(state, frame);
+    } else {
+        paint(state, frame);
+    }
+    thin_out(frame.buffer_mut());
+}
+
+/// Leaves marks out that are heaped upon one character by the hundred: terminals draw them over the rows around.
+fn thin_out(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        let symbol = cell.symbol();
+        // Where a link leads stands in its cells.
+        let is_heap = symbol.len() > MOST_JOINED && !symbol.contains('\u{1b}');
+        if let Some((end, _)) = symbol.char_indices().nth(MOST_JOINED).filter(|_| is_heap) {
+            let kept = symbol.get(..end).unwrap_or_default().to_owned();
+            cell.set_symbol(&kept);
+        }
+    }
+}
+
+fn paint(state: &State, frame: &mut Frame<'_>) {
     let screen = frame.area();
     let parts = divide(state);
     let buffer = frame.buffer_mut();

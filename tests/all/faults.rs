@@ -2,14 +2,18 @@
 //! may stop the viewer, hide a record or leave a trace. Plain appending and replacing is in `follow`,
 //! databases have `rows`.
 
+mod fits;
 mod kinds;
 mod records;
+mod references;
 mod screen;
+mod several;
 mod sizes;
 #[cfg(feature = "sqlite")]
 mod stores;
 mod surroundings;
 mod trace;
+mod unknown;
 mod watching;
 
 use std::fs;

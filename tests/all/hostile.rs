@@ -54,7 +54,12 @@ enum Pass {
     Texts,
     /// All texts.
     Everything,
+    /// Objects have further members, whose names are hostile, too.
+    Names,
 }
+
+/// Each pass, and how many of the sessions it takes: names are read in one way everywhere.
+const PASSES: [(Pass, usize); 3] = [(Pass::Texts, 1), (Pass::Everything, 1), (Pass::Names, 3)];
 
 fn payload(text: &str) -> String {
     // Equal texts stay equal, so that ids go on leading to each other.
@@ -71,13 +76,19 @@ fn is_time(text: &str) -> bool {
 fn poison(value: &mut Value, key: &str, pass: Pass) {
     match value {
         Value::String(text) => {
-            let is_spared = pass == Pass::Texts && (KINDS.contains(&key) || is_time(text));
+            let is_spared = pass != Pass::Everything && (KINDS.contains(&key) || is_time(text));
             if !is_spared {
                 *text = payload(text);
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| poison(item, key, pass)),
-        Value::Object(members) => members.iter_mut().for_each(|(key, value)| poison(value, key, pass)),
+        Value::Object(members) => {
+            members.iter_mut().for_each(|(key, value)| poison(value, key, pass));
+            if pass == Pass::Names {
+                let names: Vec<String> = members.keys().take(3).map(|key| payload(key)).collect();
+                members.extend(names.into_iter().map(|name| (name, Value::from("of a hostile name"))));
+            }
+        }
         _ => {}
     }
 }
@@ -91,8 +102,8 @@ fn poisoned(text: &str, pass: Pass) -> Vec<u8> {
     };
     let line = |line: &str| {
         let (frame, rest) = line.strip_prefix("data: ").map_or(("", line), |rest| ("data: ", rest));
-        let rest =
-            json(rest).unwrap_or_else(|| if pass == Pass::Texts { rest.to_owned() } else { payload(rest) });
+        let rest = json(rest)
+            .unwrap_or_else(|| if pass == Pass::Everything { payload(rest) } else { rest.to_owned() });
         format!("{frame}{rest}\n")
     };
     let told = json(text).unwrap_or_else(|| text.lines().map(line).collect());
@@ -272,8 +283,9 @@ fn painted(stage: &Stage) -> Vec<u8> {
 #[test]
 fn no_view_lets_anything_of_a_session_through() {
     let folder = tempfile::tempdir().unwrap();
-    for pass in [Pass::Texts, Pass::Everything] {
-        for target in sessions(folder.path(), pass).iter().flat_map(|path| targets(path)) {
+    for (pass, each) in PASSES {
+        let sessions = sessions(folder.path(), pass);
+        for target in sessions.iter().step_by(each).flat_map(|path| targets(path)) {
             if ingest::open(&target).is_err() {
                 continue;
             }
@@ -301,9 +313,9 @@ fn no_view_lets_anything_of_a_session_through() {
 fn no_report_lets_anything_of_a_session_through() {
     let folder = tempfile::tempdir().unwrap();
     let now = Moment(1_893_456_000_000);
-    for pass in [Pass::Texts, Pass::Everything] {
+    for (pass, each) in PASSES {
         let sessions = sessions(folder.path(), pass);
-        for path in &sessions {
+        for path in sessions.iter().step_by(each) {
             for target in targets(path) {
                 let mut out = Vec::new();
                 for (level, colour, json) in [(3, true, false), (5, false, false), (4, true, true)] {
@@ -369,24 +381,114 @@ fn no_sentence_about_what_is_wrong_quotes_an_order() {
     }
 }
 
+/// Presses keys one after the other, each as soon as what the last one does is drawn.
+fn press(console: &mut Console, all: &[&str]) {
+    for keys in all {
+        console.send(keys);
+        let sent = Instant::now();
+        console.wait("what the keys do is drawn", |_| sent.elapsed() > Duration::from_millis(120));
+    }
+}
+
 #[test]
 fn a_real_terminal_gets_nothing_of_a_session() {
     let folder = tempfile::tempdir().unwrap();
-    let sessions = sessions(folder.path(), Pass::Texts);
-    for name in ["claude-code/busy.jsonl", "pi/version-3.jsonl", "opencode/export.json", "openclaw/d2000000"]
-    {
+    let texts = sessions(folder.path(), Pass::Texts);
+    let names = sessions(folder.path(), Pass::Names);
+    for (sessions, name) in [
+        (&texts, "claude-code/busy.jsonl"),
+        (&texts, "pi/version-3.jsonl"),
+        (&texts, "opencode/export.json"),
+        (&texts, "openclaw/d2000000"),
+        (&texts, "claude-stream-json/turns.jsonl"),
+        (&texts, "cline/contract.messages.json"),
+        (&texts, "generic/messages.json"),
+        (&names, "claude-code/busy.jsonl"),
+        (&names, "generic/thing.json"),
+    ] {
         let path = sessions.iter().find(|path| path.to_string_lossy().contains(name)).unwrap();
         let state = folder.path().join("home");
         let environment = [("NO_OSC8", ""), ("XDG_CONFIG_HOME", state.to_str().unwrap())];
         let mut console = Console::start(&[path.to_str().unwrap()], &environment);
         console.wait("a frame is drawn", |console| console.raw.len() > 1_000);
-        for keys in ["g", "i", "z5", "z3", "!", "q", "?", "q", ":watch err\r", "r", "q"] {
-            console.send(keys);
-            let sent = Instant::now();
-            console.wait("what the keys do is drawn", |_| sent.elapsed() > Duration::from_millis(120));
-        }
+        press(
+            &mut console,
+            &["g", "i", "z5", "z3", "!", "q", "?", "q", ":watch err\r", "r", "q", ":set nomarks\r", "z5"],
+        );
         console.send("Q");
         assert_eq!(console.wait_for_exit(), 0);
         assert_eq!(stranger(&console.raw), None, "{name}");
     }
+}
+
+#[test]
+fn the_list_of_sessions_lets_nothing_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = sessions(folder.path(), Pass::Texts);
+    let home = folder.path().join("home");
+    let mut places = Vec::new();
+    for (number, path) in sessions.iter().filter(|path| path.is_file()).enumerate() {
+        let agent = match path.to_string_lossy() {
+            name if name.contains("/claude-code/") => ".claude/projects",
+            name if name.contains("/pi/") => ".pi/agent/sessions",
+            _ => continue,
+        };
+        // The folder and the file are named by somebody hostile, too.
+        let place = home.join(agent).join("--evil\u{1b}]0;PWN\u{7}\u{9b}2J\u{202e}--");
+        fs::create_dir_all(&place).unwrap();
+        let place = place.join(format!("{number}\u{1b}[2J\u{9b}2J\u{202e}.jsonl"));
+        fs::copy(path, &place).unwrap();
+        places.push(place);
+    }
+    assert!(places.len() > 4, "{places:?}");
+    let home = home.to_str().unwrap();
+    let environment = [
+        ("HOME", home),
+        ("XDG_CONFIG_HOME", home),
+        ("PI_CODING_AGENT_DIR", ""),
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+        ("CLAUDE_CONFIG_DIR", ""),
+    ];
+    for size in [(24, 80), (50, 200)] {
+        let mut console = Console::start(&[], &environment);
+        console.resize(size.0, size.1);
+        console.wait_for(&format!("{} sessions", places.len()));
+        press(&mut console, &["\t", "\t"]);
+        for _ in &places {
+            press(&mut console, &["\u{1b}[B"]);
+        }
+        press(&mut console, &["x", "\u{15}", "\u{1b}OP", "q", "\r", "s", "\u{1b}"]);
+        console.send("\u{3}");
+        console.wait_for_exit();
+        console.assert_restored();
+        assert_eq!(stranger(&console.raw), None);
+        assert!(console.raw_text().contains("U+"), "the list was there, with marks in it");
+    }
+}
+
+#[test]
+fn alarms_say_nothing_that_a_session_says_to_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = crate::pty::session(folder.path());
+    let mut console = Console::start(&[path.to_str().unwrap()], &[]);
+    console.wait_for("FIRST ANSWER");
+    press(&mut console, &[":watch err\r", ":watch tool:*\r", ":watch loop\r"]);
+    for (number, payload) in PAYLOADS.iter().enumerate().filter(|(_, payload)| !payload.contains(INVALID)) {
+        let id = format!("t{number}{payload}");
+        let call = serde_json::json!({"type": "message", "id": format!("a{number}{payload}"), "parentId": null,
+            "timestamp": "2026-03-01T10:00:03.000Z", "message": {"role": "assistant", "timestamp": 1_700_000_009_000_u64,
+            "content": [{"type": "toolCall", "id": id, "name": format!("bash{payload}"), "arguments": {*payload: payload}}]}});
+        let result = serde_json::json!({"type": "message", "id": format!("r{number}"), "parentId": null,
+            "timestamp": "2026-03-01T10:00:04.000Z", "message": {"role": "toolResult", "toolCallId": id, "toolName": payload,
+            "content": [{"type": "text", "text": format!("boom {payload}")}], "isError": true}});
+        crate::pty::append(&path, &format!("{call}\n{result}\n"));
+    }
+    crate::pty::append(&path, &crate::pty::line("assistant", "THE END", 900));
+    console.wait_for("THE END");
+    console.wait("an alarm rings", |console| console.raw_text().contains("\u{1b}]9;tv: "));
+    press(&mut console, &[":watch\r", "\u{1b}", "'!", "z5"]);
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    // The bell is the terminal's, too.
+    assert_eq!(stranger(console.raw_text().replace("\u{7}\u{7}", "\u{7}").as_bytes()), None);
 }

@@ -147,17 +147,19 @@ fn telling_twice_changes_nothing() {
     });
 }
 
-/// Entries that are told with different marks or contents in the course of a telling: streams do that.
+/// Entries that are told with different marks, usage or contents in the course of a telling: streams do that.
 fn streamed(batches: &[Batch]) -> HashSet<Key> {
     let mut streamed = HashSet::new();
-    let mut marks: HashMap<Key, Marks> = HashMap::new();
+    let mut heads: HashMap<Key, (Marks, Option<Box<Usage>>)> = HashMap::new();
     let mut told: HashMap<(Key, Piece), Vec<BlockKind>> = HashMap::new();
     let mut callers: HashMap<Key, Key> = HashMap::new();
+    let mut states: HashSet<Key> = HashSet::new();
     let mut results: HashMap<Key, ToolResult> = HashMap::new();
     for edit in batches.iter().flat_map(|batch| &batch.edits) {
         match edit {
             Edit::Entry(entry) => {
-                if marks.insert(entry.key.clone(), entry.marks).is_some_and(|before| before != entry.marks) {
+                let head = (entry.marks, entry.usage.clone());
+                if heads.insert(entry.key.clone(), head.clone()).is_some_and(|before| before != head) {
                     streamed.insert(entry.key.clone());
                 }
                 callers.extend(calls_of(entry).map(|call| (call.key.clone(), entry.key.clone())));
@@ -174,11 +176,16 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
             // The whole of an output may come after its beginning.
             Edit::Result { call, result, .. } => {
                 let before = results.insert(result.key.clone(), (**result).clone());
-                if before.is_some_and(|before| before != **result) {
+                if states.contains(call) || before.is_some_and(|before| before != **result) {
                     streamed.extend(callers.get(call).cloned());
                 }
             }
-            Edit::State { .. } | Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) => {}
+            // What a call is doing is told anew, until its end is.
+            Edit::State { call, .. } => {
+                states.insert(call.clone());
+                streamed.extend(callers.get(call).cloned());
+            }
+            Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) => {}
         }
     }
     streamed

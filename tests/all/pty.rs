@@ -1,5 +1,6 @@
 //! The real program in a real terminal: few journeys, but nothing between them and the user.
 
+mod input;
 mod surroundings;
 
 use std::io::{Read, Write};
@@ -134,7 +135,7 @@ impl Console {
 
     /// Alternate screen left, cursor shown, paste mode off.
     #[track_caller]
-    fn assert_restored(&self) {
+    pub(crate) fn assert_restored(&self) {
         let screen = self.screen.screen();
         assert!(!screen.alternate_screen(), "the alternate screen is left");
         assert!(!screen.hide_cursor(), "the cursor is shown");
@@ -463,7 +464,7 @@ const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
 
 impl Console {
-    fn raw_text(&self) -> String {
+    pub(crate) fn raw_text(&self) -> String {
         String::from_utf8_lossy(&self.raw).into_owned()
     }
 

@@ -32,7 +32,12 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         "pending" | "streaming" | "" => ToolState::Pending,
         other => {
             out.unknown(&format!("tool status {other}"));
-            ToolState::Pending
+            // What it has put out is no less worth seeing.
+            if state.get("output").filled().is_some() {
+                ended(result(json, state, name, out))
+            } else {
+                ToolState::Pending
+            }
         }
     };
     let call = BlockKind::Call(Box::new(ToolCall {

@@ -285,3 +285,76 @@ fn tables_that_change_while_they_are_read_are_read_again() {
     followed.until("again", |f| spoken(&f.whole) == numbers(1..8));
     followed.end();
 }
+
+/// Agents keep keys beside their sessions. Whoever reads such a table finds a tripwire: a view that cannot be read.
+#[test]
+fn tables_of_credentials_are_never_read() {
+    const KEY: &str = "sk-ant-NEVER-TO-BE-READ";
+    for (sql, tables) in
+        [(opencode(), &["account", "control_account"][..]), (openclaw(), &["auth_profile_store"][..])]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let made = |name: &str, change: &dyn Fn(&Connection, &str)| {
+            let path = dir.path().join(name).join("agent.db");
+            fs::create_dir(path.parent().unwrap()).unwrap();
+            crate::databases::write(&sql, &path);
+            let connection = Connection::open(&path).unwrap();
+            tables.iter().for_each(|table| change(&connection, table));
+            drop(connection);
+            reports(&path)
+        };
+        let plain = made("plain", &|_, _| {});
+        let keys = made("keys", &|connection, table| {
+            let mut columns = connection.prepare(&format!("PRAGMA table_info({table})")).unwrap();
+            let types = columns.query_map([], |row| row.get::<_, String>(2)).unwrap();
+            let value = |kind: String| {
+                if kind.eq_ignore_ascii_case("text") { format!("'{KEY}'") } else { "7".to_owned() }
+            };
+            let values: Vec<String> = types.map(|kind| value(kind.unwrap())).collect();
+            connection.execute_batch(&format!("INSERT INTO {table} VALUES ({})", values.join(", "))).unwrap();
+        });
+        assert!(!keys.iter().any(|told| told.contains("NEVER-TO-BE")), "{keys:?}");
+        let wired = made("wired", &|connection, table| {
+            let wire = format!(
+                "DROP TABLE {table}; CREATE VIEW {table} AS SELECT no_such_function() AS access_token"
+            );
+            connection.execute_batch(&wire).unwrap();
+            assert!(connection.prepare(&format!("SELECT * FROM {table}")).is_err(), "the tripwire works");
+        });
+        // All that is told of the session is the same; sizes of files are another matter.
+        assert_eq!(keys[..SAME], plain[..SAME]);
+        assert_eq!(wired[..SAME], plain[..SAME]);
+        for told in &wired[SAME..] {
+            assert!(!told.contains("no_such_function") && !told.contains("cannot be read"), "{told}");
+        }
+    }
+}
+
+/// So many of the reports depend on the session alone.
+const SAME: usize = 4;
+
+/// What reports say of the first session of a database, without its place.
+fn reports(path: &Path) -> Vec<String> {
+    let session =
+        tv::ingest::sessions(&Target { path: path.to_owned(), session: None }).unwrap().swap_remove(0);
+    let (place, one) = (path.display().to_string(), format!("{}#{}", path.display(), session.id));
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new(super::TV).args(arguments).output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?} {output:?}");
+        let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        told.replace(&place, "DATABASE")
+    };
+    [
+        &["show", "--level", "5", &one][..],
+        &["show", "--json", &one],
+        &["stats", "--json", &one],
+        &["check", "--json", &one],
+        &["doctor", &one],
+        &["doctor", "--json", &one],
+        &["list", &place],
+        &["list", "--json", &place],
+    ]
+    .into_iter()
+    .map(run)
+    .collect()
+}

@@ -8,7 +8,7 @@ use portable_pty::PtySize;
 use super::{Console, append, cells, line, session, start};
 
 impl Console {
-    fn resize(&mut self, rows: u16, cols: u16) {
+    pub(crate) fn resize(&mut self, rows: u16, cols: u16) {
         let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
         self.master.resize(size).expect("the pty resizes");
         self.screen.screen_mut().set_size(cells(rows.max(1)), cells(cols.max(1)));
@@ -105,6 +105,28 @@ fn colours_are_those_that_the_terminal_has() {
 }
 
 #[test]
+fn a_terminal_without_a_name_or_with_a_strange_one_is_drawn_on_and_asked_nothing_risky() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let (program, path) = (env!("CARGO_BIN_EXE_tv"), path.to_str().expect("a plain path"));
+    for change in [&["-u", "TERM"][..], &["TERM="], &["TERM=quux-9000"]] {
+        let arguments = [change, &[program, path]].concat();
+        let mut console = Console::run("env", &arguments, &[]);
+        console.wait_for("FIRST ANSWER");
+        console.send("z5?");
+        console.wait_for("All keys");
+        console.send("Q");
+        assert_eq!(console.wait_for_exit(), 0, "{change:?}");
+        console.assert_restored();
+        let raw = console.raw_text();
+        assert!(!raw.contains("38;2;") && !raw.contains("48;2;"), "{change:?}");
+        // A terminal of which nothing is known might write the questions on its screen.
+        let asks = ["\u{1b}]11;?", "\u{1b}[>0q", "\u{1b}[16t"].iter().any(|question| raw.contains(question));
+        assert!(!asks || change == ["TERM=quux-9000"], "{change:?}");
+    }
+}
+
+#[test]
 fn a_dumb_terminal_gets_text() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
@@ -177,4 +199,59 @@ fn programs_that_are_missing_are_told() {
     console.wait_for("neither $VISUAL nor $EDITOR is set");
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
+}
+
+/// What was copied last, as the clipboard gets it.
+fn clipboard(console: &Console) -> String {
+    use base64::Engine as _;
+    let raw = console.raw_text();
+    let (_, rest) = raw.rsplit_once("\u{1b}]52;c;").expect("something was copied");
+    let data = rest.split('\u{7}').next().unwrap_or_default();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(data).expect("it is base64");
+    String::from_utf8(bytes).expect("it is a text")
+}
+
+#[test]
+fn switches_say_what_is_copied_and_what_has_marks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    append(&path, &line("assistant", &format!(r"odd\u202e\u0007text {key} end"), 3));
+    let environment = [("SSH_CONNECTION", "1 2 3 4"), ("PATH", "/nowhere"), ("TMUX", ""), ("STY", "")];
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
+    console.resize(24, 200);
+    console.wait_for("U+202E");
+    let mut copies = 0;
+    let mut copied = |console: &mut Console, switch: &str, words: &str| {
+        console.send(&format!(":set {switch}\r"));
+        console.drain(Duration::from_millis(100));
+        console.send("yy");
+        copies += 1;
+        console.wait("it is copied", |console| console.told("\u{1b}]52;c;") == copies);
+        console.wait_for(words);
+        clipboard(console)
+    };
+    let plain = copied(&mut console, "noclean", ":set clean leaves such out");
+    assert!(plain.contains("U+202E") && plain.contains(key), "{plain:?}");
+    let clean = copied(&mut console, "clean", "left out");
+    assert_eq!(clean, format!("oddtext {key} end"));
+    let masked = copied(&mut console, "redact", "1 key or token masked");
+    assert!(
+        masked.starts_with("oddtext ghp_") && !masked.contains("0123456789") && masked.ends_with(" end"),
+        "{masked:?}"
+    );
+    let open = copied(&mut console, "noredact", "copied 1 line");
+    assert_eq!(open, clean);
+    let again = copied(&mut console, "noclean", ":set clean");
+    assert_eq!(again, plain);
+    // The inspector always tells what is there.
+    console.send(":set noinspector\r");
+    console.send(":set nomarks\r");
+    console.wait("the marks are gone", |console| !console.text().contains("U+202E"));
+    console.wait_for("text ghp_");
+    console.send(":set marks\r");
+    console.wait_for("U+202E");
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    assert!(!console.raw_text().contains('\u{202e}'), "it never reaches the screen");
 }

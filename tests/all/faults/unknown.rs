@@ -1,0 +1,172 @@
+//! What no version of a format that is known here has: it is shown as it is, dim, in its place, and counted.
+
+use std::fs;
+use std::path::PathBuf;
+
+use ratatui::style::Modifier;
+use serde_json::Value;
+use tv::ingest::Target;
+use tv::model::entry::BlockKind;
+use tv::render::theme::Theme;
+
+use crate::fixtures;
+use crate::stage::Stage;
+
+/// Sessions with one thing in them that nobody has ever heard of, called `quux`, and good ones around it.
+fn cases() -> Vec<(&'static str, String)> {
+    let pi = |inner: &str| {
+        let says = |id: &str, text: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{{"role":"user","content":[{{"type":"text","text":"{text}"}}],"timestamp":1}}}}"#
+            )
+        };
+        format!(
+            "{}\n{}\n{inner}\n{}\n",
+            r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#,
+            says("e1", "BEFORE"),
+            says("e9", "AFTER")
+        )
+    };
+    let message = |message: &str| {
+        format!(
+            r#"{{"type":"message","id":"e2","parentId":"e1","timestamp":"2026-03-01T10:00:01.000Z","message":{message}}}"#
+        )
+    };
+    let claude = |inner: &str| {
+        let says = |uuid: &str, text: &str| crate::follow::agent_line(uuid, None, None, text);
+        format!("{}\n{inner}\n{}\n", says("u-1", "BEFORE"), says("u-9", "AFTER"))
+    };
+    let line = |kind: &str, message: &str| {
+        format!(
+            r#"{{"parentUuid":"u-1","isSidechain":false,"sessionId":"s-1","version":"2.1.0","cwd":"/x","type":"{kind}","uuid":"u-2","timestamp":"2026-01-01T00:00:01.000Z","message":{message}}}"#
+        )
+    };
+    vec![
+        (
+            "record",
+            pi(
+                r#"{"type":"quux","id":"e2","parentId":"e1","timestamp":"2026-03-01T10:00:01.000Z","what":"WORD"}"#,
+            ),
+        ),
+        ("role", pi(&message(r#"{"role":"quux","content":[{"type":"text","text":"WORD"}],"timestamp":2}"#))),
+        (
+            "block",
+            pi(&message(r#"{"role":"assistant","content":[{"type":"quux","what":"WORD"}],"timestamp":2}"#)),
+        ),
+        (
+            "stop reason",
+            pi(&message(
+                r#"{"role":"assistant","content":[{"type":"text","text":"WORD"}],"stopReason":"quux","timestamp":2}"#,
+            )),
+        ),
+        ("record", claude(&line("quux", r#"{"what":"WORD"}"#))),
+        (
+            "block",
+            claude(&line(
+                "assistant",
+                r#"{"id":"m1","role":"assistant","model":"x","content":[{"type":"quux","what":"WORD"}]}"#,
+            )),
+        ),
+        (
+            "stop reason",
+            claude(&line(
+                "assistant",
+                r#"{"id":"m1","role":"assistant","model":"x","content":[{"type":"text","text":"WORD"}],"stop_reason":"quux"}"#,
+            )),
+        ),
+    ]
+}
+
+fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s-1.jsonl");
+    fs::write(&path, text).unwrap();
+    (dir, path)
+}
+
+#[test]
+fn what_nobody_has_heard_of_is_shown_raw_in_its_place_and_counted() {
+    for (what, text) in cases() {
+        let (_dir, path) = written(&text);
+        let telling = fixtures::read(&Target { path: path.clone(), session: None });
+        let records = text.lines().count() as u64;
+        assert_eq!(telling.transcript.tally().records(), records, "{what} {text}");
+        assert_eq!(telling.transcript.tally().faulty, 0, "it is no fault: {what} {text}");
+        let mut stage = Stage::open(&path, (90, 40), Theme::dark());
+        stage.press("z 5 g");
+        let picture = stage.picture();
+        let place = |words: &str| picture.find(words).unwrap_or_else(|| panic!("{words} {what}\n{picture}"));
+        assert!(place("BEFORE") < place("WORD") && place("WORD") < place("AFTER"), "{picture}");
+        // Why an answer ended changes nothing of what it says.
+        let is_named = what == "stop reason" || picture.contains("quux");
+        assert!(is_named, "its name is shown: {what}\n{picture}");
+    }
+}
+
+#[test]
+fn what_nobody_has_heard_of_is_dim_and_never_dropped_below_the_highest_level() {
+    for (what, text) in cases().into_iter().filter(|(what, _)| matches!(*what, "record" | "block")) {
+        let (_dir, path) = written(&text);
+        let telling = fixtures::read(&Target { path: path.clone(), session: None });
+        let raw = telling
+            .transcript
+            .entries()
+            .flat_map(|entry| &entry.blocks)
+            .filter(|block| matches!(block.kind, BlockKind::Raw(_)));
+        assert_eq!(raw.count(), 1, "{what} {text}");
+        let mut stage = Stage::open(&path, (100, 40), Theme::dark());
+        for level in ["z 2", "z 3", "z 4"] {
+            stage.press(level).press("g");
+            let line = (0..40).find(|y| stage.line(*y).contains("quux"));
+            let line = line.unwrap_or_else(|| panic!("{what} at {level}\n{}", stage.picture()));
+            let buffer = stage.buffer();
+            let at = (0..100).find(|x| buffer[(*x, line)].symbol() == "q").unwrap();
+            let (own, plain) = (buffer[(at, line)].style(), Theme::dark().text);
+            let is_dim = own.fg != plain.fg || own.add_modifier.contains(Modifier::DIM);
+            assert!(is_dim, "{what} at {level}: {own:?}");
+        }
+    }
+}
+
+/// A state of a call that is not known is no end of it.
+#[test]
+fn a_status_nobody_has_heard_of_is_told() {
+    let text = fs::read_to_string(fixtures::root().join("opencode/export.json")).unwrap();
+    let mut export: Value = serde_json::from_str(&text).unwrap();
+    let mut changed = 0;
+    rename_status(&mut export, &mut changed);
+    assert!(changed > 0, "there are calls in it");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("export.json");
+    fs::write(&path, export.to_string()).unwrap();
+    let before =
+        fixtures::read(&Target { path: fixtures::root().join("opencode/export.json"), session: None });
+    let after = fixtures::read(&Target { path: path.clone(), session: None });
+    assert_eq!(after.transcript.tally().records(), before.transcript.tally().records());
+    assert_eq!(after.transcript.tally().faulty, before.transcript.tally().faulty);
+    let stage = Stage::open(&path, (90, 40), Theme::dark());
+    assert!(stage.status().contains("1 unknown"), "{}", stage.status());
+    let report = |command: &str| {
+        let output = std::process::Command::new(super::TV).arg(command).arg(&path).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(report("doctor").contains("tool status quux"), "{}", report("doctor"));
+    // What the call has put out is there all the same.
+    assert!(report("show").contains("squeak.log: No such file"), "{}", report("show"));
+}
+
+fn rename_status(value: &mut Value, changed: &mut usize) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                if key == "status" && value.as_str() == Some("completed") && *changed == 0 {
+                    *value = "quux".into();
+                    *changed += 1;
+                }
+                rename_status(value, changed);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_status(item, changed)),
+        _ => {}
+    }
+}
