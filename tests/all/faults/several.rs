@@ -24,10 +24,14 @@ fn two_viewers_of_one_file_are_none_of_each_others_business() {
     }
     for number in 3..6 {
         append(&path, &line("assistant", &format!("FOR BOTH {number}"), number));
-        two.iter_mut().for_each(|console| console.wait_for(&format!("FOR BOTH {number}")));
+        for console in &mut two {
+            console.wait_for(&format!("FOR BOTH {number}"));
+        }
     }
     // Reading is no event that would have the other one read.
-    two.iter().for_each(|console| assert_idle(console.process()));
+    for console in &two {
+        assert_idle(console.process());
+    }
     let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(files, ["session.jsonl"], "no lock, no copy, no trace");
     for console in &mut two {

@@ -299,7 +299,9 @@ fn tables_of_credentials_are_never_read() {
             fs::create_dir(path.parent().unwrap()).unwrap();
             crate::databases::write(&sql, &path);
             let connection = Connection::open(&path).unwrap();
-            tables.iter().for_each(|table| change(&connection, table));
+            for table in tables {
+                change(&connection, table);
+            }
             drop(connection);
             reports(&path)
         };
