@@ -150,7 +150,7 @@ pub struct Files {
     read: usize,
     cwd: Option<Text>,
     by_path: HashMap<Text, File>,
-    of_entry: HashMap<EntryId, Vec<(Text, usize)>>,
+    of_entry: HashMap<EntryId, Box<[(Text, usize)]>>,
     stale: BTreeSet<Text>,
     generation: u64,
 }
@@ -209,14 +209,17 @@ impl Files {
         if entry.marks.copy {
             return;
         }
+        let mut used = Vec::new();
         for (block, kind) in entry.blocks.iter().enumerate() {
             let BlockKind::Call(call) = &kind.kind else { continue };
             let result = call.state.result();
             let at = result.and_then(|result| result.at).or(call.started).or(entry.at);
             for (path, op, by_shell) in paths::used_by(call, self.cwd.as_deref()) {
                 let path = Text::from(path.as_str());
+                // One name for all uses of a file.
+                let path = self.by_path.get_key_value(&path).map_or(path, |(known, _)| known.clone());
                 self.stale.insert(path.clone());
-                self.of_entry.entry(id).or_default().push((path.clone(), block));
+                used.push((path.clone(), block));
                 self.by_path.entry(path).or_default().uses.push(Use {
                     place: Place { entry: id, block },
                     op,
@@ -229,6 +232,9 @@ impl Files {
                     print: if by_shell { Print::Unknown } else { print_of(call, op) },
                 });
             }
+        }
+        if !used.is_empty() {
+            self.of_entry.insert(id, used.into_boxed_slice());
         }
     }
 

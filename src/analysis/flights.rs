@@ -13,6 +13,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::calls::Place;
+use super::places::Places;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -72,8 +73,8 @@ struct Track {
 #[derive(Clone, Debug, Default)]
 pub struct Flights {
     read: usize,
-    /// Track and place in it, by number of the entry.
-    places: Vec<Option<(u32, u32)>>,
+    /// Track of each entry, and its place there.
+    places: Places,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
     /// Lanes with something to be judged anew.
@@ -95,14 +96,7 @@ impl Flights {
             track.ids.push(*id);
             track.look_again_at(place);
             self.stale.insert(number);
-            if self.places.len() <= id.index() {
-                self.places.resize(id.index() + 1, None);
-            }
-            if let (Some(slot), Ok(number), Ok(place)) =
-                (self.places.get_mut(id.index()), u32::try_from(number), u32::try_from(place))
-            {
-                *slot = Some((number, place));
-            }
+            self.places.insert(*id, number, place);
         }
         self.look_again_at_callers(transcript, &grown);
         while let Some(number) = self.stale.pop_first() {
@@ -147,8 +141,7 @@ impl Flights {
     }
 
     fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let (number, place) = self.places.get(id.index()).copied().flatten()?;
-        Some((usize::try_from(number).ok()?, usize::try_from(place).ok()?))
+        self.places.get(id)
     }
 
     // === questions ===

@@ -17,8 +17,10 @@ use crate::model::moment::Moment;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
+mod kept;
 mod sweep;
 
+use kept::Kept;
 use sweep::{Carry, sweep};
 
 /// What time was spent on.
@@ -119,8 +121,7 @@ const PAGE: usize = 256;
 struct Page {
     enter: Carry,
     exit: Carry,
-    /// With the place in its lane of the entry that told each of them.
-    stretches: Vec<(usize, Stretch)>,
+    stretches: Kept,
     sums: Sums,
     /// From when to when its stretches reach.
     reach: Option<(Moment, Moment)>,
@@ -157,13 +158,14 @@ pub struct Judged<'a> {
     pub lane: Option<&'a Name>,
     /// Number of the page in its lane.
     pub page: usize,
-    stretches: &'a [(usize, Stretch)],
+    stretches: &'a Kept,
+    ids: &'a [EntryId],
 }
 
 impl<'a> Judged<'a> {
     /// In the order of the file.
-    pub fn stretches(&self) -> impl Iterator<Item = &'a Stretch> + use<'a> {
-        self.stretches.iter().map(|(_, stretch)| stretch)
+    pub fn stretches(&self) -> impl Iterator<Item = Stretch> + use<'a> {
+        self.stretches.iter(self.ids).map(|(_, stretch)| stretch)
     }
 }
 
@@ -234,8 +236,8 @@ impl Ledger {
             if from > range.start && from + PAGE <= range.end {
                 sums.join(&page.sums);
             } else {
-                let inside = page.stretches.iter().filter(|told| is_inside(told, &range));
-                inside.for_each(|(_, stretch)| sums.add(stretch));
+                let inside = track.stretches(number).filter(|told| is_inside(told, &range));
+                inside.for_each(|(_, stretch)| sums.add(&stretch));
             }
         }
         sums
@@ -245,7 +247,7 @@ impl Ledger {
     pub fn sums_within(&self, lane: Option<&Name>, from: Moment, to: Moment) -> Sums {
         let mut sums = Sums::default();
         let Some(track) = self.track(lane) else { return sums };
-        for page in &track.pages {
+        for (number, page) in track.pages.iter().enumerate() {
             let Some((first, last)) = page.reach.filter(|(first, last)| *first < to && *last > from) else {
                 continue;
             };
@@ -253,7 +255,7 @@ impl Ledger {
                 sums.join(&page.sums);
                 continue;
             }
-            for (_, stretch) in &page.stretches {
+            for (_, stretch) in track.stretches(number) {
                 let (start, end) = (stretch.from.max(from), stretch.to.min(to));
                 if start < end
                     && let Some(sum) = sums.slot(stretch.class)
@@ -280,17 +282,18 @@ impl Ledger {
                 lane: track.lane.as_ref(),
                 page: number,
                 stretches: &page.stretches,
+                ids: track.ids_of(number),
             })
         })
     }
 
     /// The time before an entry, as the entry told it; not that of its calls.
-    pub fn before(&self, id: EntryId) -> Option<&Stretch> {
+    pub fn before(&self, id: EntryId) -> Option<Stretch> {
         let (number, place) = self.places.get(id)?;
-        let page = self.tracks.get(number)?.pages.get(place / PAGE)?;
-        let first = page.stretches.partition_point(|(at, _)| *at < place);
-        let own = page.stretches.get(first..)?.iter().take_while(|(at, _)| *at == place);
-        own.map(|(_, stretch)| stretch).find(|stretch| stretch.block.is_none())
+        let track = self.tracks.get(number)?;
+        let page = track.pages.get(place / PAGE)?;
+        let mut own = page.stretches.of_entry(place % PAGE, track.ids_of(place / PAGE));
+        own.find(|stretch| stretch.block.is_none())
     }
 
     /// Stretches that entries of one lane told, from the first one on and before the other one. Of
@@ -301,13 +304,13 @@ impl Ledger {
         end: Option<EntryId>,
         around: EntryId,
         most: usize,
-    ) -> Vec<&Stretch> {
+    ) -> Vec<Stretch> {
         let Some((track, range)) = self.range(first, end) else { return Vec::new() };
         let own = self.places.get(around).map_or(range.start, |(_, place)| place);
         let own = own.clamp(range.start, range.end);
         let range = range.start.max(own.saturating_sub(most))..range.end.min(own.saturating_add(most));
-        let pages = track.pages.iter().skip(range.start / PAGE).take(range.len() / PAGE + 2);
-        let stretches = pages.flat_map(|page| &page.stretches);
+        let first = range.start / PAGE;
+        let stretches = (first..first + range.len() / PAGE + 2).flat_map(|number| track.stretches(number));
         stretches.filter(|told| is_inside(told, &range)).map(|(_, stretch)| stretch).collect()
     }
 
@@ -327,6 +330,19 @@ fn is_inside((place, stretch): &(usize, Stretch), range: &Range<usize>) -> bool 
 }
 
 impl Track {
+    /// The entries of a page.
+    fn ids_of(&self, page: usize) -> &[EntryId] {
+        let first = (page * PAGE).min(self.ids.len());
+        self.ids.get(first..self.ids.len().min(first + PAGE)).unwrap_or_default()
+    }
+
+    /// The stretches of a page, with the places in the lane of the entries that told them.
+    fn stretches(&self, page: usize) -> impl Iterator<Item = (usize, Stretch)> {
+        let told =
+            self.pages.get(page).into_iter().flat_map(move |one| one.stretches.iter(self.ids_of(page)));
+        told.map(move |(place, stretch)| (page * PAGE + place, stretch))
+    }
+
     fn settle(&mut self, transcript: &Transcript, revision: u64) {
         let is_stale = !self.stale.is_empty();
         while let Some(number) = self.stale.pop_first() {
@@ -358,17 +374,16 @@ impl Track {
 
     fn judge(&self, transcript: &Transcript, number: usize, enter: Carry) -> Page {
         let mut page = Page { enter, exit: enter, ..Page::default() };
-        let first = number * PAGE;
-        let ids = self.ids.iter().enumerate().skip(first).take(PAGE);
-        for (place, id) in ids {
+        for (id, place) in self.ids_of(number).iter().zip(0..=u8::MAX) {
             let Some(entry) = transcript.get(*id) else { continue };
             sweep(&mut page.exit, *id, entry, &mut |stretch| {
                 page.sums.add(&stretch);
                 let (from, to) = page.reach.unwrap_or((stretch.from, stretch.to));
                 page.reach = Some((from.min(stretch.from), to.max(stretch.to)));
-                page.stretches.push((place, stretch));
+                page.stretches.push(place, &stretch);
             });
         }
+        page.stretches.fit();
         page
     }
 }

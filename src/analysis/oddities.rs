@@ -7,6 +7,7 @@ use super::activity;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
+use crate::model::fingerprint::Print;
 use crate::model::moment::Moment;
 use crate::model::pairing::{calls_of, identifies};
 use crate::model::record::Origin;
@@ -76,22 +77,24 @@ pub fn of_links(transcript: &Transcript) -> Option<Links> {
     }
     let mut links = Links::default();
     let mut found = Found::default();
-    let parents: HashSet<&Key> = transcript.entries().filter_map(|entry| entry.parent.as_ref()).collect();
-    let mut missing: HashSet<&Key> = HashSet::new();
+    let print = |key: &Key| transcript.print_of(key);
+    let parents: HashSet<Print> =
+        transcript.entries().filter_map(|entry| entry.parent.as_ref()).map(print).collect();
+    let mut missing: HashSet<Print> = HashSet::new();
     let mut walked = HashMap::new();
     for entry in transcript.entries() {
         let Some(parent) = &entry.parent else {
-            links.roots += u64::from(entry.lane.is_none() && parents.contains(&entry.key));
+            links.roots += u64::from(entry.lane.is_none() && parents.contains(&print(&entry.key)));
             continue;
         };
         links.linked += 1;
         if *parent == entry.key {
             found.see("entries that are their own parent", entry.origin);
-        } else if transcript.parent_of(parent).is_none() {
-            if missing.insert(parent) {
+        } else if transcript.parent_of(print(parent)).is_none() {
+            if missing.insert(print(parent)) {
                 found.see("parents that are not in the file", entry.origin);
             }
-        } else if leads_in_a_circle(&entry.key, transcript, &mut walked) {
+        } else if leads_in_a_circle(print(&entry.key), transcript, &mut walked) {
             found.see("entries whose parents lead back to them", entry.origin);
         }
     }
@@ -100,17 +103,13 @@ pub fn of_links(transcript: &Transcript) -> Option<Links> {
 }
 
 /// Walks up until something is known; `walked` says of each key whether it lies on a circle.
-fn leads_in_a_circle<'a>(
-    key: &'a Key,
-    transcript: &'a Transcript,
-    walked: &mut HashMap<&'a Key, bool>,
-) -> bool {
-    let mut path: Vec<&Key> = Vec::new();
-    let mut on_path: HashMap<&Key, usize> = HashMap::new();
+fn leads_in_a_circle(key: Print, transcript: &Transcript, walked: &mut HashMap<Print, bool>) -> bool {
+    let mut path: Vec<Print> = Vec::new();
+    let mut on_path: HashMap<Print, usize> = HashMap::new();
     let mut at = Some(key);
     let mut circle = usize::MAX;
-    while let Some(key) = at.filter(|key| !walked.contains_key(*key)) {
-        if let Some(first) = on_path.get(key) {
+    while let Some(key) = at.filter(|key| !walked.contains_key(key)) {
+        if let Some(first) = on_path.get(&key) {
             circle = *first;
             break;
         }
@@ -121,7 +120,7 @@ fn leads_in_a_circle<'a>(
     for (place, key) in path.into_iter().enumerate() {
         walked.insert(key, place >= circle);
     }
-    walked.get(key).copied().unwrap_or(false)
+    walked.get(&key).copied().unwrap_or(false)
 }
 
 /// Calls and results that do not meet, all lanes and branches.

@@ -200,9 +200,9 @@ impl Sight {
 /// From which place on a compaction kept what stands before it, as recorded. The first record that it kept
 /// may be a result: then that is kept with the answer that holds its call.
 pub fn kept(transcript: &Transcript, compaction: EntryId, place: usize) -> Option<usize> {
-    let mut key = transcript.kept_by(&transcript.get(compaction)?.key)?;
+    let mut key = transcript.print_of(transcript.kept_by(&transcript.get(compaction)?.key)?);
     for _ in 0..FAR {
-        if let Some(id) = transcript.find(key) {
+        if let Some(id) = transcript.find_print(key) {
             return transcript.place_of(id).filter(|kept| *kept < place);
         }
         key = transcript.parent_of(key)??;

@@ -313,11 +313,11 @@ impl Timeline {
 
     // === the ledger ===
 
-    fn take_page<'a>(&mut self, lane: usize, page: usize, told: impl Iterator<Item = &'a Stretch>) {
+    fn take_page(&mut self, lane: usize, page: usize, told: impl Iterator<Item = Stretch>) {
         let mut known = self.pages.remove(&(lane, page)).unwrap_or_default();
         // Calls are read from their entries.
         let spans: Vec<Span> =
-            told.filter(|one| one.block.is_none()).map(|one| span_of_stretch(one, lane)).collect();
+            told.filter(|one| one.block.is_none()).map(|one| span_of_stretch(&one, lane)).collect();
         let same = known.iter().zip(&spans).take_while(|((known, _), span)| known == *span).count();
         for (span, row) in known.drain(same..) {
             self.remove(span.id, row);

@@ -5,6 +5,7 @@
 
 mod churn;
 mod runs;
+mod steps;
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +16,7 @@ use self::churn::Churn;
 use self::runs::{Lane, Step};
 use super::calls::Place;
 use super::expression::LOOP;
+use super::places::Places;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -22,9 +24,10 @@ use crate::model::transcript::Transcript;
 /// The troubles of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Troubles {
-    lanes: HashMap<Option<Name>, Lane>,
-    /// The lane of each entry that has steps.
-    lane_of: HashMap<EntryId, Option<Name>>,
+    numbers: HashMap<Option<Name>, usize>,
+    lanes: Vec<Lane>,
+    /// The lane of each entry that has steps, and the first of them.
+    places: Places,
     /// Sub-agents that did something since the last prompt.
     awake: HashSet<Name>,
     /// Of these, those whose newest call repeats the one before it.
@@ -64,7 +67,8 @@ impl Troubles {
             // What sub-agents did for the turn before is over.
             self.repeating.clear();
             for name in std::mem::take(&mut self.awake) {
-                if let Some(lane) = self.lanes.get_mut(&Some(name)) {
+                let number = self.numbers.get(&Some(name)).copied();
+                if let Some(lane) = number.and_then(|number| self.lanes.get_mut(number)) {
                     lane.rest(Place { entry: id, block: 0 });
                 }
             }
@@ -73,15 +77,24 @@ impl Troubles {
     }
 
     fn append(&mut self, id: EntryId, name: Option<&Name>, steps: Vec<Step>) {
-        let lane = self.lanes.entry(name.cloned()).or_default();
-        self.generation += u64::from(lane.append(id, steps));
-        self.lane_of.insert(id, name.cloned());
+        let number = *self.numbers.entry(name.cloned()).or_insert(self.lanes.len());
+        if number == self.lanes.len() {
+            self.lanes.push(Lane::default());
+        }
+        if let Some(lane) = self.lanes.get_mut(number) {
+            self.places.insert(id, number, lane.len());
+            self.generation += u64::from(lane.append(steps));
+        }
         self.note_repeating(name);
+    }
+
+    fn lane(&self, name: Option<&Name>) -> Option<&Lane> {
+        self.lanes.get(*self.numbers.get(&name.cloned())?)
     }
 
     fn note_repeating(&mut self, name: Option<&Name>) {
         let Some(name) = name else { return };
-        let lane = self.lanes.get(&Some(name.clone()));
+        let lane = self.lane(Some(name));
         if lane.and_then(Lane::current).is_some_and(|run| run.count() > 1) {
             self.repeating.insert(name.clone());
         } else {
@@ -95,27 +108,30 @@ impl Troubles {
         let Some(entry) = transcript.get(id) else { return };
         let Some(place) = transcript.place_of(id).filter(|place| *place < self.known) else { return };
         self.generation += u64::from(self.churn.note(id, entry));
-        let known = self.lane_of.get(&id);
-        if known.is_some_and(|lane| *lane != entry.lane) {
+        let Some((number, first)) = self.places.get(id) else {
+            let steps = runs::steps_of(id, entry, &[]);
+            if steps.is_empty() {
+                return;
+            }
+            // It had nothing to tell so far, and others may stand behind it.
+            if place + 1 == self.known {
+                self.append(id, entry.lane.as_ref(), steps);
+            } else {
+                self.is_stale = true;
+            }
+            return;
+        };
+        let is_its_lane = self.numbers.get(&entry.lane) == Some(&number);
+        let Some(lane) = self.lanes.get_mut(number).filter(|_| is_its_lane) else {
             self.is_stale = true;
             return;
-        }
-        let lane = self.lanes.entry(entry.lane.clone()).or_default();
-        let before = lane.steps_of(id);
-        let steps = runs::steps_of(id, entry, before);
-        match known {
-            None if steps.is_empty() => {}
-            // It had nothing to tell so far, and others may stand behind it.
-            None if place + 1 == self.known => self.append(id, entry.lane.as_ref(), steps),
+        };
+        let steps = runs::steps_of(id, entry, &lane.steps_of(id, first));
+        match lane.replace(id, first, steps) {
+            Some(is_news) => self.generation += u64::from(is_news),
             None => self.is_stale = true,
-            Some(_) => {
-                match lane.replace(id, steps) {
-                    Some(is_news) => self.generation += u64::from(is_news),
-                    None => self.is_stale = true,
-                }
-                self.note_repeating(entry.lane.as_ref());
-            }
         }
+        self.note_repeating(entry.lane.as_ref());
     }
 
     /// Forgets everything: the order is another one.
@@ -135,7 +151,7 @@ impl Troubles {
 
     /// All runs of equal calls that are long enough for a loop, in the order in which they began.
     pub fn loops(&self) -> Vec<Run<'_>> {
-        let mut loops: Vec<Run<'_>> = self.lanes.values().flat_map(Lane::loops).collect();
+        let mut loops: Vec<Run<'_>> = self.lanes.iter().flat_map(Lane::loops).collect();
         loops.sort_by_key(Run::first);
         loops
     }
@@ -156,15 +172,15 @@ impl Troubles {
             let mut calls = entries.flat_map(crate::model::pairing::calls_of);
             calls.any(|own| Some(&own.key) == call && own.state.result().is_some())
         };
-        let agents = self.repeating.iter().filter(|name| !is_over(name)).map(|name| Some(name.clone()));
-        let lanes = std::iter::once(None).chain(agents).filter_map(|name| self.lanes.get(&name));
+        let agents = self.repeating.iter().filter(|name| !is_over(name)).map(Some);
+        let lanes = std::iter::once(None).chain(agents).filter_map(|name| self.lane(name));
         lanes.filter_map(Lane::current).max_by_key(Run::count)
     }
 
     /// Entries whose calls are at least the third of a loop, or turn an edit back.
     pub fn entries(&self) -> HashSet<EntryId> {
         let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
-        let of_loops = self.lanes.values().flat_map(Lane::loops).flat_map(move |run| {
+        let of_loops = self.lanes.iter().flat_map(Lane::loops).flat_map(move |run| {
             run.places().skip(least.saturating_sub(1)).map(|place| place.entry).collect::<Vec<_>>()
         });
         of_loops.chain(self.churn.found().map(|undone| undone.by.entry)).collect()

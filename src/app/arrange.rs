@@ -55,6 +55,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
     };
     state.evidence.follow_around(&state.transcript, around);
+    state.transcript.tidy();
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);
@@ -92,6 +93,7 @@ fn know(state: &mut State, frame: &Frame) {
     wants.time |= is_inspecting || frame.strip.height > 0;
     wants.windows |= state.as_of.is_on;
     state.evidence.follow(&state.transcript, wants);
+    state.transcript.tidy();
     // The end of a session alone lacks the calls of many results.
     if wants.findings && state.whole.is_none() {
         state.evidence.follow_findings(&state.transcript, &mut state.findings);

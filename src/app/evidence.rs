@@ -15,7 +15,7 @@ use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
 /// Entries that are taken in for one frame.
-const A_FRAME: usize = 2_000;
+const A_FRAME: usize = 1_024;
 
 /// What is in sight needs these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::transcript::Touched;
 
 /// Bytes of bodies that stay in memory.
-const BODY_BUDGET: u64 = 64 << 20;
+const BODY_BUDGET: u64 = 32 << 20;
 
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {

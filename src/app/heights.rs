@@ -5,14 +5,19 @@
 #[derive(Clone, Debug, Default)]
 pub struct Heights {
     rows: Vec<u32>,
+    /// Sums of blocks of rows.
     sums: Vec<u64>,
 }
+
+/// Rows whose sum is kept as one.
+const BLOCK: usize = 32;
 
 impl Heights {
     /// Starts anew with these heights.
     pub fn reset(&mut self, rows: impl Iterator<Item = u32>) {
         self.rows.clear();
         self.sums.clear();
+        self.rows.reserve(rows.size_hint().0);
         for n in rows {
             self.push(n);
         }
@@ -20,8 +25,12 @@ impl Heights {
 
     /// Adds an entry at the end.
     pub fn push(&mut self, rows: u32) {
-        let number = self.rows.len() + 1;
+        let is_first = self.rows.len().is_multiple_of(BLOCK);
         self.rows.push(rows);
+        if !is_first {
+            return self.add(self.rows.len() - 1, 0, u64::from(rows));
+        }
+        let number = self.sums.len() + 1;
         let covered = lowest_bit(number);
         let mut sum = u64::from(rows);
         let mut below = number - 1;
@@ -37,11 +46,14 @@ impl Heights {
     pub fn set(&mut self, place: usize, rows: u32) {
         let Some(known) = self.rows.get_mut(place) else { return };
         let (old, new) = (u64::from(*known), u64::from(rows));
-        if old == new {
-            return;
+        if old != new {
+            *known = rows;
+            self.add(place, old, new);
         }
-        *known = rows;
-        let mut number = place + 1;
+    }
+
+    fn add(&mut self, place: usize, old: u64, new: u64) {
+        let mut number = place / BLOCK + 1;
         while let Some(sum) = self.sums.get_mut(number - 1) {
             *sum = (*sum + new).saturating_sub(old);
             number += lowest_bit(number);
@@ -50,8 +62,11 @@ impl Heights {
 
     /// Rows before this place.
     pub fn before(&self, place: usize) -> u64 {
-        let mut number = place.min(self.rows.len());
-        let mut sum = 0;
+        let place = place.min(self.rows.len());
+        let first = place - place % BLOCK;
+        let within = self.rows.get(first..place).unwrap_or_default();
+        let mut sum = within.iter().map(|rows| u64::from(*rows)).sum();
+        let mut number = place / BLOCK;
         while number > 0 {
             sum += self.sums.get(number - 1).copied().unwrap_or(0);
             number -= lowest_bit(number);
@@ -61,14 +76,19 @@ impl Heights {
 
     /// The entry that covers this row; the last one beyond the end.
     pub fn place_at(&self, row: u64) -> usize {
-        let (mut place, mut left) = (0, row);
+        let (mut block, mut left) = (0, row);
         let mut step = self.sums.len().checked_ilog2().map_or(0, |power| 1 << power);
         while step > 0 {
-            if let Some(sum) = self.sums.get(place + step - 1).filter(|sum| **sum <= left) {
+            if let Some(sum) = self.sums.get(block + step - 1).filter(|sum| **sum <= left) {
                 left -= sum;
-                place += step;
+                block += step;
             }
             step /= 2;
+        }
+        let mut place = block * BLOCK;
+        while let Some(rows) = self.rows.get(place).copied().map(u64::from).filter(|rows| *rows <= left) {
+            left -= rows;
+            place += 1;
         }
         place.min(self.rows.len().saturating_sub(1))
     }
@@ -91,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_agree_with_a_plain_list(rows in proptest::collection::vec(0u32..50, 1..80), changes in proptest::collection::vec((any::<usize>(), 0u32..50), 0..40)) {
+        fn sums_agree_with_a_plain_list(rows in proptest::collection::vec(0u32..50, 1..200), changes in proptest::collection::vec((any::<usize>(), 0u32..50), 0..40)) {
             let mut plain = rows.clone();
             let mut heights = Heights::default();
             heights.reset(rows.into_iter());
@@ -103,6 +123,11 @@ mod tests {
             for place in 0..=plain.len() {
                 assert_eq!(heights.before(place), plain[..place].iter().map(|n| u64::from(*n)).sum::<u64>());
             }
+            let covering = (0..plain.len()).flat_map(|place| vec![place; plain[place] as usize]);
+            for (row, place) in (0..).zip(covering) {
+                assert_eq!(heights.place_at(row), place);
+            }
+            assert_eq!(heights.place_at(heights.total()), plain.len() - 1);
         }
     }
 }

@@ -203,7 +203,7 @@ fn part(state: &State, stretch: &Stretch) -> Part {
 }
 
 /// What the agent has been doing since the last sign.
-fn going_on(state: &State, stretches: &[&Stretch]) -> Option<Part> {
+fn going_on(state: &State, stretches: &[Stretch]) -> Option<Part> {
     let last = stretches.last()?.to;
     let (class, tool) = match &state.activity {
         Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
@@ -217,10 +217,10 @@ fn going_on(state: &State, stretches: &[&Stretch]) -> Option<Part> {
 }
 
 /// Where an item lies on the line, in ms from its beginning.
-fn offset(state: &State, stretches: &[&Stretch], id: EntryId) -> Option<u64> {
+fn offset(state: &State, stretches: &[Stretch], id: EntryId) -> Option<u64> {
     let block = state.view.focus.map(|focus| focus.block);
     let own = stretches.iter().position(|one| one.entry == id && one.block.is_some() && one.block == block);
-    let before = |place: usize| stretches.iter().take(place).map(|one| one.ms()).sum::<u64>();
+    let before = |place: usize| stretches.iter().take(place).map(Stretch::ms).sum::<u64>();
     if let Some(place) = own {
         return Some(before(place));
     }

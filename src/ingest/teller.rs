@@ -17,7 +17,7 @@ use crate::model::text::Text;
 pub type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
 
 /// A batch is sent when it has so many edits.
-const EDITS: usize = 512;
+const EDITS: usize = 128;
 
 /// Whether what is told comes on top or takes the place of what was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::body::Key;
 use super::entry::EntryId;
+use super::fingerprint::Print;
 use super::forest::{Forest, Links};
 
 /// A branch that the session left.
@@ -67,7 +68,7 @@ pub struct Leaving {
     /// The last record, if its links lead to the root.
     pub tip: Option<Key>,
     /// The record with which the session went on.
-    pub next: Option<Key>,
+    pub next: Option<Print>,
     /// Entries of all lanes that were there.
     pub place: usize,
     /// Why.
@@ -78,21 +79,21 @@ pub struct Leaving {
 pub fn number(
     mut leavings: Vec<Leaving>,
     links: &Links<'_>,
-    forest: &Forest<'_>,
+    forest: &Forest,
     is_abandoned: impl Fn(EntryId) -> bool,
 ) -> Vec<Branch> {
     leavings.sort_by_key(|leaving| leaving.place);
     let mut claimed: HashMap<usize, usize> = HashMap::new();
     let mut branches = Vec::new();
     let mut points = Vec::new();
-    let by_key: HashMap<&Key, EntryId> = links.entries.iter().map(|one| (&one.entry.key, one.id)).collect();
+    let id_of = |key: Print| Some(links.entries.get(forest.entry(key)?)?.id);
     for leaving in leavings {
         let own: Vec<usize> = leaving.entries.into_iter().filter(|at| !claimed.contains_key(at)).collect();
         let Some(first) = own.first().copied() else { continue };
         let number = branches.len() + 1;
         let root = links.entries.get(first);
         let point = match &leaving.tip {
-            Some(_) => root.and_then(|root| forest.entry_above(&root.entry.key)),
+            Some(_) => root.and_then(|root| forest.entry_above(root.key)),
             None => (0..first).rev().find(|at| !claimed.contains_key(at)),
         };
         points.push(point);
@@ -106,7 +107,7 @@ pub fn number(
             entries,
             point: point.and_then(|at| links.entries.get(at)).map(|one| one.id),
             parent: None,
-            next: leaving.next.and_then(|key| by_key.get(&key).copied()),
+            next: leaving.next.and_then(id_of),
             reach: Reach { tip: leaving.tip, place: leaving.place },
         });
     }
@@ -127,11 +128,8 @@ pub fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> V
         return there.map(|(_, one)| one.id).filter(|id| !gone.contains(id)).collect();
     };
     let forest = Forest::of(links);
-    let path: HashSet<usize> = forest.path(tip).0.into_iter().collect();
-    there
-        .filter(|(at, one)| path.contains(at) || forest.is_beside(one.entry))
-        .map(|(_, one)| one.id)
-        .collect()
+    let path: HashSet<usize> = forest.path((links.print)(tip)).0.into_iter().collect();
+    there.filter(|(at, one)| path.contains(at) || forest.is_beside(one)).map(|(_, one)| one.id).collect()
 }
 
 #[cfg(test)]

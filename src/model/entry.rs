@@ -51,6 +51,7 @@ pub struct Entry {
 
 /// Facts about an entry that are true or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
 pub struct Marks {
     /// A prompt of a human or a calling agent that starts work: it opens a turn.
     pub prompt: bool,
@@ -66,6 +67,30 @@ pub struct Marks {
     pub undone: bool,
     /// The agent says that the request which failed here is made again.
     pub retried: bool,
+}
+
+/// Marks as they are packed: each a bit.
+impl From<Marks> for u8 {
+    fn from(marks: Marks) -> Self {
+        let Marks { prompt, quiet, trace, copy, open, undone, retried } = marks;
+        let all = [prompt, quiet, trace, copy, open, undone, retried];
+        all.into_iter().zip(0..).fold(0, |bits, (mark, at)| bits | Self::from(mark) << at)
+    }
+}
+
+impl From<u8> for Marks {
+    fn from(bits: u8) -> Self {
+        let mark = |at: u32| bits & (1 << at) != 0;
+        Self {
+            prompt: mark(0),
+            quiet: mark(1),
+            trace: mark(2),
+            copy: mark(3),
+            open: mark(4),
+            undone: mark(5),
+            retried: mark(6),
+        }
+    }
 }
 
 /// Why an answer ended.
@@ -130,7 +155,21 @@ pub struct Block {
 
 /// Names the part of an entry that one record brings. An agent may spread a message over records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "[u8; 8]", into = "[u8; 8]")]
 pub struct Piece(pub u64);
+
+/// Most are hashes, which take no less room as numbers of any length.
+impl From<Piece> for [u8; 8] {
+    fn from(piece: Piece) -> Self {
+        piece.0.to_le_bytes()
+    }
+}
+
+impl From<[u8; 8]> for Piece {
+    fn from(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+}
 
 impl Piece {
     /// The piece with an agent's own id (FNV-1a, so that it is the same in every run).

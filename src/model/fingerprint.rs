@@ -3,51 +3,69 @@
 //! Invariant: fingerprints are seeded anew in every run, so nobody can write keys that meet. Among a million
 //! keys of good will two meet once in thirty million runs.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+mod told;
+
+use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroU64;
+
+use hashbrown::HashTable;
+
+pub use told::Told;
+
+/// What stands for a key: the same for the same key of one map, and hardly ever for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Print(NonZeroU64);
+
+impl Print {
+    fn of(hash: u64) -> Self {
+        Self(NonZeroU64::new(hash).unwrap_or(NonZeroU64::MIN))
+    }
+
+    fn hash(self) -> u64 {
+        self.0.get()
+    }
+}
 
 /// Values by key.
 #[derive(Clone, Debug)]
 pub struct ByKey<V> {
     seed: RandomState,
-    values: HashMap<u64, V, BuildHasherDefault<Taken>>,
+    values: ByPrint<V>,
 }
 
-/// A fingerprint is a hash already.
-#[derive(Clone, Copy, Debug, Default)]
-struct Taken(u64);
-
-impl Hasher for Taken {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, fingerprint: u64) {
-        self.0 = fingerprint;
-    }
+/// Values by fingerprint, in little more room than both take: the table holds places in the two lists.
+#[derive(Clone, Debug)]
+pub struct ByPrint<V> {
+    table: HashTable<u32>,
+    prints: Vec<Print>,
+    values: Vec<V>,
 }
 
 impl<V> Default for ByKey<V> {
     fn default() -> Self {
-        Self { seed: RandomState::new(), values: HashMap::default() }
+        Self { seed: RandomState::new(), values: ByPrint::default() }
     }
 }
 
 impl<V> ByKey<V> {
+    /// The fingerprint of a key.
+    pub fn print(&self, key: &str) -> Print {
+        Print::of(self.seed.hash_one(key))
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&V> {
-        self.values.get(&self.seed.hash_one(key))
+        self.values.get(self.print(key))
+    }
+
+    /// The value of the key with a fingerprint.
+    pub fn get_print(&self, print: Print) -> Option<&V> {
+        self.values.get(print)
     }
 
     /// The value of a key, to be changed.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
-        self.values.get_mut(&self.seed.hash_one(key))
+        self.values.get_mut(self.print(key))
     }
 
     /// Whether the key has a value.
@@ -57,11 +75,120 @@ impl<V> ByKey<V> {
 
     /// Gives the key a value; answers the one that it had.
     pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
-        self.values.insert(self.seed.hash_one(key), value)
+        self.values.insert(self.print(key), value)
     }
 
     /// Takes the value of a key away.
     pub fn remove(&mut self, key: &str) -> Option<V> {
-        self.values.remove(&self.seed.hash_one(key))
+        self.values.remove(self.print(key))
+    }
+}
+
+impl<V> Default for ByPrint<V> {
+    fn default() -> Self {
+        Self { table: HashTable::new(), prints: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<V> ByPrint<V> {
+    /// Its place in the lists: from 0 on in the order of coming, as long as nothing was taken away.
+    pub fn place(&self, print: Print) -> Option<usize> {
+        let is_it = |place: &u32| self.prints.get(index(*place)) == Some(&print);
+        self.table.find(print.hash(), is_it).copied().map(index)
+    }
+
+    /// The value.
+    pub fn get(&self, print: Print) -> Option<&V> {
+        self.values.get(self.place(print)?)
+    }
+
+    /// The value, to be changed.
+    pub fn get_mut(&mut self, print: Print) -> Option<&mut V> {
+        let place = self.place(print)?;
+        self.values.get_mut(place)
+    }
+
+    /// Whether there is a value.
+    pub fn contains(&self, print: Print) -> bool {
+        self.place(print).is_some()
+    }
+
+    /// All fingerprints with their values, by place.
+    pub fn iter(&self) -> impl Iterator<Item = (Print, &V)> {
+        self.prints.iter().copied().zip(&self.values)
+    }
+
+    /// Sets a value; answers the one that was there.
+    pub fn insert(&mut self, print: Print, value: V) -> Option<V> {
+        if let Some(known) = self.get_mut(print) {
+            return Some(std::mem::replace(known, value));
+        }
+        let place = u32::try_from(self.prints.len()).ok()?;
+        self.prints.push(print);
+        self.values.push(value);
+        let prints = &self.prints;
+        self.table.insert_unique(print.hash(), place, |place| hash_of(prints, *place));
+        None
+    }
+
+    /// Takes a value away; the last one takes its place in the lists.
+    pub fn remove(&mut self, print: Print) -> Option<V> {
+        let prints = &self.prints;
+        let is_it = |place: &u32| prints.get(index(*place)) == Some(&print);
+        let (place, _) = self.table.find_entry(print.hash(), is_it).ok()?.remove();
+        let last = u32::try_from(self.prints.len().checked_sub(1)?).ok()?;
+        if place != last
+            && let Some(moved) = self.table.find_mut(hash_of(&self.prints, last), |place| *place == last)
+        {
+            *moved = place;
+        }
+        self.prints.swap_remove(index(place));
+        Some(self.values.swap_remove(index(place)))
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// A fingerprint is a hash already.
+fn hash_of(prints: &[Print], place: u32) -> u64 {
+    prints.get(index(place)).map_or(0, |print| print.hash())
+}
+
+fn index(place: u32) -> usize {
+    place as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::ByKey;
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(steps in prop::collection::vec((any::<bool>(), 0u8..40, any::<u32>()), 0..400)) {
+            let mut map = ByKey::default();
+            let mut plain: HashMap<String, u32> = HashMap::new();
+            for (is_insert, key, value) in steps {
+                let key = format!("key {key}");
+                if is_insert {
+                    assert_eq!(map.insert(&key, value), plain.insert(key, value));
+                } else {
+                    assert_eq!(map.remove(&key), plain.remove(&key));
+                }
+                for number in 0..40 {
+                    let key = format!("key {number}");
+                    assert_eq!(map.get(&key), plain.get(&key));
+                    assert_eq!(map.get_mut(&key), plain.get_mut(&key));
+                    assert_eq!(map.get_print(map.print(&key)), plain.get(&key));
+                }
+                assert_eq!(map.values.iter().count(), plain.len());
+            }
+        }
     }
 }

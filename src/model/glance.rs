@@ -44,6 +44,56 @@ pub enum Compaction {
     Whole,
 }
 
+/// A glance as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    long: u32,
+    short: u16,
+    blocks: u16,
+    calls: u16,
+    open: u16,
+    errors: u16,
+    marks: u8,
+    /// A bit each: main lane, error, broken record, compaction, compaction of the whole.
+    facts: u8,
+}
+
+impl From<Glance> for Kept {
+    fn from(glance: Glance) -> Self {
+        let Glance { marks, is_main, blocks, short, long, calls, open, errors, is_error, is_broken, .. } =
+            glance;
+        let is_whole = glance.compaction == Compaction::Whole;
+        let all = [is_main, is_error, is_broken, glance.compaction != Compaction::None, is_whole];
+        let facts = all.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | u8::from(fact) << at);
+        Self { long, short, blocks, calls, open, errors, marks: marks.into(), facts }
+    }
+}
+
+impl From<Kept> for Glance {
+    fn from(kept: Kept) -> Self {
+        let Kept { long, short, blocks, calls, open, errors, marks, facts } = kept;
+        let fact = |at: u32| facts & (1 << at) != 0;
+        let compaction = match (fact(3), fact(4)) {
+            (false, _) => Compaction::None,
+            (true, false) => Compaction::Partial,
+            (true, true) => Compaction::Whole,
+        };
+        Self {
+            marks: marks.into(),
+            is_main: fact(0),
+            blocks,
+            short,
+            long,
+            calls,
+            open,
+            errors,
+            is_error: fact(1),
+            is_broken: fact(2),
+            compaction,
+        }
+    }
+}
+
 /// Lines of a block in a preview.
 pub const SHORT: u32 = 12;
 /// Lines of a block that are counted at most.

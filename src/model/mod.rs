@@ -6,10 +6,11 @@
 pub mod body;
 pub mod branch;
 pub mod change;
+mod digits;
 pub mod edit;
 pub mod entry;
 pub mod figures;
-mod fingerprint;
+pub mod fingerprint;
 pub mod forest;
 pub mod found;
 pub mod glance;

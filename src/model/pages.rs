@@ -12,14 +12,14 @@ use super::body::Body;
 use super::entry::{Block, Entry};
 use super::glance::Glance;
 use super::text::Name;
-use packing::{Packed, pack, unpack};
+use packing::{Packed, Packer, unpack};
 
 /// Entries of a page. Larger ones pack better, smaller ones unpack sooner.
-const PAGE: usize = 64;
+const PAGE: usize = 128;
 /// Pages at the end, where entries still change.
 const RECENT: usize = 2;
 /// Pages that may stand open besides these before they are packed.
-const OPEN: usize = 32;
+const OPEN: usize = 8;
 
 /// Entries by number.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl Pages {
     pub fn glance(&self, number: usize) -> Option<Glance> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).copied(),
+            Some(packed) => packed.glances.get(number % PAGE).map(|kept| (*kept).into()),
             None => page.entries().get(number % PAGE).map(Glance::of),
         }
     }
@@ -69,6 +69,11 @@ impl Pages {
             Some(packed) => packed.lanes.get(number % PAGE)?.as_ref(),
             None => page.entries().get(number % PAGE)?.lane.as_ref(),
         }
+    }
+
+    /// For a look at one entry after the other.
+    pub fn passing(&self) -> Passing<'_> {
+        Passing { pages: self, number: None, entries: Vec::new() }
     }
 
     /// Adds an entry; its number is the length before.
@@ -108,8 +113,9 @@ impl Pages {
 
     fn close(&mut self, pages: usize) {
         self.held = 0;
+        let mut packer = Packer::new();
         for page in self.list.iter_mut().take(pages) {
-            page.close();
+            page.close(&mut packer);
             self.held += usize::from(page.entries.get().is_some());
         }
     }
@@ -118,6 +124,28 @@ impl Pages {
     #[cfg(test)]
     pub fn open_pages(&self) -> usize {
         self.list.iter().filter(|page| page.entries.get().is_some()).count()
+    }
+}
+
+/// A look at one entry after the other, which leaves packed what is packed.
+pub struct Passing<'p> {
+    pages: &'p Pages,
+    /// The page that was unpacked last.
+    number: Option<usize>,
+    entries: Vec<Entry>,
+}
+
+impl Passing<'_> {
+    /// The entry with this number.
+    pub fn get(&mut self, number: usize) -> Option<&Entry> {
+        let page = self.pages.list.get(number / PAGE)?;
+        if let Some(open) = page.entries.get() {
+            return open.get(number % PAGE);
+        }
+        if self.number.replace(number / PAGE) != Some(number / PAGE) {
+            self.entries = page.packed.as_ref().map(unpack).unwrap_or_default();
+        }
+        self.entries.get(number % PAGE)
     }
 }
 
@@ -136,13 +164,13 @@ impl Page {
         self.entries.get().is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, packer: &mut Packer) {
         let Some(entries) = self.entries.get() else { return };
         if self.packed.is_none() {
             if self.holds_bodies() {
                 return;
             }
-            self.packed = pack(entries);
+            self.packed = packer.pack(entries);
         }
         if self.packed.is_some() {
             self.entries.take();

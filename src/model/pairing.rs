@@ -28,45 +28,29 @@ const TEXTUAL: &str = "text:";
 /// Calls and stray results by the agent's ids.
 #[derive(Clone, Debug, Default)]
 pub struct PairIndex {
-    calls: ByKey<Holders>,
+    /// The entry with a call: nearly always one.
+    calls: ByKey<EntryId>,
+    /// All entries with a call, in order, if there are several or were once.
+    several: HashMap<Key, Vec<EntryId>>,
     strays: HashMap<Key, Vec<Key>>,
-}
-
-/// Entries with a call, in order: nearly always one.
-#[derive(Clone, Debug)]
-enum Holders {
-    One(EntryId),
-    Many(Box<[EntryId]>),
-}
-
-impl Holders {
-    fn as_slice(&self) -> &[EntryId] {
-        match self {
-            Self::One(id) => std::slice::from_ref(id),
-            Self::Many(ids) => ids,
-        }
-    }
-
-    fn add(&mut self, id: EntryId) {
-        let known = self.as_slice();
-        if let Err(place) = known.binary_search(&id) {
-            let (before, after) = known.split_at(place);
-            *self = Self::Many(before.iter().chain([&id]).chain(after).copied().collect());
-        }
-    }
-
-    fn remove(&mut self, id: EntryId) {
-        *self = Self::Many(self.as_slice().iter().copied().filter(|other| *other != id).collect());
-    }
 }
 
 impl PairIndex {
     /// Notes the calls of an entry.
     pub fn add_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
-            match self.calls.get_mut(&call.key) {
-                Some(holders) => holders.add(id),
-                None => drop(self.calls.insert(&call.key, Holders::One(id))),
+            if let Some(holders) = self.several_with(&call.key) {
+                if let Err(place) = holders.binary_search(&id) {
+                    holders.insert(place, id);
+                }
+                continue;
+            }
+            match self.calls.get(&call.key).copied() {
+                Some(known) if known != id => {
+                    self.several.insert(call.key.clone(), vec![known.min(id), known.max(id)]);
+                }
+                Some(_) => {}
+                None => drop(self.calls.insert(&call.key, id)),
             }
         }
     }
@@ -74,10 +58,16 @@ impl PairIndex {
     /// Forgets the calls of an entry.
     pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
-            if let Some(holders) = self.calls.get_mut(&call.key) {
-                holders.remove(id);
+            if let Some(holders) = self.several_with(&call.key) {
+                holders.retain(|other| *other != id);
+            } else if self.calls.get(&call.key) == Some(&id) {
+                self.calls.remove(&call.key);
             }
         }
+    }
+
+    fn several_with(&mut self, call: &Key) -> Option<&mut Vec<EntryId>> {
+        if self.several.is_empty() { None } else { self.several.get_mut(call) }
     }
 
     /// Entries with calls of this id, in file order. An empty id names nothing.
@@ -85,7 +75,9 @@ impl PairIndex {
         if call.is_empty() {
             return &[];
         }
-        self.calls.get(call).map_or(&[], Holders::as_slice)
+        let several = if self.several.is_empty() { None } else { self.several.get(call) };
+        let one = || self.calls.get(call).map(std::slice::from_ref).unwrap_or_default();
+        several.map_or_else(one, Vec::as_slice)
     }
 
     /// Notes a stray entry that holds a result for this call.

@@ -10,6 +10,7 @@ use super::written::{Written, opening};
 
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
 pub struct Signs {
     /// An output that reads as the report of a failure.
     pub failure: Option<Failure>,
@@ -26,7 +27,7 @@ pub struct Signs {
 }
 
 /// How an output tells of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A line about a command that ended with another code than 0.
     Exit,
@@ -38,6 +39,33 @@ pub enum Failure {
     Words,
 }
 
+/// Signs as they are packed: each fact a bit, above them how the failure is told.
+impl From<Signs> for u8 {
+    fn from(signs: Signs) -> Self {
+        let Signs { failure, broken_off, unnamed, unmarked, early, elsewhere } = signs;
+        let facts = [broken_off, unnamed, unmarked, early, elsewhere];
+        let bits = facts.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
+        let told = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
+        let told = told.and_then(|told| Self::try_from(told + 1).ok()).unwrap_or(0);
+        bits | told << Signs::FACTS
+    }
+}
+
+impl From<u8> for Signs {
+    fn from(bits: u8) -> Self {
+        let fact = |at: u32| bits & (1 << at) != 0;
+        let told = usize::from(bits >> Self::FACTS).checked_sub(1);
+        Self {
+            failure: told.and_then(|told| Failure::ALL.get(told)).copied(),
+            broken_off: fact(0),
+            unnamed: fact(1),
+            unmarked: fact(2),
+            early: fact(3),
+            elsewhere: fact(4),
+        }
+    }
+}
+
 /// Longer outputs are data, whatever they begin with.
 const REPORT_BYTES: usize = 16 << 10;
 /// Longer keys and words are not looked at.
@@ -45,7 +73,14 @@ const WORD_BYTES: usize = 40;
 /// How an output begins that tells the code of its command first.
 const EXIT_CODE: &str = "Exit code";
 
+impl Failure {
+    const ALL: [Self; 4] = [Self::Exit, Self::Object, Self::Tool, Self::Words];
+}
+
 impl Signs {
+    /// Number of the facts besides the failure.
+    const FACTS: u32 = 5;
+
     /// Of an output.
     pub fn of_output<W: Written + ?Sized>(raw: &W) -> Self {
         Self { failure: failure(raw), ..Self::default() }

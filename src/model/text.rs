@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::digits;
 use super::stub::{Manner, seen};
 
 /// A cleaned, cheaply cloned string.
@@ -100,18 +101,15 @@ impl From<&str> for Text {
 
 impl Serialize for Text {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&self.0)
+        if to.is_human_readable() { to.serialize_str(&self.0) } else { digits::serialize(&self.0, to) }
     }
 }
 
 /// Takes what was safe when it was written, and refuses anything else.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let raw = <&str>::deserialize(from)?;
-        if is_plain(raw) || is_plain(&without_sgr(raw)) {
-            return Ok(Self(Arc::from(raw)));
-        }
-        Err(serde::de::Error::custom("a text that is not safe to show"))
+        let safe = |raw: &str| (is_plain(raw) || is_plain(&without_sgr(raw))).then(|| Self(Arc::from(raw)));
+        digits::deserialize(from, safe)
     }
 }
 

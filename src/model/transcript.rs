@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
 use super::entry::{BlockKind, Entry, EntryId, Piece, Role};
-use super::fingerprint::ByKey;
+use super::fingerprint::{ByKey, ByPrint, Print};
 use super::forest::Departure;
 use super::glance::Glance;
 use super::merge::{merge_blocks, merge_head, move_bodies};
@@ -68,7 +68,8 @@ pub struct Transcript {
     lanes: Lanes,
     beside: HashMap<Key, Aside>,
     totals: Totals,
-    links: HashMap<Key, Option<Key>>,
+    /// Parents of records that are links without being entries.
+    links: ByPrint<Option<Print>>,
     leaf: Option<Key>,
     departures: Vec<Departure>,
     is_linked_tree: bool,

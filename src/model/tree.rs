@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::body::Key;
 use super::branch::{self, Branch, Leaving, Why};
 use super::entry::EntryId;
+use super::fingerprint::Print;
 use super::forest::{Departure, Forest, IsCircle, Links};
 
 /// What the parent links say about branches.
@@ -23,7 +23,7 @@ pub struct Branches {
     /// Whether the last branch ends where the session ends.
     ends_undone: bool,
     /// Parents of the prompts so far.
-    prompted: HashSet<Key>,
+    prompted: HashSet<Print>,
 }
 
 /// What branches were derived from.
@@ -35,21 +35,21 @@ enum Basis {
     /// The path from the leaf.
     Path,
     /// Prompts, because these parents are not there.
-    Dangling(HashSet<Key>),
+    Dangling(HashSet<Print>),
     /// Prompts, because the path from the leaf leads back to itself.
     Cyclic,
 }
 
 /// A new record at the end of the main lane.
-pub struct Growth<'a> {
+pub struct Growth {
     /// Its key.
-    pub key: &'a Key,
+    pub key: Print,
     /// Its parent.
-    pub parent: Option<&'a Key>,
+    pub parent: Option<Print>,
     /// Whether the parent is there.
     pub resolves: bool,
     /// The leaf before it, if all records are linked.
-    pub leaf: Option<&'a Key>,
+    pub leaf: Option<Print>,
     /// Whether it is a leaf of a complete tree now.
     pub leads: bool,
     /// Whether it opens a turn.
@@ -82,7 +82,7 @@ impl Branches {
             branches.abandoned.extend(range.clone().filter_map(|at| Some(links.entries.get(at)?.id)));
             leavings.push(leaving(range, Why::Undone, links));
         }
-        branches.ends_undone = links.entries.last().is_some_and(|one| one.entry.marks.undone);
+        branches.ends_undone = links.entries.last().is_some_and(|one| one.marks.undone);
         branches.list = branch::number(leavings, links, &forest, |id| branches.abandoned.contains(&id));
         let numbers = branches.list.iter().flat_map(|one| one.entries.iter().map(|id| (*id, one.number)));
         branches.numbers = numbers.filter(|(id, _)| branches.abandoned.contains(id)).collect();
@@ -106,10 +106,10 @@ impl Branches {
 
     /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a
     /// record goes on where the last one ended, and costs nothing, however long the session is.
-    pub fn grow(&mut self, new: &Growth<'_>) -> bool {
+    pub fn grow(&mut self, new: &Growth) -> bool {
         if new.is_prompt
             && let Some(parent) = new.parent
-            && !self.prompted.insert(parent.clone())
+            && !self.prompted.insert(parent)
         {
             return false;
         }
@@ -120,14 +120,14 @@ impl Branches {
             Basis::Prompts => !new.leads,
             Basis::Path if new.leads => new.parent.is_some() && new.parent == new.leaf,
             Basis::Path => new.parent.is_none(),
-            Basis::Dangling(missing) => !missing.contains(new.key) && (new.parent.is_none() || new.resolves),
+            Basis::Dangling(missing) => !missing.contains(&new.key) && (new.parent.is_none() || new.resolves),
             Basis::Cyclic => false,
         }
     }
 }
 
 /// Says what stands against it if there is no path.
-fn from_leaf(links: &Links<'_>, forest: &Forest<'_>, leaf: &Key) -> Result<Branches, Basis> {
+fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches, Basis> {
     if !forest.missing.is_empty() {
         return Err(Basis::Dangling(forest.missing.clone()));
     }
@@ -138,10 +138,10 @@ fn from_leaf(links: &Links<'_>, forest: &Forest<'_>, leaf: &Key) -> Result<Branc
     let path: HashSet<usize> = path.into_iter().collect();
     let mut branches = Branches { basis: Basis::Path, ..Branches::default() };
     for (at, one) in links.entries.iter().enumerate() {
-        if path.contains(&at) || forest.is_beside(one.entry) {
+        if path.contains(&at) || forest.is_beside(one) {
             continue;
         }
-        if forest.entry_above(&one.entry.key).is_none_or(|above| path.contains(&above)) {
+        if forest.entry_above(one.key).is_none_or(|above| path.contains(&above)) {
             branches.roots.push(one.id);
         }
         branches.abandoned.insert(one.id);
@@ -150,23 +150,22 @@ fn from_leaf(links: &Links<'_>, forest: &Forest<'_>, leaf: &Key) -> Result<Branc
 }
 
 /// What the last record left whenever it moved to another path.
-fn departures(links: &Links<'_>, forest: &Forest<'_>, abandoned: &HashSet<EntryId>) -> Vec<Leaving> {
-    let place: HashMap<&Key, usize> =
-        links.entries.iter().enumerate().map(|(at, one)| (&one.entry.key, at)).collect();
-    let entry = |at: &usize| links.entries.get(*at).map(|one| one.entry);
+fn departures(links: &Links<'_>, forest: &Forest, abandoned: &HashSet<EntryId>) -> Vec<Leaving> {
+    let entry = |at: usize| links.entries.get(at);
     let leaving = |departure: &Departure| {
-        let mut entries = forest.left_behind(&departure.tip, &departure.next);
-        entries.retain(|at| entry(at).is_some_and(|entry| !entry.marks.copy));
+        let (tip, next) = ((links.print)(&departure.tip), (links.print)(&departure.next));
+        let mut entries = forest.left_behind(tip, next);
+        entries.retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
         entries.sort_unstable();
-        let first = entries.first().and_then(entry);
-        let next = place.get(&departure.next).and_then(entry);
-        let is_prompted = first.zip(next).is_some_and(|(first, next)| {
+        let first = entries.first().copied().and_then(entry);
+        let followed_by = forest.entry(next).and_then(entry);
+        let is_prompted = first.zip(followed_by).is_some_and(|(first, next)| {
             first.marks.prompt && next.marks.prompt && first.parent == next.parent
         });
         Leaving {
             entries,
             tip: Some(departure.tip.clone()),
-            next: Some(departure.next.clone()),
+            next: Some(next),
             place: departure.place,
             why: if is_prompted { Why::Prompt } else { Why::Left },
         }
@@ -180,11 +179,10 @@ fn departures(links: &Links<'_>, forest: &Forest<'_>, abandoned: &HashSet<EntryI
 }
 
 fn from_prompts(links: &Links<'_>) -> (Branches, Vec<Leaving>) {
-    let mut last_with_parent: HashMap<&Key, usize> = HashMap::new();
+    let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
     let mut ranges = Vec::new();
     for (at, one) in links.entries.iter().enumerate() {
-        let marks = one.entry.marks;
-        let (true, Some(parent)) = (marks.prompt && !marks.copy, &one.entry.parent) else { continue };
+        let (true, Some(parent)) = (one.marks.prompt && !one.marks.copy, one.parent) else { continue };
         if let Some(earlier) = last_with_parent.insert(parent, at) {
             ranges.push(earlier..at);
         }
@@ -195,7 +193,7 @@ fn from_prompts(links: &Links<'_>) -> (Branches, Vec<Leaving>) {
         branches.abandoned.extend(entries.iter().map(|one| one.id));
         branches.roots.extend(entries.first().map(|one| one.id));
     }
-    branches.prompted = last_with_parent.into_keys().cloned().collect();
+    branches.prompted = last_with_parent.into_keys().collect();
     branches.roots.sort_unstable();
     branches.roots.dedup();
     (branches, ranges.into_iter().map(|range| leaving(range, Why::Prompt, links)).collect())
@@ -204,7 +202,7 @@ fn from_prompts(links: &Links<'_>) -> (Branches, Vec<Leaving>) {
 /// Entries in a row that the agent says were undone.
 fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    for (at, _) in links.entries.iter().enumerate().filter(|(_, one)| one.entry.marks.undone) {
+    for (at, _) in links.entries.iter().enumerate().filter(|(_, one)| one.marks.undone) {
         match ranges.last_mut() {
             Some(range) if range.end == at => range.end = at + 1,
             _ => ranges.push(at..at + 1),
@@ -218,7 +216,7 @@ fn leaving(range: Range<usize>, why: Why, links: &Links<'_>) -> Leaving {
     let next = links.entries.get(range.end);
     let last = range.clone().last().and_then(|at| links.entries.get(at));
     let place = next.or(last).map_or(0, |one| one.place + usize::from(next.is_none()));
-    Leaving { entries: range.collect(), tip: None, next: next.map(|one| one.entry.key.clone()), place, why }
+    Leaving { entries: range.collect(), tip: None, next: next.map(|one| one.key), place, why }
 }
 
 #[cfg(test)]

@@ -75,14 +75,14 @@ fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Ledger) {
 }
 
 /// All of the main lane.
-fn all(ledger: &Ledger) -> Vec<&Stretch> {
+fn all(ledger: &Ledger) -> Vec<Stretch> {
     let main = ledger.track(None).unwrap();
-    main.pages.iter().flat_map(|page| page.stretches.iter().map(|(_, stretch)| stretch)).collect()
+    (0..main.pages.len()).flat_map(|page| main.stretches(page)).map(|(_, stretch)| stretch).collect()
 }
 
 /// Class, tool and seconds of all stretches.
 fn words(ledger: &Ledger) -> Vec<String> {
-    let word = |stretch: &&Stretch| {
+    let word = |stretch: &Stretch| {
         let tool = stretch.tool.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
         format!("{}{tool} {}", stretch.class.word(), stretch.ms() / 1_000)
     };
@@ -295,7 +295,7 @@ proptest! {
         let mut judged = Ledger::default();
         assert!(judged.follow(&transcript, usize::MAX));
         assert_eq!(all(&ledger), all(&judged));
-        let sum: u64 = all(&ledger).iter().map(|stretch| stretch.ms()).sum();
+        let sum: u64 = all(&ledger).iter().map(Stretch::ms).sum();
         assert_eq!(ledger.sums(None).total(), sum);
         assert!(all(&ledger).iter().all(|stretch| stretch.from < stretch.to));
     }

@@ -6,9 +6,9 @@
 
 use super::scene::{Asked, Scene, named};
 use super::{Finding, Group, Rule};
-use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, EntryId, Role};
+use crate::model::fingerprint::Print;
 use crate::model::record::Origin;
 use crate::model::tool::ToolResult;
 
@@ -88,8 +88,8 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
     }
 }
 
-fn said_on_chain(scene: &mut Scene<'_>, asked: Asked<'_>, chain: &[&Key]) {
-    let entries = chain.iter().filter_map(|key| scene.transcript.find(key));
+fn said_on_chain(scene: &mut Scene<'_>, asked: Asked<'_>, chain: &[Print]) {
+    let entries = chain.iter().filter_map(|key| scene.transcript.find_print(*key));
     let said: Vec<EntryId> = entries.filter(|id| is_said(scene, *id)).collect();
     add_said(scene, asked, said);
 }
@@ -165,13 +165,13 @@ fn split_by_kept(scene: &mut Scene<'_>) {
         return;
     }
     // Results are links of the tree; the first entry above is the answer with their calls.
-    let mut at = scene.transcript.parent_of(kept).flatten();
+    let mut at = scene.transcript.parent_of(scene.transcript.print_of(kept)).flatten();
     let mut steps = 0;
-    while let Some(key) = at.filter(|key| scene.transcript.find(key).is_none()) {
+    while let Some(key) = at.filter(|key| scene.transcript.find_print(*key).is_none()) {
         steps += 1;
         at = scene.transcript.parent_of(key).flatten().filter(|_| steps < 1_000);
     }
-    let Some(id) = at.and_then(|key| scene.transcript.find(key)) else {
+    let Some(id) = at.and_then(|key| scene.transcript.find_print(key)) else {
         scene.may_change = true;
         return;
     };

@@ -7,6 +7,7 @@ use super::{Finding, Rule};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::fingerprint::Print;
 use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
@@ -131,7 +132,7 @@ impl<'a> Scene<'a> {
 
     /// Keys of the records from a result up to the entry of its call, that one left out; `Err` if the links
     /// lead past it to the root. Nothing if the links do not tell.
-    pub(super) fn chain_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, ()>> {
+    pub(super) fn chain_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<Print>, ()>> {
         if !self.transcript.is_linked_tree() {
             return None;
         }
@@ -139,7 +140,7 @@ impl<'a> Scene<'a> {
         // A record that is missing may still come, and a root may be told with its parent.
         self.may_change |= followed.is_none();
         Some(followed?.map_err(|root| {
-            let root = root.and_then(|key| self.transcript.find(key));
+            let root = root.and_then(|key| self.transcript.find_print(key));
             if let Some(id) = root {
                 self.looked_at(id);
             }
@@ -147,9 +148,10 @@ impl<'a> Scene<'a> {
     }
 
     /// `Err` with the root.
-    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<&'a Key>, Option<&'a Key>>> {
+    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<Print>, Option<Print>>> {
         let mut chain = Vec::new();
-        let mut at = self.transcript.parent_of(result)?;
+        let call = self.transcript.print_of(call);
+        let mut at = self.transcript.parent_of(self.transcript.print_of(result))?;
         while let Some(key) = at {
             if key == call {
                 return Some(Ok(chain));

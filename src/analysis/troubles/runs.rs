@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::steps::Steps;
 use crate::analysis::calls::{Place, likeness_of, print_of};
 use crate::analysis::expression::LOOP;
 use crate::model::entry::{BlockKind, Entry, EntryId};
@@ -14,27 +15,34 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 /// One thing that happened in a lane.
 #[derive(Clone, Debug)]
 pub struct Step {
-    place: Place,
-    what: What,
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub what: What,
 }
 
+/// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+pub enum What {
     /// A prompt.
     Prompt,
     /// A call.
     Call(Asked),
 }
 
+/// A call, as far as runs depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Asked {
-    tool: Name,
-    likeness: u64,
+pub struct Asked {
+    /// The tool.
+    pub tool: Name,
+    /// The same for calls that ask for the same, as far as the beginning of their arguments tells.
+    pub likeness: u64,
     /// Of all arguments, if they were ever in memory.
-    print: Option<u64>,
+    pub print: Option<u64>,
     /// Whether something may be different after it.
-    changes: bool,
-    outcome: Option<u64>,
+    pub changes: bool,
+    /// What came of it, as a number that is the same for the same.
+    pub outcome: Option<u64>,
 }
 
 impl Asked {
@@ -109,24 +117,22 @@ fn may_change(call: &ToolCall) -> bool {
 const RECENT: usize = 8;
 
 /// Steps with equal calls, by their places in the lane.
-type Steps = Vec<usize>;
+type Equal = Vec<usize>;
 
 /// What is going on at a place of a lane: of each tool the run that its newest call belongs to.
 #[derive(Clone, Debug, Default)]
 struct Carry {
-    open: HashMap<Name, Steps>,
+    open: HashMap<Name, Equal>,
 }
 
 /// A lane.
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
-    steps: Vec<Step>,
-    /// The first step of each entry.
-    first_of: HashMap<EntryId, usize>,
+    steps: Steps,
     carry: Carry,
     /// As it was before the last entry.
     before_last: Carry,
-    loops: Vec<Steps>,
+    loops: Vec<Equal>,
 }
 
 /// Calls that ask for the same, one after the other.
@@ -148,12 +154,18 @@ pub enum Results {
 }
 
 impl Lane {
+    /// Number of its steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Takes in the steps of an entry behind all others. Says whether a loop began, grew or ended.
-    pub fn append(&mut self, id: EntryId, steps: Vec<Step>) -> bool {
+    pub fn append(&mut self, steps: Vec<Step>) -> bool {
         self.before_last = self.carry.clone();
-        self.first_of.insert(id, self.steps.len());
         let from = self.steps.len();
-        self.steps.extend(steps);
+        for step in steps {
+            self.steps.push(step);
+        }
         self.go_on(from)
     }
 
@@ -167,7 +179,7 @@ impl Lane {
     }
 
     fn take(&mut self, at: usize) -> bool {
-        let Some(What::Call(call)) = self.steps.get(at).map(|step| step.what.clone()) else {
+        let Some(call) = self.asked(at) else {
             self.carry = Carry::default();
             return false;
         };
@@ -192,21 +204,18 @@ impl Lane {
         true
     }
 
-    /// What an entry does has changed. Nothing if that cannot be told without the whole lane.
-    pub fn replace(&mut self, id: EntryId, steps: Vec<Step>) -> Option<bool> {
-        let first = *self.first_of.get(&id)?;
-        let count = self.steps_of(id).len();
-        let is_last = first + count == self.steps.len();
-        let old = self.steps.get(first..first + count)?;
+    /// What an entry does, from its first step on, has changed. Nothing if that cannot be told without the
+    /// whole lane.
+    pub fn replace(&mut self, id: EntryId, first: usize, steps: Vec<Step>) -> Option<bool> {
+        let old = self.steps_of(id, first);
+        let is_last = first + old.len() == self.steps.len();
         let is_alike = old.len() == steps.len()
             && old.iter().zip(&steps).all(|(old, new)| match (&old.what, &new.what) {
                 (What::Call(old), What::Call(new)) => old.asks_the_same(new),
                 (old, new) => old == new,
             });
         if is_alike {
-            for (old, new) in self.steps.get_mut(first..)?.iter_mut().zip(steps) {
-                *old = new;
-            }
+            self.set(first, steps);
             // Its result may be another one than those of the others.
             return Some(self.loops.last().is_some_and(|run| run.last() >= Some(&first)));
         }
@@ -217,17 +226,21 @@ impl Lane {
             self.steps.truncate(first);
             self.cut_loops(first);
             self.carry = self.before_last.clone();
-            self.append(id, steps);
+            self.append(steps);
             return Some(true);
         }
-        for (old, new) in self.steps.get_mut(first..)?.iter_mut().zip(steps) {
-            *old = new;
-        }
-        let prompt = self.steps.iter().take(first + 1).rposition(Step::is_prompt).unwrap_or(0);
+        self.set(first, steps);
+        let prompt = (0..=first).rev().find(|at| self.steps.is_prompt(*at)).unwrap_or(0);
         self.cut_loops(prompt);
         self.carry = Carry::default();
         self.go_on(prompt);
         Some(true)
+    }
+
+    fn set(&mut self, first: usize, steps: Vec<Step>) {
+        for (at, step) in (first..).zip(steps) {
+            self.steps.set(at, step);
+        }
     }
 
     /// Takes back what was found from this step on.
@@ -238,16 +251,14 @@ impl Lane {
         self.loops.retain(|run| run.len() as u64 >= LOOP);
     }
 
-    /// The steps of an entry.
-    pub fn steps_of(&self, id: EntryId) -> &[Step] {
-        let Some(first) = self.first_of.get(&id) else { return &[] };
-        let own = self.steps.get(*first..).unwrap_or_default();
-        let count = own.iter().take_while(|step| step.place.entry == id).count();
-        own.get(..count).unwrap_or_default()
+    /// The steps of an entry, from its first one on.
+    pub fn steps_of(&self, id: EntryId, first: usize) -> Vec<Step> {
+        let steps = (first..self.steps.len()).map_while(|at| self.steps.get(at));
+        steps.take_while(|step| step.place.entry == id).collect()
     }
 
-    fn asked(&self, at: usize) -> Option<&Asked> {
-        match &self.steps.get(at)?.what {
+    fn asked(&self, at: usize) -> Option<Asked> {
+        match self.steps.get(at)?.what {
             What::Call(asked) => Some(asked),
             What::Prompt => None,
         }
@@ -255,7 +266,7 @@ impl Lane {
 
     /// A prompt of the main lane came: what was going on here is over.
     pub fn rest(&mut self, prompt: Place) {
-        if self.steps.last().is_some_and(|step| !step.is_prompt()) {
+        if self.steps.len().checked_sub(1).is_some_and(|last| !self.steps.is_prompt(last)) {
             self.steps.push(Step { place: prompt, what: What::Prompt });
             (self.carry, self.before_last) = (Carry::default(), Carry::default());
         }
@@ -296,14 +307,14 @@ impl<'a> Run<'a> {
         self.places().last()
     }
 
-    fn calls(&self) -> impl Iterator<Item = &'a Asked> {
+    fn calls(&self) -> impl Iterator<Item = Asked> + 'a {
         let lane = self.lane;
         self.steps.iter().filter_map(move |at| lane.asked(*at))
     }
 
     /// The tool.
     pub fn tool(&self) -> Name {
-        self.calls().next().map(|call| call.tool.clone()).unwrap_or_default()
+        self.calls().next().map(|call| call.tool).unwrap_or_default()
     }
 
     /// Whether their results were the same.

@@ -197,9 +197,9 @@ impl<'a> Subject<'a> {
 
 /// The entry of a record, or the nearest one above it: not every record is an entry of its own.
 fn above(transcript: &Transcript, key: &Key) -> Option<EntryId> {
-    let mut key = key;
+    let mut key = transcript.print_of(key);
     for _ in 0..LINKS {
-        if let Some(id) = transcript.find(key) {
+        if let Some(id) = transcript.find_print(key) {
             return Some(id);
         }
         key = transcript.parent_of(key)??;

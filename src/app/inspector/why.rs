@@ -163,7 +163,7 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     page.heading("PLACE", "");
     page.fact("key", subject.entry.key.to_string());
     match &subject.entry.parent {
-        Some(parent) if transcript.parent_of(parent).is_some() => {
+        Some(parent) if transcript.parent_of(transcript.print_of(parent)).is_some() => {
             reason(page, "parent", true, format!("{parent} is in the file"));
         }
         Some(parent) => {

@@ -1,24 +1,24 @@
 //! Calls that wait for their results. An interruption says of them that nothing will come.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::Piece;
+use crate::model::fingerprint::Told;
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
 
 /// Calls of all lanes.
 #[derive(Debug, Default)]
 pub struct Calls {
-    known: HashSet<Piece>,
+    known: Told<()>,
     open: HashMap<Option<Name>, Vec<Key>>,
 }
 
 impl Calls {
     /// The model asks for a tool.
     pub fn begin(&mut self, lane: Option<&Name>, call: &Key) {
-        if self.known.insert(Piece::of(call)) {
+        if self.known.insert(call, ()).is_none() {
             self.open.entry(lane.cloned()).or_default().push(call.clone());
         }
     }
@@ -32,7 +32,7 @@ impl Calls {
 
     /// Whether a call is in the session.
     pub fn knows(&self, call: &str) -> bool {
-        self.known.contains(&Piece::of(call))
+        self.known.contains(call)
     }
 
     /// What a lane waits for will not come.

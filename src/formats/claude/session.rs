@@ -13,8 +13,9 @@ use super::stored::Stored;
 use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::edit::{Batch, MetaEdit, Severity, saturating_u32};
 use crate::model::entry::Piece;
+use crate::model::fingerprint::Told;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 
@@ -56,9 +57,10 @@ pub struct Session {
     home: Option<Name>,
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,
-    seen: HashMap<Piece, usize>,
+    /// Sizes of the lines with ids so far.
+    seen: Told<u32>,
     settings: HashSet<Key>,
-    answers: HashSet<Piece>,
+    answers: Told<()>,
     facts: [String; FACTS.len()],
     summaries: HashMap<Piece, Text>,
     has_prompt: bool,
@@ -93,9 +95,9 @@ impl Session {
         }
         // The size tells contents apart well enough and needs no copy of them.
         let size = line.json.get("message").weight() + line.json.get("attachment").weight();
-        match self.seen.insert(line.piece(), size) {
+        match self.seen.insert(&line.id, saturating_u32(size)) {
             None => false,
-            Some(known) if known == size => true,
+            Some(known) if known == saturating_u32(size) => true,
             Some(_) => {
                 out.notice(Severity::Note, "uuid of an earlier line with another content");
                 false
@@ -120,12 +122,12 @@ impl Session {
 
     /// Notes an answer of the model: `false` if an earlier line began it.
     pub fn begins_answer(&mut self, key: &Key) -> bool {
-        self.answers.insert(Piece::of(key))
+        self.answers.insert(key, ()).is_none()
     }
 
     /// Whether a line with this id was seen.
     pub fn has_seen(&self, id: &str) -> bool {
-        self.seen.contains_key(&Piece::of(id))
+        self.seen.contains(id)
     }
 
     /// The session that the lines up to here belong to, if this one begins another: a session that was

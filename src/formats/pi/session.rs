@@ -2,8 +2,6 @@
 //!
 //! Invariant: every line with an id stays a link of the tree, also when it makes no entry.
 
-use std::collections::HashMap;
-
 use super::block;
 use super::entry;
 use super::event::Events;
@@ -13,8 +11,9 @@ use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Role};
+use crate::model::fingerprint;
 use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
@@ -30,9 +29,23 @@ pub struct SessionDecoder {
     events: Events,
     is_headed: bool,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
-    seen: HashMap<Key, (Option<Moment>, usize)>,
+    seen: fingerprint::Told<Mark>,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
+}
+
+/// What tells two lines with one id apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    /// Bytes, which leave no gap before what follows.
+    at: Option<[u8; 8]>,
+    size: u32,
+}
+
+impl Mark {
+    fn of(at: Option<Moment>, json: &Json<'_>) -> Self {
+        Self { at: at.map(|at| at.0.to_ne_bytes()), size: saturating_u32(json.weight()) }
+    }
 }
 
 impl SessionDecoder {
@@ -42,7 +55,7 @@ impl SessionDecoder {
             read_prompt,
             retries: Retries::default(),
             events: Events::new(read_prompt),
-            seen: HashMap::new(),
+            seen: fingerprint::Told::default(),
             is_headed: false,
             nameless: (Key::default(), 0),
         }
@@ -57,16 +70,20 @@ impl SessionDecoder {
 
     /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
     pub fn has(&self, json: &Json<'_>) -> bool {
-        let line = (json.get("timestamp").moment(), json.weight());
-        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(&line))
+        let mark = Mark::of(json.get("timestamp").moment(), json);
+        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(mark))
     }
 
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
         let at = json.get("timestamp").moment();
         let id = |name: &str| json.get(name).text().filter(|id| identifies(id));
         let own = id("id").filter(|id| {
-            let line = (at, json.weight());
-            *self.seen.entry(id.clone()).or_insert(line) == line
+            let mark = Mark::of(at, json);
+            let known = self.seen.get(id);
+            if known.is_none() {
+                self.seen.insert(id, mark);
+            }
+            known.is_none_or(|known| known == mark)
         });
         let key = own.unwrap_or_else(|| self.nameless_key(out));
         Line { key, parent: id("parentId"), at, lane: None }
@@ -143,7 +160,7 @@ impl SessionDecoder {
             return self.header(json, out);
         }
         let id = json.get("id").str_or_empty();
-        let came_before = self.seen.contains_key(id);
+        let came_before = self.seen.contains(id);
         let line = Line { lane, ..self.line(json, out) };
         let fate = self.entry_of(kind, &line, json, out);
         // A line with a known id and other content has got a key of its own.

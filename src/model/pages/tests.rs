@@ -1,9 +1,10 @@
 use super::{OPEN, PAGE, Pages, RECENT};
 use crate::model::body::Held;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, StrayResult};
-use crate::model::glance::Glance;
+use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Raw, Role, StrayResult};
+use crate::model::glance::{Compaction, Glance, Kept};
 use crate::model::moment::Moment;
+use crate::model::signs::Signs;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict, ended};
 use crate::model::usage::{Scope, Usage};
@@ -113,10 +114,51 @@ fn what_is_changed_after_packing_stays_changed() {
 fn pages_with_bodies_in_memory_are_not_packed() {
     let mut pages = filled(MANY);
     let held = Held::Text(Text::clean("all of it"));
-    pages.get_mut(70).unwrap().blocks[0].kind.bodies_mut()[0].held = held.clone();
+    pages.get_mut(PAGE + 6).unwrap().blocks[0].kind.bodies_mut()[0].held = held.clone();
     pages.tidy();
     assert_eq!(pages.open_pages(), RECENT + 1);
-    assert_eq!(pages.get(70).unwrap().blocks[0].kind.bodies()[0].held, held);
+    assert_eq!(pages.get(PAGE + 6).unwrap().blocks[0].kind.bodies()[0].held, held);
     let numbers: Vec<usize> = pages.open_mut().map(|(number, _)| number).collect();
     assert_eq!(numbers, (PAGE..2 * PAGE).collect::<Vec<_>>());
+}
+
+#[test]
+fn facts_that_are_kept_as_bits_come_back() {
+    for bits in 0..128 {
+        assert_eq!(u8::from(Marks::from(bits)), bits);
+    }
+    // Five facts, and above them no failure or one of four.
+    for bits in 0..5 << 5 {
+        assert_eq!(u8::from(Signs::from(bits)), bits);
+    }
+    for (bits, compaction) in (0..8)
+        .flat_map(|bits| [Compaction::None, Compaction::Partial, Compaction::Whole].map(|one| (bits, one)))
+    {
+        let glance = Glance {
+            marks: Marks::from(bits << 4 | 5),
+            is_main: bits & 1 != 0,
+            blocks: 1,
+            short: 2,
+            long: 3 << 20,
+            calls: 4,
+            open: 5,
+            errors: u16::MAX,
+            is_error: bits & 2 != 0,
+            is_broken: bits & 4 != 0,
+            compaction,
+        };
+        assert_eq!(Glance::from(Kept::from(glance)), glance);
+    }
+}
+
+#[test]
+fn a_look_at_one_after_the_other_unpacks_nothing() {
+    let mut pages = filled(MANY);
+    pages.pack();
+    let mut passing = pages.passing();
+    for number in (0..MANY).chain([3, MANY - 1, 4]) {
+        assert_same(passing.get(number), &full(number));
+    }
+    assert!(passing.get(MANY).is_none());
+    assert_eq!(pages.open_pages(), 0);
 }

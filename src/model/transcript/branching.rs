@@ -5,6 +5,7 @@ use super::retelling::Retelling;
 use crate::model::body::Key;
 use crate::model::branch::{self, Branch};
 use crate::model::entry::EntryId;
+use crate::model::fingerprint::Print;
 use crate::model::forest::{Departure, Links, Placed};
 use crate::model::moment::Moment;
 use crate::model::tree::{Branches, Growth};
@@ -33,7 +34,7 @@ impl Transcript {
     fn settle_branches(&mut self) {
         // In the middle of a new telling the links are those of its beginning.
         if self.retelling.is_none() && std::mem::take(&mut self.branches_are_stale) {
-            let branches = Branches::derive(&self.linked());
+            let branches = self.with_links(Branches::derive);
             let is_same =
                 branches.list == self.branches.list && branches.abandoned == self.branches.abandoned;
             self.branches_changed += u32::from(!is_same);
@@ -66,7 +67,7 @@ impl Transcript {
     pub fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
         let list = &self.branches.list;
         let left = list.get(number.checked_sub(1)?)?;
-        Some(branch::seen_at_end(left, list, &self.linked()))
+        Some(self.with_links(|links| branch::seen_at_end(left, list, links)))
     }
 
     /// When the session left a branch: the time of the entry with which it went on, else of the last
@@ -81,16 +82,29 @@ impl Transcript {
         self.is_linked_tree
     }
 
+    /// What stands for the key of a record, as long as the transcript is there.
+    pub fn print_of(&self, key: &str) -> Print {
+        self.index.print(key)
+    }
+
+    /// The entry whose key has this fingerprint.
+    pub fn find_print(&self, key: Print) -> Option<EntryId> {
+        self.index.get_print(key).copied()
+    }
+
     /// Whether a record of this key is known, as an entry or as a link, and its parent.
-    pub fn parent_of(&self, key: &Key) -> Option<Option<&Key>> {
-        let entry = self.find(key).and_then(|id| self.get(id));
-        entry.map(|entry| entry.parent.as_ref()).or_else(|| self.links.get(key).map(Option::as_ref))
+    pub fn parent_of(&self, key: Print) -> Option<Option<Print>> {
+        match self.find_print(key).and_then(|id| self.get(id)) {
+            Some(entry) => Some(entry.parent.as_ref().map(|parent| self.print_of(parent))),
+            None => self.links.get(key).copied(),
+        }
     }
 
     pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
         self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, false);
         self.lead(&key, parent.as_ref());
-        self.links.insert(key, parent);
+        let parent = parent.map(|parent| self.print_of(&parent));
+        self.links.insert(self.print_of(&key), parent);
     }
 
     /// A record is the last one now. If it does not go on from the one before, that was left.
@@ -110,12 +124,14 @@ impl Transcript {
 
     /// Notes a new record of the main lane, before it takes its place.
     pub(super) fn grow_branches(&mut self, key: &Key, parent: Option<&Key>, leads: bool, is_prompt: bool) {
-        let is_there = |parent: &Key| self.links.contains_key(parent) || self.index.contains(parent);
+        let is_there = |key: Print| self.links.contains(key) || self.index.get_print(key).is_some();
+        let print = |key: &Key| self.index.print(key);
+        let (key, parent) = (print(key), parent.map(print));
         let new = Growth {
             key,
             parent,
             resolves: parent.is_some_and(is_there),
-            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
+            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree).map(print),
             leads,
             is_prompt,
         };
@@ -124,14 +140,21 @@ impl Transcript {
         self.branches_are_stale = self.branches_are_stale || is_retold || !self.branches.grow(&new);
     }
 
-    fn linked(&self) -> Links<'_> {
-        let placed = |(place, id): (usize, &EntryId)| Some(Placed { id: *id, place, entry: self.get(*id)? });
-        let entries = self.order.iter().enumerate().filter_map(placed);
-        Links {
-            entries: entries.filter(|one| one.entry.lane.is_none()).collect(),
+    /// Lends the links of all records; what is packed stays so.
+    fn with_links<T>(&self, work: impl FnOnce(&Links<'_>) -> T) -> T {
+        let print = |key: &Key| self.print_of(key);
+        let mut passing = self.entries.passing();
+        let placed = |(place, id): (usize, &EntryId)| {
+            let entry = passing.get(id.index()).filter(|entry| entry.lane.is_none())?;
+            let (key, parent) = (print(&entry.key), entry.parent.as_ref().map(print));
+            Some(Placed { id: *id, place, key, parent, marks: entry.marks })
+        };
+        work(&Links {
+            entries: self.order.iter().enumerate().filter_map(placed).collect(),
             others: &self.links,
-            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree),
+            leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree).map(print),
             departures: &self.departures,
-        }
+            print: &print,
+        })
     }
 }

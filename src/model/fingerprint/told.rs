@@ -1,0 +1,127 @@
+//! What was told before, by key: only grows, and takes no room but for fingerprints and values.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+/// Values by key, of which none is ever taken away. Fingerprints lie in order; what is new is gathered, and
+/// put among them now and then.
+#[derive(Clone, Debug, Default)]
+pub struct Told<V> {
+    seed: RandomState,
+    fresh: HashMap<u64, V>,
+    some: Sorted<V>,
+    most: Sorted<V>,
+}
+
+/// As many as are looked for by hash.
+const FRESH: usize = 4_096;
+/// As many as are put among all others at once.
+const SOME: usize = 32_768;
+
+impl<V: Copy + Default> Told<V> {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<V> {
+        let print = self.seed.hash_one(key);
+        let known = self.fresh.get(&print).or_else(|| self.some.get(print));
+        known.or_else(|| self.most.get(print)).copied()
+    }
+
+    /// Whether the key has a value.
+    pub fn contains(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Gives the key a value; answers the one that it had.
+    pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
+        let print = self.seed.hash_one(key);
+        let known = match self.some.place(print) {
+            Some(place) => self.some.values.get_mut(place),
+            None => self.most.place(print).and_then(|place| self.most.values.get_mut(place)),
+        };
+        if let Some(known) = known {
+            return Some(std::mem::replace(known, value));
+        }
+        let known = self.fresh.insert(print, value);
+        if self.fresh.len() >= FRESH {
+            self.some.take(self.fresh.drain().collect());
+            if self.some.prints.len() >= SOME {
+                let Sorted { prints, values } = std::mem::take(&mut self.some);
+                self.most.take(prints.into_iter().zip(values).collect());
+            }
+        }
+        known
+    }
+}
+
+/// Values by fingerprint, in its order.
+#[derive(Clone, Debug, Default)]
+struct Sorted<V> {
+    prints: Vec<u64>,
+    values: Vec<V>,
+}
+
+impl<V: Copy + Default> Sorted<V> {
+    fn get(&self, print: u64) -> Option<&V> {
+        self.values.get(self.place(print)?)
+    }
+
+    fn place(&self, print: u64) -> Option<usize> {
+        self.prints.binary_search(&print).ok()
+    }
+
+    /// Puts others among them, none of which is there: from the end on, so that no second list is needed.
+    fn take(&mut self, mut others: Vec<(u64, V)>) {
+        others.sort_unstable_by_key(|(print, _)| *print);
+        let mut left = self.prints.len();
+        let mut free = left + others.len();
+        self.prints.reserve_exact(others.len());
+        self.values.reserve_exact(others.len());
+        self.prints.resize(free, 0);
+        self.values.resize(free, V::default());
+        while let Some((print, value)) = others.pop() {
+            let behind = self.prints.get(..left).unwrap_or_default().partition_point(|known| *known < print);
+            // Those behind it move together.
+            let moved = left - behind;
+            self.prints.copy_within(behind..left, free - moved);
+            self.values.copy_within(behind..left, free - moved);
+            left = behind;
+            free -= moved + 1;
+            if let (Some(place), Some(its)) = (self.prints.get_mut(free), self.values.get_mut(free)) {
+                (*place, *its) = (print, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{FRESH, SOME, Sorted, Told};
+
+    #[test]
+    fn it_is_a_map_that_grows() {
+        let mut told = Told::default();
+        let mut plain = HashMap::new();
+        for number in 0..u32::try_from(2 * SOME + FRESH + 3).unwrap() {
+            // Every fifth key comes again, some of them long after.
+            let key = if number % 5 == 4 { number / 5 } else { number };
+            let key = format!("key {key}");
+            assert_eq!(told.contains(&key), plain.contains_key(&key));
+            assert_eq!(told.insert(&key, number), plain.insert(key, number));
+        }
+        assert!(plain.iter().all(|(key, value)| told.get(key) == Some(*value)));
+        assert!(!told.contains("key") && !told.most.prints.is_empty() && !told.fresh.is_empty());
+        assert_eq!(told.fresh.len() + told.some.prints.len() + told.most.prints.len(), plain.len());
+    }
+
+    #[test]
+    fn others_are_put_among_them_in_order() {
+        let mut sorted = Sorted::default();
+        for others in [vec![(5, 'e'), (1, 'a')], vec![], vec![(9, 'i'), (0, 'n'), (3, 'c')], vec![(4, 'd')]] {
+            sorted.take(others);
+        }
+        assert_eq!(sorted.prints, [0, 1, 3, 4, 5, 9]);
+        assert_eq!(sorted.values, ['n', 'a', 'c', 'd', 'e', 'i']);
+    }
+}
