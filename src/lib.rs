@@ -76,7 +76,8 @@
 //!   in their order.
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
-//!   complete.
+//!   complete. Who goes to the top before sees its first entries, which are kept apart for that ([`app::ends`]):
+//!   a jump costs the same however much is read, and each end is marked as the only one that is shown.
 //! * **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a
 //!   time ([`app::hunt`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
 //!   decoded only if its bytes hold the words that the pattern needs ([`analysis::needle`]).
