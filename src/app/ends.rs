@@ -127,11 +127,15 @@ pub fn to_end(state: &mut State) -> Vec<Effect> {
 }
 
 fn exchange(state: &mut State) -> Vec<Effect> {
-    let mut jumps = std::mem::take(&mut state.jumps);
+    // Jumps among the last entries are taken up again there.
+    let jumps = std::mem::take(&mut state.jumps);
+    let kept = std::mem::replace(&mut state.ends.jumps, jumps);
     let other = std::mem::take(&mut state.ends.other);
     let (before, effects) = show(state, other);
-    std::mem::swap(&mut state.ends.jumps, &mut jumps);
-    state.jumps = jumps;
+    if state.ends.is_beginning {
+        state.jumps = kept;
+        state.ends.jumps.clear();
+    }
     state.ends.other = before;
     state.ends.is_beginning = !state.ends.is_beginning;
     state.ends.is_awaited = false;

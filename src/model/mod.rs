@@ -9,7 +9,7 @@ pub mod change;
 pub mod edit;
 pub mod entry;
 pub mod figures;
-mod fingerprint;
+pub mod fingerprint;
 pub mod forest;
 pub mod found;
 pub mod glance;

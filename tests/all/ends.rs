@@ -1,6 +1,5 @@
 //! The beginning and the end of a session of which the middle is still being read.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -90,7 +89,7 @@ fn the_end_of_the_beginning_is_not_the_end_of_the_session() {
     // The session goes on at its end, which is not in sight.
     stage.add_as(Mode::Append, Stretch::Preview, [answer("late", "written just now")]);
     assert_eq!(texts(&stage), before);
-    stage.press("j");
+    stage.press("space");
     assert!(shows(&stage, "sentence 29"), "{}", stage.picture());
     stage.press("G");
     assert!(shows(&stage, "written just now"), "{}", stage.picture());
@@ -146,7 +145,7 @@ fn long_session(count: usize) -> String {
         r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
     let mut text = format!("{header}\n{}", line("user", "THE FIRST PROMPT", 1));
     for number in 2..count {
-        write!(text, "{}", line("assistant", &prose, number)).unwrap();
+        text += &line("assistant", &prose, number);
     }
     text + &line("assistant", "THE LAST ANSWER", count)
 }
