@@ -22,7 +22,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::transcript::{Touched, Transcript};
 
 /// Bytes of bodies that stay in memory.
-pub const BODY_BUDGET: u64 = 16 << 20;
+pub const BODY_BUDGET: u64 = 32 << 20;
 
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
