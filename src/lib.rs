@@ -76,7 +76,8 @@
 //!   in their order.
 //! * **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
-//!   complete.
+//!   complete. Who goes to the top before sees its first entries, which are kept apart for that ([`app::ends`]):
+//!   a jump costs the same however much is read, and each end is marked as the only one that is shown.
 //! * **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a
 //!   time ([`app::hunt`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
 //!   decoded only if its bytes hold the words that the pattern needs ([`analysis::needle`]).
@@ -152,8 +153,11 @@
 //!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
 //!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it
 //!   go: a connection that stayed (for `PRAGMA data_version`) would keep the agent's own last one from
-//!   putting its log away. Whether anything changed is told by the state of the database and of its log;
-//!   rows that are edited in place are compared by time and size, and by content once it is quiet.
+//!   putting its log away. Whether anything changed is told by the state of the database and of its log.
+//! * **A look at rows that change asks for the last messages.** These are the rows that change; of all others a
+//!   bounded piece is looked at each time, in turn, as long as the database was written to since. Rows are compared
+//!   by time and size, and by content once it is quiet. A session is read in portions of messages, and of a row
+//!   that was told only sixteen bytes stay, which tell an edit.
 
 pub mod analysis;
 pub mod app;

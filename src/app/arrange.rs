@@ -24,7 +24,7 @@ use super::spine::{self, Marked, cell_of};
 use super::state::State;
 use super::strip;
 use super::uncover::uncover;
-use super::viewport::{Anchor, Focus, Viewport};
+use super::viewport::{Anchor, Focus, Motion, Viewport};
 use super::views;
 use crate::analysis::{activity, context, cost, phrases};
 use crate::model::entry::{BlockKind, EntryId};
@@ -102,7 +102,15 @@ fn know(state: &mut State, frame: &Frame) {
 
 /// Fills the window; what is new and in sight is no longer unseen.
 fn fill(state: &mut State, frame: Frame) {
-    with_layouts(state, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines())));
+    let arrange = |layouts: &mut Layouts<'_>, view: &mut Viewport| {
+        view.arrange(layouts, usize::from(frame.lines()));
+    };
+    with_layouts(state, frame, arrange);
+    if state.ends.is_beginning() && state.view.follows() {
+        // What comes after the first entries is not new, and must not move what is read.
+        state.view.ask(Motion::Pause);
+        with_layouts(state, frame, arrange);
+    }
     if state.view.is_at_end {
         state.unseen = 0;
     }
@@ -147,11 +155,11 @@ fn refresh_facts(state: &mut State) {
     if state.stale.facts {
         state.stale.facts = false;
         state.turn_cost = None;
-        state.context = context::of(&state.transcript);
+        state.context = context::of(state.last_entries());
         state.cost = phrases::cost(&cost::of(state.transcript.totals()))
             .unwrap_or_else(|| unknown_price(&state.transcript));
     }
-    state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+    state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
 }
 
 /// The cost of the focused turn, found anew if that is another one or has changed.

@@ -4,25 +4,25 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::effect::Effect;
+use super::ends;
 use super::filter::Filter;
 use super::filtering;
 use super::mode::Mode;
 use super::moving;
-use super::news;
 use super::search::{AtHit, Sought};
 use super::searching;
 use super::sequence::{Wanted, starter_of, turn_of};
 use super::state::State;
-use super::viewport::{Anchor, Focus, Mark, Motion, Selection};
+use super::viewport::{Anchor, Focus, Mark, Selection};
 use super::watching;
 use crate::model::body::{Held, Key};
 use crate::model::edit::{Batch, Feed, LinkState, Polled, Stage};
 use crate::model::entry::EntryId;
 use crate::model::record::{FileId, Origin};
-use crate::model::transcript::Touched;
+use crate::model::transcript::{Touched, Transcript};
 
 /// Bytes of bodies that stay in memory.
-const BODY_BUDGET: u64 = 32 << 20;
+pub const BODY_BUDGET: u64 = 32 << 20;
 
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
@@ -49,20 +49,13 @@ pub fn go_to_wanted(state: &mut State) {
 fn tell(state: &mut State, feed: Feed) -> Vec<Effect> {
     match feed {
         Feed::Opened(opened) => state.opened = Some(*opened),
-        Feed::Batch { stage: Stage::Preview, batch } => {
-            // From here on the whole is told beside what is shown, however soon its first batch comes.
-            state.whole.get_or_insert_default();
-            return apply(state, *batch);
-        }
-        Feed::Batch { stage: Stage::Whole, batch } => match &mut state.whole {
-            Some(whole) => whole.take(*batch, &state.evidence),
-            None => return apply(state, *batch),
-        },
+        Feed::Batch { stage: Stage::Preview, batch } => return ends::take_last(state, *batch),
+        Feed::Batch { stage: Stage::Whole, batch } => return ends::take_whole(state, *batch),
         // Once caught up, reading on is following, however long a burst takes.
         Feed::Progress { done, total } => {
             state.progress = Some((done, total)).filter(|_| !state.is_caught_up);
         }
-        Feed::CaughtUp => return caught_up(state),
+        Feed::CaughtUp => return ends::caught_up(state),
         Feed::Bodies(contents) => {
             let entries: Vec<EntryId> = in_sight(state).collect();
             fill(state, &entries, &contents);
@@ -102,7 +95,7 @@ fn note_file(state: &mut State, id: FileId, path: PathBuf) {
 }
 
 /// Applies a batch to what is on the screen.
-fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
+pub fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     let touched = state.transcript.apply(batch);
     state.findings.note(&touched);
     if touched.is_empty() {
@@ -114,7 +107,8 @@ fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
     note_rows(state, &touched);
     let mut effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
-    if !state.view.follows() {
+    // Of the beginning nothing is new.
+    if !state.view.follows() && !state.ends.is_beginning() {
         state.unseen += touched.added.iter().filter(|id| is_in_sequence(state, **id)).count();
     }
     if state.search.is_some() {
@@ -219,22 +213,11 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
     state.stale.spine |= state.search.is_some() || !state.marks.is_empty() || !state.watches.marks.is_empty();
 }
 
-/// The whole takes the place of the preview; what is being read stays where it is, by key.
-fn caught_up(state: &mut State) -> Vec<Effect> {
-    state.progress = None;
-    state.is_caught_up = true;
-    let Some(whole) = state.whole.take() else {
-        news::settle(state);
-        watching::begin(state);
-        state.stale.sequence |= state.seen.is_some();
-        return Vec::new();
-    };
-    // Who went to the beginning of the preview wants the beginning of the session.
-    let first = state.view.lines.first().map(|line| (state.sequence.place_of(line.entry), line.row));
-    let was_at_top = !state.view.follows() && first == Some((Some(0), 0));
-    let whole = whole.replace(&mut state.evidence, &mut state.findings);
-    let preview = std::mem::replace(&mut state.transcript, whole);
-    let key_of = |id: EntryId| preview.get(id).map(|entry| entry.key.clone());
+/// Shows another transcript of the session, with what is being read in its place, by key. Gives back the one that
+/// was shown.
+pub fn show(state: &mut State, transcript: Transcript) -> (Transcript, Vec<Effect>) {
+    let before = std::mem::replace(&mut state.transcript, transcript);
+    let key_of = |id: EntryId| before.get(id).map(|entry| entry.key.clone());
     let now_at = |key: Option<Key>| key.and_then(|key| state.transcript.find(&key));
     let moved = |focus: Focus| now_at(key_of(focus.entry)).map(|entry| Focus { entry, ..focus });
     let moved_anchor = |anchor: Anchor| match anchor {
@@ -274,16 +257,9 @@ fn caught_up(state: &mut State) -> Vec<Effect> {
     state.stale.sequence = true;
     state.stale.facts = true;
     state.transcript.settle();
-    news::settle(state);
-    watching::begin(state);
-    state.transcript.release(BODY_BUDGET, |_| false);
-    state.transcript.pack();
-    if was_at_top {
-        state.view.ask(Motion::Top);
-    }
-    let mut effects = filtering::again(state, &preview);
+    let mut effects = filtering::again(state, &before);
     effects.extend(searching::again(state));
-    effects
+    (before, effects)
 }
 
 /// Entries of the window and of the inspector.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::action::Action;
 use super::effect::Effect;
+use super::ends;
 use super::moving::{go, jump};
 use super::outline::row::title_of;
 use super::state::State;
@@ -21,7 +22,10 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     match action {
         Action::SetMark => return set(state),
         Action::ToMark => go_to(state),
-        other => (0..times.min(1_000)).for_each(|_| travel(state, other == Action::Back)),
+        other => {
+            let is_back = other == Action::Back;
+            return (0..times.min(1_000)).flat_map(|_| travel(state, is_back)).collect();
+        }
     }
     Vec::new()
 }
@@ -56,6 +60,7 @@ fn go_to(state: &mut State) {
     };
     match state.transcript.find(key) {
         Some(entry) => jump(state, Focus { entry, block: *block }),
+        None if state.whole.is_some() => state.say(format!("what was marked {letter} is not read yet")),
         None => state.say(format!("what was marked {letter} is not in the session any more")),
     }
 }
@@ -89,7 +94,9 @@ pub fn entries(state: &State) -> impl Iterator<Item = EntryId> {
 }
 
 /// Takes the last jump back, or goes forward again.
-fn travel(state: &mut State, is_back: bool) {
+fn travel(state: &mut State, is_back: bool) -> Vec<Effect> {
+    // From the beginning of a session that is being read to where the reader was among its last entries.
+    let effects = if is_back && state.jumps.is_empty() { ends::to_end(state) } else { Vec::new() };
     let (from, onto) =
         if is_back { (&mut state.jumps, &mut state.ahead) } else { (&mut state.ahead, &mut state.jumps) };
     match from.pop() {
@@ -100,4 +107,5 @@ fn travel(state: &mut State, is_back: bool) {
         None if is_back => state.say("no jump to take back"),
         None => state.say("no jump was taken back"),
     }
+    effects
 }

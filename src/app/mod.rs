@@ -12,6 +12,7 @@ pub mod branches;
 pub mod columns;
 pub mod command;
 pub mod effect;
+pub mod ends;
 pub mod evidence;
 pub mod excerpt;
 pub mod feeding;

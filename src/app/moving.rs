@@ -2,6 +2,8 @@
 
 use super::action::{Kind, Way};
 use super::branches;
+use super::effect::Effect;
+use super::ends;
 use super::landmarks;
 use super::reach::reach;
 use super::seek;
@@ -16,9 +18,11 @@ pub fn scroll(state: &mut State, motion: Motion) {
 }
 
 /// To the end, and on with it.
-pub fn follow(state: &mut State) {
+pub fn follow(state: &mut State) -> Vec<Effect> {
+    let effects = ends::to_end(state);
     state.unseen = 0;
     state.view.ask(Motion::Tail);
+    effects
 }
 
 /// To another item of a kind, or a word why there is none.
@@ -36,6 +40,7 @@ pub fn seek_on(state: &mut State, kind: Kind, way: Way) {
         _ if kind != Kind::Prompt && state.level == Level::Prompts => {
             format!("no {what} {side} this among prompts; + shows more")
         }
+        _ if state.whole.is_some() => format!("no {what} {side} this in what is read so far"),
         _ => format!("no {what} {side} this"),
     };
     state.say(words);

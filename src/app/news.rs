@@ -38,7 +38,7 @@ pub fn end_of(state: &State, now: Moment) -> Option<Seen> {
     if !state.is_caught_up && state.whole.is_none() {
         return None;
     }
-    let transcript = &state.transcript;
+    let transcript = state.last_entries();
     let entries = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
     let last = entries.into_iter().find(|entry| entry.lane.is_none())?;
     Some(Seen { key: last.key.clone(), at: now })

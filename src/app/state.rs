@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::as_of::AsOf;
 use super::columns::Columns;
+use super::ends::Ends;
 use super::evidence::Evidence;
 use super::filter::Filter;
 use super::folds::Folds;
@@ -52,8 +53,10 @@ use crate::render::theme::Theme;
 pub struct State {
     /// The session as shown.
     pub transcript: Transcript,
-    /// The whole session while only its end is shown.
+    /// The whole session while only an end of it is shown.
     pub whole: Option<Whole>,
+    /// Which end that is, and the other one.
+    pub ends: Ends,
     /// What was found when the session was opened.
     pub opened: Option<Opened>,
     /// Paths of the session's files by number.
@@ -243,6 +246,7 @@ impl State {
         Self {
             transcript: Transcript::new(),
             whole: None,
+            ends: Ends::default(),
             opened: None,
             files: Vec::new(),
             link: LinkState::Live,
@@ -384,17 +388,20 @@ impl State {
 
     /// How long nothing was written at work, in ms.
     pub fn silence(&self) -> Option<u64> {
-        activity::silence(&self.transcript, &self.activity, self.last_write, self.now)
+        activity::silence(self.last_entries(), &self.activity, self.last_write, self.now)
     }
 
     /// The loop that the agent is in right now.
     pub fn current_loop(&self) -> Option<Run<'_>> {
         let run = self.evidence.troubles.current(&self.transcript)?;
-        (self.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
+        (!self.ends.is_beginning() && self.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
     }
 
-    /// Whether the agent works, or waits for somebody who may come.
+    /// Whether the agent works on what is shown, or waits for somebody who may come.
     pub fn is_at_work(&self) -> bool {
+        if self.ends.is_beginning() {
+            return false;
+        }
         match self.activity {
             Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => true,
             Activity::Waiting { since, .. } => since.is_some_and(|since| self.now.since(since) < HOUR_MS),

@@ -204,7 +204,7 @@ fn part(state: &State, stretch: &Stretch) -> Part {
 
 /// What the agent has been doing since the last sign.
 fn going_on(state: &State, stretches: &[Stretch]) -> Option<Part> {
-    let last = stretches.last()?.to;
+    let last = stretches.last().filter(|_| !state.ends.is_beginning())?.to;
     let (class, tool) = match &state.activity {
         Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
         Activity::Model { .. } => (Class::Model, None),

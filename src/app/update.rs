@@ -8,6 +8,7 @@ use super::branch_folds;
 use super::columns;
 use super::command::Command;
 use super::effect::Effect;
+use super::ends;
 use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
@@ -244,14 +245,16 @@ fn open_help(state: &mut State) {
     state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
 }
 
-fn to_top(state: &mut State) {
+fn to_top(state: &mut State) -> Vec<Effect> {
     state.remember_place();
+    let effects = ends::to_beginning(state);
     scroll(state, Motion::Top);
+    effects
 }
 
-fn to_bottom(state: &mut State) {
+fn to_bottom(state: &mut State) -> Vec<Effect> {
     state.remember_place();
-    follow(state);
+    follow(state)
 }
 
 fn toggle_thinking(state: &mut State) {
@@ -266,6 +269,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     {
         return effects;
     }
+    state.ends.forget_wish();
     let n = isize::try_from(times).unwrap_or(isize::MAX);
     match action {
         Action::Next => scroll(state, Motion::Items(n)),
@@ -277,10 +281,10 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::PageUp => scroll(state, Motion::HalfPages(n.saturating_mul(-2))),
         Action::HalfDown => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(1))),
         Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(-1))),
-        Action::Top => to_top(state),
-        Action::Bottom => to_bottom(state),
+        Action::Top => return to_top(state),
+        Action::Bottom => return to_bottom(state),
         Action::ToggleFollow if state.view.follows() => scroll(state, Motion::Pause),
-        Action::ToggleFollow => follow(state),
+        Action::ToggleFollow => return follow(state),
         Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(state, kind, way)),
         // As in other pagers: half down is `50%`.
         Action::Pair if times > 1 => palette::go_down(state, times.min(100) as u64, 100),

@@ -222,7 +222,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
         Answer::Pass if action == Action::Expand => enter(state),
         Answer::Pass => return None,
         Answer::Say(words) => state.say(words),
-        Answer::Done if action == Action::Bottom && has_end => follow(state),
+        Answer::Done if action == Action::Bottom && has_end => return Some(follow(state)),
         Answer::Done => lead(state),
     }
     Some(Vec::new())

@@ -326,7 +326,7 @@ fn place_of(finding: &Finding) -> Place {
 /// Gives the session as it is now.
 fn with_status(state: &mut State, orphan: Option<(Place, &str)>, look: impl FnOnce(&Status<'_>)) {
     state.transcript.settle();
-    state.activity = activity::judge(&state.transcript, state.last_write, state.now);
+    state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
     let cost = cost::of(state.transcript.totals());
     look(&Status {
         transcript: &state.transcript,

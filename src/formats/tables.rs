@@ -84,16 +84,38 @@ pub enum Growth {
         places: String,
         /// How many rows there are up to the place `?2`.
         count: String,
+        /// The place of the last row.
+        last: String,
         /// The places of rows that the agent has abandoned, in order.
         abandoned: Option<String>,
     },
     /// They are added, edited and removed, in all tables.
-    Edited {
-        /// All rows in reading order: number of the table, place, time of the last change, bytes.
-        listing: String,
-        /// The same from indexes alone, in any order, for tables of which a page is damaged.
-        places: String,
-    },
+    Edited(Box<Edited>),
+}
+
+/// How rows that change are read, a portion at a time, and looked at again. A row is listed by the number of its
+/// table, its place, the time of its last change and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// How many rows there are.
+    pub count: String,
+    /// Rows that belong to no message, in reading order, with time and id of the message before which each stands.
+    pub strays: String,
+    /// The next `?4` messages after the one of the time `?2` with the id `?3`, with their parts, in reading order;
+    /// and time and id of the message of each.
+    pub portion: String,
+    /// The last `?2` messages with their parts, and the rows besides them that change, in reading order.
+    pub recent: String,
+    /// The tables of which `recent` gives so many rows.
+    pub leading: Vec<usize>,
+    /// By the number of the table: whether there is a row at the place `?2`.
+    pub exists: Vec<String>,
+    /// Tables of which `recent` gives a part, and how to list at most `?3` rows beyond the place `?2` in the order
+    /// of their places: place, time of the last change, bytes.
+    pub beyond: Vec<(usize, String)>,
+    /// Number of the table and place of all rows from indexes alone, in any order, for tables of which a page is
+    /// damaged.
+    pub places: String,
 }
 
 /// What a database is that no format reads, and what helps.

@@ -57,8 +57,8 @@ pub struct Files(Arc<RwLock<Table>>);
 #[derive(Default)]
 struct Table {
     format: Option<&'static dyn Format>,
-    files: Vec<(PathBuf, Kind)>,
-    numbers: HashMap<PathBuf, FileId>,
+    files: Vec<(Arc<Path>, Kind)>,
+    numbers: HashMap<Arc<Path>, FileId>,
     /// Sessions of a database by number.
     sessions: Vec<String>,
     /// How the rows of a database are read, and the state of its tables for which that holds.
@@ -68,6 +68,15 @@ struct Table {
 impl Files {
     /// The number of a file, and whether it is new.
     pub fn number(&self, path: &Path, kind: Kind) -> (FileId, bool) {
+        self.number_of(path, || Arc::from(path), kind)
+    }
+
+    /// As [`Self::number`], for a path that others keep too.
+    pub fn number_shared(&self, path: &Arc<Path>, kind: Kind) -> (FileId, bool) {
+        self.number_of(path, || Arc::clone(path), kind)
+    }
+
+    fn number_of(&self, path: &Path, share: impl FnOnce() -> Arc<Path>, kind: Kind) -> (FileId, bool) {
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(id) = table.numbers.get(path).copied() {
             if let Some(known) = usize::try_from(id.0).ok().and_then(|place| table.files.get_mut(place)) {
@@ -76,8 +85,9 @@ impl Files {
             return (id, false);
         }
         let id = FileId(u32::try_from(table.files.len()).unwrap_or(u32::MAX));
-        table.files.push((path.to_owned(), kind));
-        table.numbers.insert(path.to_owned(), id);
+        let path = share();
+        table.files.push((Arc::clone(&path), kind));
+        table.numbers.insert(path, id);
         (id, true)
     }
 
@@ -120,6 +130,6 @@ impl Files {
     /// The file with a number.
     pub fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
         let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        table.files.get(usize::try_from(id.0).ok()?).cloned()
+        table.files.get(usize::try_from(id.0).ok()?).map(|(path, kind)| (path.to_path_buf(), *kind))
     }
 }

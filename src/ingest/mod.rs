@@ -20,6 +20,7 @@ mod rows;
 mod strand;
 mod target;
 mod teller;
+mod told;
 mod whole;
 
 use std::cell::RefCell;

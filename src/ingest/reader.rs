@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::bodies::Bodies;
@@ -28,8 +29,9 @@ use crate::source::watch::Hints;
 
 /// How much of a line file is read at once.
 pub const CHUNK: usize = 1 << 20;
-/// Small files beyond this sum leave their bodies on disk.
+/// Small files beyond this sum leave their bodies on disk, and all of them where there are so many.
 const SMALL_SUM: u64 = 32 << 20;
+const MANY_SMALLS: usize = 2_000;
 
 /// What a look at the files showed.
 #[derive(Debug, Default)]
@@ -53,7 +55,7 @@ pub struct Reader<'o> {
     strands: Vec<Strand>,
     strand_at: HashMap<PathBuf, usize>,
     smalls: Vec<Small>,
-    small_at: HashMap<PathBuf, usize>,
+    small_at: HashMap<Arc<Path>, usize>,
     small_sum: u64,
     folder: Folder,
     asked: HashSet<Text>,
@@ -94,10 +96,10 @@ impl<'o> Reader<'o> {
         let main = match plan.shape {
             Shape::Document | Shape::Values => {
                 let kind = kind_of(plan.shape);
-                let mut file = Rewritten::new(&plan.path);
+                let mut file = Rewritten::new(&*plan.path);
                 let mut content = Some(file.read()?);
                 if bodies.is_live() && !content.as_deref().is_some_and(is_whole_document) {
-                    (file, content) = (Rewritten::new(&plan.path), None);
+                    (file, content) = (Rewritten::new(&*plan.path), None);
                 }
                 Main::Document { id: files.number(&plan.path, kind).0, file, content }
             }
@@ -237,20 +239,20 @@ impl<'o> Reader<'o> {
         }
         self.poll_smalls(&census.due, now);
         census.gone.iter().for_each(|path| self.lose_small(path));
-        self.add_files(self.unopened.iter().cloned().collect(), false, now);
+        self.add_files(self.unopened.iter().map(|path| Arc::from(&**path)).collect(), false, now);
         self.add_files(census.new, false, now);
         seen
     }
 
     /// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
-    fn due_strands(&self, due: &[PathBuf], now: Instant) -> BTreeSet<usize> {
+    fn due_strands(&self, due: &[Arc<Path>], now: Instant) -> BTreeSet<usize> {
         let is_waiting = |strand: &Strand| strand.follower.retry_at().is_some_and(|retry| retry <= now);
         let waiting = self.strands.iter().enumerate().filter(|(_, strand)| is_waiting(strand));
-        let named = due.iter().filter_map(|path| self.strand_at.get(path)).copied();
+        let named = due.iter().filter_map(|path| self.strand_at.get(&**path)).copied();
         waiting.map(|(index, _)| index).chain(named).collect()
     }
 
-    fn poll_smalls(&mut self, due: &[PathBuf], now: Instant) {
+    fn poll_smalls(&mut self, due: &[Arc<Path>], now: Instant) {
         let waiting = self.smalls.iter().enumerate();
         let waiting = waiting.filter(|(_, small)| small.file.retry_at().is_some_and(|retry| retry <= now));
         let mut indices: Vec<usize> = waiting.map(|(index, _)| index).collect();
@@ -405,6 +407,7 @@ impl<'o> Reader<'o> {
     }
 
     fn read_small(&mut self, index: usize, content: Option<Vec<u8>>, now: Instant) {
+        let are_many = self.smalls.len() > MANY_SMALLS;
         let Some(small) = self.smalls.get_mut(index) else { return };
         let read = match content {
             Some(bytes) => Ok(bytes),
@@ -423,8 +426,8 @@ impl<'o> Reader<'o> {
             }
         };
         self.small_sum += bytes.len() as u64;
-        let away =
-            self.bodies == Bodies::Away || (self.bodies == Bodies::Recent && self.small_sum > SMALL_SUM);
+        let is_large = self.small_sum > SMALL_SUM || are_many;
+        let away = self.bodies == Bodies::Away || (self.bodies == Bodies::Recent && is_large);
         self.teller.leave_bodies(away);
         small.tell(&mut self.teller, &bytes);
     }

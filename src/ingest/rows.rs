@@ -4,8 +4,11 @@
 //! one; then the database is let go.
 //!
 //! Invariant: rows that are only appended are told once, in order. Rows that are edited in place are told
-//! again when their time or size has changed, and counted once.
+//! again when their time or size has changed, and counted once. What waits to be read is bounded, and of a row
+//! that was told nothing stays here but what tells an edit.
 
+mod edited;
+mod known;
 mod newest;
 mod session;
 mod telling;
@@ -40,6 +43,8 @@ const SAFETY: Duration = Duration::from_secs(2);
 /// Delays between tries while a database cannot be read.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
+/// While a larger database is read, bodies stay in it.
+const KEPT: u64 = 32 << 20;
 /// How long a reading that does not follow waits for a writer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -61,12 +66,15 @@ pub struct Rows {
     missing: Vec<String>,
     queue: VecDeque<Todo>,
     told: u64,
-    kept: u64,
+    /// Whether bodies of what is read now stay in the database.
+    leaves_bodies: bool,
     next_look: Option<Instant>,
     /// Looks that take long are taken seldom.
     no_look_before: Option<Instant>,
     is_settled: bool,
-    /// Whether this look compares the contents of rows.
+    /// Whether the database was written to before this look, and whether it is the first one before which it was
+    /// not, so that the contents of rows are compared.
+    is_touched: bool,
     is_settling: bool,
     trouble: Option<(Trouble, Duration)>,
 }
@@ -78,6 +86,8 @@ enum Todo {
     Look,
     /// Appended rows of the session with this number.
     More(usize),
+    /// Further rows of the session with this number, in which rows change.
+    Portion(usize),
     /// A row that was read already.
     Have { session: usize, at: i64, bytes: Vec<u8> },
     /// A row that is new or was edited.
@@ -110,10 +120,11 @@ impl Rows {
             missing: Vec::new(),
             queue: VecDeque::new(),
             told: 0,
-            kept: 0,
+            leaves_bodies: false,
             next_look: None,
             no_look_before: None,
             is_settled: false,
+            is_touched: false,
             is_settling: false,
             trouble: None,
         };
@@ -132,7 +143,9 @@ impl Rows {
         self.asked.clear();
         self.missing.clear();
         self.queue = VecDeque::from([Todo::Look]);
-        (self.told, self.kept) = (0, 0);
+        let is_large = State::of(&self.path).is_ok_and(|state| state.base.len > KEPT);
+        self.leaves_bodies = is_large && self.bodies == Bodies::Recent;
+        self.told = 0;
     }
 
     /// Whether something waits to be read.
@@ -153,6 +166,8 @@ impl Rows {
 
     /// Lets the database go until the next look. One that nobody can notice may stay.
     pub fn rest(&mut self) {
+        // What comes from now on is new, and will be looked at.
+        self.leaves_bodies &= !self.queue.is_empty();
         self.database = self.database.take().filter(Database::may_stay);
     }
 
@@ -186,6 +201,7 @@ impl Rows {
         let done = match todo {
             Todo::Look => self.first_look(teller, now),
             Todo::More(session) => self.read_on(session),
+            Todo::Portion(session) => self.read_portion(session),
             Todo::Have { session, at, ref bytes } => {
                 self.tell(session, 0, at, bytes, teller);
                 Ok(())
@@ -280,6 +296,7 @@ impl Rows {
             return Ok(Some(why.to_owned()));
         }
         self.is_settling = !is_touched && self.state.is_some() && !self.is_settled;
+        self.is_touched = is_touched;
         let start = Instant::now();
         let mut todo = Vec::new();
         for number in 0..self.sessions.len() {
@@ -299,8 +316,9 @@ impl Rows {
         self.queue.extend(todo);
         self.state = Some(state);
         let cost = start.elapsed();
-        self.is_settled = !is_touched;
-        self.next_look = Some(now + if is_touched { SETTLE.max(cost * 10) } else { SAFETY.max(cost * 100) });
+        self.is_settled = !is_touched && self.sessions.iter().all(|session| session.walk.is_settled());
+        let pause = if self.is_settled { SAFETY.max(cost * 100) } else { SETTLE.max(cost * 10) };
+        self.next_look = Some(now + pause);
         self.no_look_before = Some(now + PAUSE.max(cost * 4));
         Ok(None)
     }
@@ -316,12 +334,12 @@ impl Rows {
     }
 
     fn look_at(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<News, Trouble> {
-        let (queries, is_settling) = (Arc::clone(&self.queries), self.is_settling);
+        let (queries, state) = (Arc::clone(&self.queries), (self.is_touched, self.is_settling));
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(News::More(Vec::new()));
         };
-        let news = session.look(number, database, &queries, is_settling)?;
+        let news = session.look(number, database, &queries, state)?;
         if session.lane.is_none()
             && let Some(sql) = &queries.facts
         {

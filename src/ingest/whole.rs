@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::bodies::Bodies;
 use super::files::Kind;
 use super::teller::Teller;
+use super::told::Told;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record, Shape};
-use crate::model::tally::Tally;
 use crate::source::document::{Split, split, split_values};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::rewritten::Rewritten;
@@ -20,12 +21,12 @@ pub struct Small {
     kind: Kind,
     /// Where it is read.
     pub file: Rewritten,
-    told: Option<(Origin, Tally)>,
+    told: Option<(Origin, Told)>,
 }
 
 impl Small {
     /// A file that has not been read yet.
-    pub fn new(path: &Path, id: FileId, kind: Kind) -> Self {
+    pub fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind) -> Self {
         Self { id, kind, file: Rewritten::new(path).of_some_size(), told: None }
     }
 
@@ -46,12 +47,13 @@ impl Small {
 
     /// Tells its content, in place of what was told before.
     pub fn tell(&mut self, teller: &mut Teller<'_>, bytes: &[u8]) {
-        if let Some((origin, tally)) = self.told.take() {
-            teller.take_back(&tally, origin);
+        if let Some((origin, told)) = self.told.take() {
+            teller.take_back(&told.tally(origin.file), origin);
         }
         let origin = Origin { file: self.id, at: 0, len: saturating_u32(bytes.len()), line: self.id.0 };
         let place = self.kind.place(self.file.path(), origin.line);
-        self.told = Some((origin, teller.tell_apart(Record { origin, bytes }, place)));
+        let tally = teller.tell_apart(Record { origin, bytes }, place);
+        self.told = Some((origin, Told::of(tally, origin.file)));
     }
 }
 

@@ -244,7 +244,7 @@ impl Viewer {
         changes
     }
 
-    /// Takes one message of the session. What is read behind a preview changes nothing on the screen.
+    /// Takes one message of the session. What is read behind the ends of a session changes nothing on the screen.
     fn take(&mut self, feed: Option<Feed>) -> bool {
         let Some(feed) = feed else {
             if let Some(opened) = &mut self.opened {
@@ -255,7 +255,7 @@ impl Viewer {
         if matches!(feed, Feed::Batch { .. }) && self.state.is_caught_up {
             self.update(Event::Written(now()));
         }
-        let is_behind = matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && self.state.whole.is_some();
+        let is_behind = matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && !self.state.shows_whole();
         self.update(Event::Feed(Box::new(feed)));
         !is_behind
     }

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::pattern::expand;
 use super::stamp::Stamp;
@@ -20,11 +21,11 @@ const SLICE: usize = 256;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// Files that were not there before, in order.
-    pub new: Vec<PathBuf>,
+    pub new: Vec<Arc<Path>>,
     /// Files that are no longer there.
-    pub gone: Vec<PathBuf>,
+    pub gone: Vec<Arc<Path>>,
     /// Files to be looked at: they may have changed.
-    pub due: Vec<PathBuf>,
+    pub due: Vec<Arc<Path>>,
 }
 
 /// Files named by patterns.
@@ -32,11 +33,11 @@ pub struct Census {
 pub struct Folder {
     patterns: Vec<PathBuf>,
     known_patterns: HashSet<PathBuf>,
-    directories: HashMap<PathBuf, Directory>,
-    directory_rota: Rota<PathBuf>,
-    files: HashSet<PathBuf>,
-    files_of: Vec<Vec<PathBuf>>,
-    file_rota: Rota<PathBuf>,
+    directories: HashMap<Arc<Path>, Directory>,
+    directory_rota: Rota<Arc<Path>>,
+    files: HashSet<Arc<Path>>,
+    files_of: Vec<Vec<Arc<Path>>>,
+    file_rota: Rota<Arc<Path>>,
 }
 
 #[derive(Debug)]
@@ -49,7 +50,7 @@ struct Directory {
 
 impl Folder {
     /// Adds a pattern. Returns the files that it names and no other pattern did.
-    pub fn add(&mut self, pattern: &Path) -> Vec<PathBuf> {
+    pub fn add(&mut self, pattern: &Path) -> Vec<Arc<Path>> {
         if !self.known_patterns.insert(pattern.to_owned()) {
             return Vec::new();
         }
@@ -65,7 +66,7 @@ impl Folder {
 
     /// Directories to be watched, the most recent ones first.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
-        self.directory_rota.recent.iter().rev().map(PathBuf::as_path)
+        self.directory_rota.recent.iter().rev().map(|path| &**path)
     }
 
     /// Looks for changes.
@@ -80,9 +81,7 @@ impl Folder {
                 self.look_at_directory(parent, &mut stale);
             }
             self.look_at_directory(path, &mut stale);
-            if self.files.contains(path) {
-                self.file_rota.touch(path.clone());
-            }
+            self.touch(path);
         }
         stale.sort_unstable();
         stale.dedup();
@@ -98,7 +97,9 @@ impl Folder {
 
     /// Notes that a file has changed, so that it is looked at each time.
     pub fn touch(&mut self, path: &Path) {
-        self.file_rota.touch(path.to_owned());
+        if let Some(path) = self.files.get(path) {
+            self.file_rota.touch(Arc::clone(path));
+        }
     }
 
     fn look_at_directory(&mut self, path: &Path, stale: &mut Vec<usize>) {
@@ -109,17 +110,18 @@ impl Folder {
             directory.is_settled = !has_changed;
             directory.modified = modified;
             stale.extend(&directory.patterns);
-            self.directory_rota.touch(path.to_owned());
+            self.directory_rota.touch(Arc::from(path));
         }
     }
 
     /// The files that are new and those that are gone.
-    fn expand_again(&mut self, pattern: usize) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    fn expand_again(&mut self, pattern: usize) -> (Vec<Arc<Path>>, Vec<Arc<Path>>) {
         let Some(path) = self.patterns.get(pattern) else { return Default::default() };
         let found = expand(path);
         for path in found.directories {
-            let directory = self.directories.entry(path.clone()).or_insert_with(|| {
-                self.directory_rota.add(path.clone());
+            let path: Arc<Path> = path.into();
+            let directory = self.directories.entry(Arc::clone(&path)).or_insert_with(|| {
+                self.directory_rota.add(Arc::clone(&path));
                 Directory { modified: modified(&path), is_settled: false, patterns: Vec::new() }
             });
             if !directory.patterns.contains(&pattern) {
@@ -127,13 +129,15 @@ impl Folder {
             }
         }
         let Some(known) = self.files_of.get_mut(pattern) else { return Default::default() };
-        let before = std::mem::replace(known, found.files);
-        let now: HashSet<&PathBuf> = known.iter().collect();
-        let gone: Vec<PathBuf> = before.into_iter().filter(|path| !now.contains(path)).collect();
+        // Each path is kept once, however many lists it is in.
+        let shared = |path: PathBuf| self.files.get(&*path).cloned().unwrap_or_else(|| path.into());
+        let before = std::mem::replace(known, found.files.into_iter().map(shared).collect());
+        let now: HashSet<&Arc<Path>> = known.iter().collect();
+        let gone: Vec<Arc<Path>> = before.into_iter().filter(|path| !now.contains(path)).collect();
         for path in &gone {
             self.files.remove(path);
         }
-        let new: Vec<PathBuf> = known.iter().filter(|path| !self.files.contains(*path)).cloned().collect();
+        let new: Vec<Arc<Path>> = known.iter().filter(|path| !self.files.contains(*path)).cloned().collect();
         for path in &new {
             self.files.insert(path.clone());
             self.file_rota.add(path.clone());
@@ -199,6 +203,8 @@ impl<T: Clone + Eq + Hash> Rota<T> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
 
     use super::{Folder, RECENT, SLICE};
     use crate::source::watch::Hints;
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn files_come_and_go() {
         let dir = tempfile::tempdir().unwrap();
-        let file = |name: &str| dir.path().join("part").join(name);
+        let file = |name: &str| Arc::<Path>::from(dir.path().join("part").join(name));
         let mut folder = Folder::default();
         assert!(folder.add(&file("*.json")).is_empty());
         fs::create_dir(dir.path().join("part")).unwrap();
@@ -252,8 +258,8 @@ mod tests {
         fs::write(dir.path().join("0003/b.json"), "1").unwrap();
         fs::remove_file(dir.path().join("0004/a.json")).unwrap();
         let census = folder.poll(&Hints::everything());
-        assert_eq!(census.new, [dir.path().join("0003/b.json")]);
-        assert_eq!(census.gone, [dir.path().join("0004/a.json")]);
+        assert_eq!(census.new, [Arc::<Path>::from(dir.path().join("0003/b.json"))]);
+        assert_eq!(census.gone, [Arc::<Path>::from(dir.path().join("0004/a.json"))]);
         assert_eq!(census.due.len(), count - 1);
     }
 }

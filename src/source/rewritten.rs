@@ -4,7 +4,8 @@
 use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::follow::is_absence;
@@ -37,7 +38,7 @@ pub enum Look {
 /// Follows one file.
 #[derive(Debug)]
 pub struct Rewritten {
-    path: PathBuf,
+    path: Arc<Path>,
     stamp: Option<Stamp>,
     /// Of the content that was given out.
     hash: Option<u64>,
@@ -51,9 +52,9 @@ pub struct Rewritten {
 
 impl Rewritten {
     /// A file that has not been read yet.
-    pub fn new(path: &Path) -> Self {
+    pub fn new(path: impl Into<Arc<Path>>) -> Self {
         Self {
-            path: path.to_owned(),
+            path: path.into(),
             stamp: None,
             hash: None,
             is_settled: true,
@@ -71,7 +72,7 @@ impl Rewritten {
     }
 
     /// The file's name.
-    pub fn path(&self) -> &Path {
+    pub fn path(&self) -> &Arc<Path> {
         &self.path
     }
 
@@ -174,7 +175,7 @@ mod tests {
         let is_complete = |bytes: &[u8]| bytes.ends_with(b"}");
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let mut file = Rewritten::new(&path);
+        let mut file = Rewritten::new(&*path);
         assert_eq!(file.poll(at(0), is_complete), Look::Content(b"{1}".to_vec()));
         for (ms, text) in [(200, ""), (400, "{1,"), (600, "{1,2")] {
             fs::write(&path, text).unwrap();

@@ -135,7 +135,12 @@ fn left_words(state: &State) -> String {
         return parts.join("  ");
     }
     if let Some((done, total)) = state.progress {
-        parts.push(format!("reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
+        let end = match (&state.whole, state.ends.is_beginning()) {
+            (None, _) => "",
+            (Some(_), true) => "beginning only, ",
+            (Some(_), false) => "end only, ",
+        };
+        parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
     }
     if let Some(filter) = &state.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));
@@ -185,7 +190,8 @@ fn right_words(state: &State) -> Vec<String> {
     let tally = state.transcript.tally();
     let entry = state.view.focus.and_then(|focus| state.transcript.get(focus.entry));
     let line = entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line));
-    let share = Some(format!("{}%", percent(state)));
+    // How far down an end of the session is, nobody knows yet.
+    let share = state.whole.is_none().then(|| format!("{}%", percent(state)));
     let (mut bad, mut records) = (None, None);
     if state.progress.is_none() {
         let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();

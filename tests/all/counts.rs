@@ -61,7 +61,7 @@ fn session(folder: &Path, turns: usize) -> PathBuf {
 }
 
 /// Bytes that this thread has read of files, where the system counts them.
-fn bytes_read() -> Option<u64> {
+pub(crate) fn bytes_read() -> Option<u64> {
     let counts = fs::read_to_string("/proc/thread-self/io").ok()?;
     counts.lines().find_map(|line| line.strip_prefix("rchar: "))?.parse().ok()
 }

@@ -20,6 +20,7 @@ mod databases;
 mod demo;
 mod detect;
 mod dump;
+mod ends;
 mod faults;
 mod find;
 mod finding;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tv::formats::REGISTRY;
-use tv::formats::tables::{Growth, Queries, Table, Tables};
+use tv::formats::tables::{Edited, Growth, Queries, Table, Tables};
 use tv::ingest::{Target, WatchMode, open, sessions};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry};
@@ -536,10 +536,16 @@ fn all_sql(queries: &Queries) -> Vec<String> {
     );
     sql.extend(queries.tables.iter().map(|table| table.one.clone()));
     match &queries.growth {
-        Growth::Appended { beyond, places, count, abandoned } => {
-            sql.extend([beyond, places, count].into_iter().chain(abandoned).cloned());
+        Growth::Appended { beyond, places, count, last, abandoned } => {
+            sql.extend([beyond, places, count, last].into_iter().chain(abandoned).cloned());
         }
-        Growth::Edited { listing, places } => sql.extend([listing, places].map(Clone::clone)),
+        Growth::Edited(edited) => {
+            let Edited { count, strays, portion, recent, exists, beyond, places, leading: _ } = &**edited;
+            let beyond = beyond.iter().map(|(_, sql)| sql);
+            sql.extend(
+                [count, strays, portion, recent, places].into_iter().chain(exists).chain(beyond).cloned(),
+            );
+        }
     }
     sql
 }

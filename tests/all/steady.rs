@@ -489,9 +489,8 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let key = before.and_then(|held| key_of(&journey.stage, held.item));
         let followed = journey.stage.state.view.follows();
         let was_in_tree = journey.stage.state.view.node().is_some();
-        let was_at_top = journey.stage.state.view.lines.first().is_some_and(|line| {
-            line.row == 0 && journey.stage.state.sequence.place_of(line.entry) == Some(0)
-        });
+        // Who asked for the beginning gets it as soon as it is there.
+        let was_awaited = journey.stage.state.ends.is_awaited();
         let window = journey.stage.window();
         let leave = journey.take(step);
         let stage = &mut journey.stage;
@@ -508,9 +507,7 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         check_window(told, &all, height, &place);
         let stage = &journey.stage;
         let Some((before, key)) = before.zip(key) else { continue };
-        // Who is at the beginning of the preview wants the beginning of the session.
-        let is_swap = matches!(step, Step::CatchUp) && was_at_top && !followed;
-        if leave == Leave::Moves || is_swap || was_in_tree {
+        if leave == Leave::Moves || was_awaited || was_in_tree {
             continue;
         }
         if followed && (leave == Leave::Stays || stage.state.view.follows()) {

@@ -14,10 +14,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tv::app::search::hits_of;
+use tv::app::update::Event;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
 use tv::formats::json;
 use tv::ingest::{self, Target, WatchMode};
+use tv::model::body::Held;
 use tv::model::edit::{Batch, Edit, Feed, Stage};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
@@ -317,20 +319,34 @@ pub(crate) fn search(path: &Path) {
         let keys: Vec<String> =
             typed.chars().map(|c| if c == ' ' { "space".into() } else { c.to_string() }).collect();
         viewer.press(&keys.join(" "));
-        let Some(job) = viewer.search.take() else { panic!("{typed} is not searched for") };
         let start = Instant::now();
         let mut first = None;
         let mut found = 0;
-        let mut read = |origin: Origin, slot: u16| viewer.pager.read(origin).get(usize::from(slot)).cloned();
-        for (entry, blocks) in &job.entries {
-            found += hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read).len();
+        while let Some(job) = viewer.searches.pop_front() {
+            let is_worth = |record: &[u8]| job.needle.may_be_in(record);
+            let mut known: Option<(Origin, Vec<Held>)> = None;
+            let mut read = |origin: Origin, slot: u16| {
+                if known.as_ref().is_none_or(|(at, _)| *at != origin) {
+                    known = Some((origin, viewer.pager.read_next(origin, &is_worth)));
+                }
+                known.as_ref()?.1.get(usize::from(slot)).cloned()
+            };
+            let mut hits = Vec::new();
+            for (entry, blocks) in &job.entries {
+                hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
+            }
+            viewer.pager.rest();
+            found += hits.len();
             if found > 0 {
                 first.get_or_insert_with(|| start.elapsed());
             }
+            let (generation, number) = (job.generation, job.number);
+            viewer.happen(Event::Searched { generation, number, hits });
         }
         let time = start.elapsed();
         assert!(found > 0, "{typed} stands in a prompt");
         let rate = bytes / time.as_secs_f64() / 1e9;
-        print(&format!("search: {what}"), ms(time), &format!("{rate:.2} GB/s, {found} blocks"));
+        let first = ms(first.unwrap_or(time));
+        print(&format!("search: {what}"), ms(time), &format!("{rate:.2} GB/s, {found} blocks, first after {first}"));
     }
 }

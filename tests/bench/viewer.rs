@@ -1,5 +1,6 @@
 //! The viewer without its threads: a session, keys, and frames on cells in memory.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ use tv::ui;
 pub(crate) struct Viewer {
     pub(crate) state: State,
     pub(crate) pager: Pager,
-    /// The last search that was asked for.
-    pub(crate) search: Option<Job>,
+    /// Searches that were asked for.
+    pub(crate) searches: VecDeque<Job>,
     terminal: Terminal<TestBackend>,
 }
 
@@ -38,7 +39,7 @@ impl Viewer {
         state.size = size;
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let pager = session.pager();
-        let mut viewer = Self { state, pager, search: None, terminal };
+        let mut viewer = Self { state, pager, searches: VecDeque::new(), terminal };
         viewer.tell(Feed::Opened(Box::new(session.opened.clone())));
         if is_read {
             let mut feeds = Vec::new();
@@ -60,7 +61,7 @@ impl Viewer {
         }
     }
 
-    fn happen(&mut self, event: Event) {
+    pub(crate) fn happen(&mut self, event: Event) {
         for effect in update(&mut self.state, event) {
             self.carry_out(effect);
         }
@@ -73,7 +74,7 @@ impl Viewer {
                 let contents = origins.into_iter().map(read).collect();
                 self.happen(Event::Paged { entries, contents });
             }
-            Effect::Search(job) => self.search = Some(job),
+            Effect::Search(job) => self.searches.push_back(job),
             _ => {}
         }
     }

@@ -46,6 +46,7 @@ pub fn queries(tables: &Tables) -> Option<Queries> {
             beyond: format!("SELECT seq, {record} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
             places: format!("SELECT seq {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
             count: format!("SELECT count(*) {of_session} AND seq <= ?2"),
+            last: format!("SELECT max(seq) {of_session}"),
             abandoned: abandoned(tables),
         },
         newest: format!(

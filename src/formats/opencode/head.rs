@@ -1,8 +1,9 @@
 //! A message without its parts, what its parts say about it, and what it shows besides them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::part::Part;
+use super::pieces::Pieces;
 use super::sessions::Sessions;
 use super::{changes, message};
 use crate::formats::json::Json;
@@ -27,7 +28,7 @@ pub(super) struct Head {
     /// Whether the message itself was told, not only parts of it.
     pub(super) is_told: bool,
     /// What it cost.
-    pub(super) usage: Option<Usage>,
+    pub(super) cost: Option<Spent>,
     /// What the error says that ended it.
     pub(super) failure: Option<Text>,
     /// What it shows after its parts: how it ended, what it changed.
@@ -36,22 +37,43 @@ pub(super) struct Head {
     pub(super) summarizes: Option<Key>,
 }
 
+/// What a message cost, as far as sums need it, and what tells one cost from another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spent {
+    prompt: u64,
+    usd: Option<f64>,
+    mark: Piece,
+}
+
+impl Spent {
+    /// What this usage says.
+    pub(super) fn of(usage: &Usage) -> Self {
+        Self { prompt: usage.prompt(), usd: usage.cost, mark: Piece::of(&format!("{usage:?}")) }
+    }
+
+    /// The same as usage: prompt tokens and money.
+    pub(super) fn usage(self) -> Usage {
+        Usage { input: Some(self.prompt), cost: self.usd, ..Usage::default() }
+    }
+}
+
 /// What the parts of a message say about it.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// Parts in which its author speaks.
-    pub(super) own: HashSet<Piece>,
+    pub(super) own: Pieces,
     /// Parts that ask for a compaction.
-    pub(super) compactions: HashSet<Piece>,
+    pub(super) compactions: Pieces,
     /// All parts that were told.
-    pub(super) seen: HashSet<Piece>,
+    pub(super) seen: Pieces,
     /// What the program added, while nothing was said that it could be an addition to.
     pub(super) waiting: Vec<Block>,
     /// Whether an entry for what was added was told.
     pub(super) has_addition: bool,
     /// Calls without a result.
-    pub(super) open_calls: HashMap<Piece, Key>,
-    /// What its steps cost.
+    #[expect(clippy::box_collection, reason = "messages are many, and few of them have one")]
+    pub(super) open_calls: Option<Box<HashMap<Piece, Key>>>,
+    /// What its steps cost, until the message itself tells that.
     pub(super) steps: Vec<(Piece, Usage)>,
 }
 
@@ -78,7 +100,7 @@ impl Told {
             is_user: false,
             is_closed: false,
             is_told: false,
-            usage: None,
+            cost: None,
             failure: None,
             tail: Vec::new(),
             summarizes: None,
@@ -92,11 +114,13 @@ pub(super) const COMPACTION: Piece = Piece(2);
 pub(super) const CUT: Piece = Piece(4);
 impl Facts {
     /// Takes what a part says; what the same part said before no longer counts.
-    pub(super) fn learn(&mut self, part: &Part) {
-        self.seen.insert(part.piece);
-        keep(&mut self.own, part.piece, part.is_own);
-        keep(&mut self.compactions, part.piece, part.is_compaction);
-        if let Some(usage) = &part.usage {
+    pub(super) fn learn(&mut self, part: &Part, is_told: bool) {
+        self.seen.keep(part.piece, true);
+        self.own.keep(part.piece, part.is_own);
+        self.compactions.keep(part.piece, part.is_compaction);
+        if is_told {
+            self.steps = Vec::new();
+        } else if let Some(usage) = &part.usage {
             self.steps.retain(|(piece, _)| *piece != part.piece);
             self.steps.push((part.piece, usage.clone()));
         }
@@ -127,13 +151,29 @@ impl Facts {
         part.is_added
     }
 
+    /// A call has no result yet.
+    pub(super) fn begin_call(&mut self, piece: Piece, call: Key) {
+        self.open_calls.get_or_insert_default().insert(piece, call);
+    }
+
+    /// A call has its result, or none any more.
+    pub(super) fn end_call(&mut self, piece: Piece) {
+        let left = self.open_calls.as_mut().map(|open| {
+            open.remove(&piece);
+            open.len()
+        });
+        if left == Some(0) {
+            self.open_calls = None;
+        }
+    }
+
     /// Forgets what a part said.
     pub(super) fn forget(&mut self, piece: Piece) {
-        self.seen.remove(&piece);
+        self.seen.keep(piece, false);
         self.waiting.retain(|block| block.piece != piece);
-        self.own.remove(&piece);
-        self.compactions.remove(&piece);
-        self.open_calls.remove(&piece);
+        self.own.keep(piece, false);
+        self.compactions.keep(piece, false);
+        self.end_call(piece);
         self.steps.retain(|(step, _)| *step != piece);
     }
 }
@@ -183,14 +223,6 @@ pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option
 /// The key of the entry for what was added to a message.
 pub(super) fn addition_key(message: &Key) -> Key {
     Text::clean(&format!("added:{message}"))
-}
-
-fn keep(set: &mut HashSet<Piece>, piece: Piece, is_in: bool) {
-    if is_in {
-        set.insert(piece);
-    } else {
-        set.remove(&piece);
-    }
 }
 
 /// The sum of what was spent; what no term tells stays untold.

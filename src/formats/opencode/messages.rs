@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::head::{self, COMPACTION, FAILURE, Facts, Head, Told, settle_role, sum};
+use super::head::{self, COMPACTION, FAILURE, Facts, Head, Spent, Told, settle_role, sum};
 use super::message;
 use super::part::Part;
 use super::sessions::Sessions;
@@ -13,6 +13,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
+use crate::model::fingerprint::ByKey;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolKind, ToolState};
@@ -21,11 +22,14 @@ use crate::model::usage::Usage;
 /// All messages of a reading.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    heads: HashMap<Key, Head>,
-    facts: HashMap<Key, Facts>,
+    // There may be hundreds of thousands, so what is kept of each is little.
+    heads: HashMap<Key, Box<Head>>,
+    facts: HashMap<Key, Box<Facts>>,
     removed: HashSet<Key>,
+    /// Names that many messages share.
+    names: HashSet<Text>,
     /// The part that first used a call id: models repeat ids, and one part is one call.
-    call_owners: HashMap<Key, Piece>,
+    call_owners: ByKey<Piece>,
     systems: HashSet<Piece>,
     /// What calls that change files say of them.
     edited: HashSet<Text>,
@@ -61,7 +65,7 @@ impl Messages {
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
-        entry.usage = head.usage.clone().map(Box::new);
+        entry.usage = message::usage(info).map(Box::new);
         out.entry(entry);
         if !addition.blocks.is_empty() {
             out.entry(addition);
@@ -79,7 +83,7 @@ impl Messages {
         let key = key_of(info, out);
         self.removed.remove(&key);
         let is_new = !self.heads.contains_key(&key);
-        let had_usage = self.heads.get(&key).and_then(|head| head.usage.clone());
+        let had_cost = self.heads.get(&key).and_then(|head| head.cost);
         let lead = self.head(&key, info, sessions, out);
         if let Some(head) = self.heads.get(&key) {
             let mut entry = head.entry.clone();
@@ -88,7 +92,7 @@ impl Messages {
             let is_closed = head.is_closed;
             out.entry(entry);
             // By an edit of its own: usage that comes with an entry never takes back what parts told.
-            if let Some(usage) = head.usage.clone().filter(|_| head.usage != had_usage) {
+            if let Some(usage) = message::usage(info).filter(|_| head.cost != had_cost) {
                 let model = head.entry.model.clone();
                 out.push(Edit::Usage { of: key.clone(), usage: Box::new(usage), model });
             }
@@ -102,23 +106,23 @@ impl Messages {
 
     /// A part by itself. `told` is where and when it was told. Answers whether it made an entry.
     pub(super) fn part(&mut self, told: &Told, part: Part, sessions: &mut Sessions, out: &mut Batch) -> bool {
-        let is_first = self.facts.get(&told.message).is_none_or(|facts| !facts.seen.contains(&part.piece));
+        let is_first = self.facts.get(&told.message).is_none_or(|facts| !facts.seen.contains(part.piece));
         let mut part = self.seen(&told.message, part, sessions, out);
         let is_new = !self.heads.contains_key(&told.message);
         let facts = self.facts.get(&told.message);
-        let head = self.heads.entry(told.message.clone()).or_insert_with(|| told.head(sessions, out));
-        settle_role(head, facts);
+        let head =
+            self.heads.entry(told.message.clone()).or_insert_with(|| Box::new(told.head(sessions, out)));
+        settle_role(head, facts.map(|facts| &**facts));
         offer_title(&head.entry, std::slice::from_ref(&part), out);
         if head.is_closed {
             part.close();
         }
         let has_usage = part.usage.is_some() && !head.is_told;
-        if has_usage {
-            head.usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
-        }
         let mut entry = head.entry.clone();
         if has_usage {
-            entry.usage = head.usage.clone().map(Box::new);
+            let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
+            head.cost = usage.as_ref().map(Spent::of);
+            entry.usage = usage.map(Box::new);
         }
         let facts = self.facts.get_mut(&told.message);
         let is_apart = facts.is_some_and(|facts| facts.set_apart(&part, &entry, out));
@@ -168,7 +172,7 @@ impl Messages {
         facts.forget(piece);
         let Some(head) = self.heads.get_mut(&of) else { return };
         let before = (head.entry.role, head.entry.marks);
-        settle_role(head, self.facts.get(&of));
+        settle_role(head, self.facts.get(&of).map(|facts| &**facts));
         if before != (head.entry.role, head.entry.marks) {
             out.entry(head.entry.clone());
         }
@@ -217,7 +221,7 @@ impl Messages {
     /// The answer of a session that is being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
         let is_open = |head: &&Head| !head.is_user && !head.is_closed && head.session == *session;
-        let open = self.heads.values().filter(is_open);
+        let open = self.heads.values().map(|head| &**head).filter(is_open);
         open.map(|head| &head.entry.key).max().cloned()
     }
 
@@ -238,24 +242,29 @@ impl Messages {
     pub(super) fn spent(&self, session: &Text) -> Option<Usage> {
         let heads = || self.heads.values().filter(|head| head.session == *session);
         let is_open = heads().any(|head| head.entry.marks.open);
-        (!is_open).then(|| sum(heads().filter_map(|head| head.usage.as_ref())))
+        let costs = || heads().filter_map(|head| head.cost).map(Spent::usage).collect::<Vec<_>>();
+        (!is_open).then(|| sum(costs().iter()))
     }
 
     /// Remembers what a part says about its message and gives its call a key of its own.
     fn seen(&mut self, key: &Key, mut part: Part, sessions: &mut Sessions, out: &mut Batch) -> Part {
         if let Some(call) = part.call() {
             let id = call.key.clone();
-            if identifies(&id) && *self.call_owners.entry(id).or_insert(part.piece) != part.piece {
+            let owner = self.call_owners.get(&id).copied();
+            if identifies(&id) && owner.is_none() {
+                self.call_owners.insert(&id, part.piece);
+            }
+            if identifies(&id) && owner.is_some_and(|owner| owner != part.piece) {
                 part.rename_call(Text::clean(&format!("part:{:x}", part.piece.0)));
             }
         }
         let facts = self.facts.entry(key.clone()).or_default();
-        facts.learn(&part);
+        facts.learn(&part, self.heads.get(key).is_some_and(|head| head.is_told));
         if let Some(call) = part.call() {
             if call.state.is_open() {
-                facts.open_calls.insert(part.piece, call.key.clone());
+                facts.begin_call(part.piece, call.key.clone());
             } else {
-                facts.open_calls.remove(&part.piece);
+                facts.end_call(part.piece);
             }
             if matches!(call.kind, ToolKind::Edit | ToolKind::Write) {
                 self.edited.insert(call.headline.clone());
@@ -274,6 +283,15 @@ impl Messages {
         part
     }
 
+    /// The same name, kept once.
+    fn shared(&mut self, name: Text) -> Text {
+        if let Some(known) = self.names.get(&name) {
+            return known.clone();
+        }
+        self.names.insert(name.clone());
+        name
+    }
+
     /// Builds or renews the head of a message. Answers what it shows before its parts.
     fn head(
         &mut self,
@@ -282,7 +300,8 @@ impl Messages {
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> Option<Block> {
-        let session = Text::clean(info.get("sessionID").str_or_empty());
+        let session = self.shared(Text::clean(info.get("sessionID").str_or_empty()));
+        let model = info.get("modelID").text().map(|model| self.shared(model));
         let speaker = info.get("role").str_or_empty();
         let is_user = speaker == "user";
         let role = if is_user || speaker == "shell" { Role::User } else { Role::Assistant };
@@ -295,7 +314,7 @@ impl Messages {
         let told_failure = known.and_then(|known| known.failure.clone());
         entry.lane = sessions.lane_of(&session, out);
         entry.parent = info.get("parentID").text();
-        entry.model = info.get("modelID").text();
+        entry.model = model;
         entry.stop = Stop::of(info.get("finish").str_or_empty());
         let is_closed = !info.at(&["time", "completed"]).is_null() || info.get("error").is_object();
         let undone = sessions.is_undone(&session, key);
@@ -311,11 +330,14 @@ impl Messages {
         let tail = head::tail(info);
         self.tell_system(info, entry.lane.clone(), out);
         let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
-        let usage = message::usage(info);
+        let cost = message::usage(info).as_ref().map(Spent::of);
         let mut head =
-            Head { entry, session, is_user, is_closed, is_told: true, usage, failure, tail, summarizes };
-        settle_role(&mut head, self.facts.get(key));
-        self.heads.insert(key.clone(), head);
+            Head { entry, session, is_user, is_closed, is_told: true, cost, failure, tail, summarizes };
+        settle_role(&mut head, self.facts.get(key).map(|facts| &**facts));
+        self.heads.insert(key.clone(), Box::new(head));
+        if let Some(facts) = self.facts.get_mut(key) {
+            facts.steps = Vec::new();
+        }
         needs_line.then(head::compaction_line)
     }
 
@@ -350,7 +372,8 @@ impl Messages {
 
     fn close_calls(&mut self, key: &Key, out: &mut Batch) {
         let Some(facts) = self.facts.get_mut(key) else { return };
-        let mut open: Vec<Key> = facts.open_calls.drain().map(|(_, call)| call).collect();
+        let open = facts.open_calls.take().into_iter().flat_map(|calls| calls.into_values());
+        let mut open: Vec<Key> = open.collect();
         open.sort();
         for call in open {
             out.push(Edit::State { call, state: ToolState::Lost });

@@ -14,6 +14,7 @@ mod message;
 mod messages;
 mod part;
 mod paths;
+mod pieces;
 mod rows;
 mod sessions;
 mod tables;

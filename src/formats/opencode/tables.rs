@@ -2,7 +2,7 @@
 //! rows whose JSON lacks the ids, which stand in columns. With them put back a row is what the file of an
 //! older storage folder was.
 
-use crate::formats::tables::{Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Edited, Growth, Queries, TableRows, Tables};
 
 /// The messages that a first look shows, with their parts.
 const NEWEST: u32 = 30;
@@ -78,7 +78,7 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
         facts: None,
         generation: None,
         tables: rows,
-        growth: Growth::Edited { listing: listing(tables, second, plan), places: places(second, plan) },
+        growth: Growth::Edited(Box::new(edited(tables, second, plan))),
         newest: newest(second),
         archive: None,
     })
@@ -94,7 +94,7 @@ fn has_plan(tables: &Tables) -> bool {
     tables.has_columns("todo", &["session_id", "content", "status", "priority", "position", "time_updated"])
 }
 
-/// The plan of a session as one record, at the place of its first row.
+/// The plan of a session as one record.
 const PLAN: &str = "SELECT json_object('sessionID', ?1, 'todos', \
      json_group_array(json_object('content', content, 'status', status, 'priority', priority))) \
      FROM (SELECT * FROM todo WHERE session_id = ?1 AND ?2 IS NOT NULL ORDER BY position)";
@@ -144,46 +144,156 @@ fn with_ids(table: &str, fields: &[&str]) -> String {
     )
 }
 
-/// All rows of a session: the session, then each message with its parts. Parts whose message is missing
-/// come where their time puts them.
-fn listing(tables: &Tables, second: bool, plan: Option<usize>) -> String {
-    let changed = |table: &str| format!("coalesce({}, 0)", tables.column(table, "time_updated"));
-    let qualified = |table: &str, alias: &str, column: &'static str| match tables.column(table, column) {
-        "NULL" => "NULL".to_owned(),
-        column => format!("{alias}.{column}"),
+/// What is listed of a row: the time of its last change and its bytes.
+struct Listed {
+    session: String,
+    message: String,
+    part: String,
+    second: String,
+}
+
+impl Listed {
+    fn of(tables: &Tables) -> Self {
+        let changed = |table: &str, alias: &str| match tables.column(table, "time_updated") {
+            "NULL" => "0".to_owned(),
+            column => format!("coalesce({alias}{column}, 0)"),
+        };
+        let data = |table: &str, alias: &str| {
+            format!("{} AS changed, octet_length({alias}data) AS bytes", changed(table, alias))
+        };
+        Self {
+            session: format!("{} AS changed, {} AS bytes", changed("session", ""), session_bytes(tables)),
+            message: data("message", ""),
+            part: data("part", "p."),
+            second: data("session_message", ""),
+        }
+    }
+}
+
+/// In reading order come the session, then each message with its parts. Parts whose message is missing come where
+/// their time puts them.
+fn edited(tables: &Tables, second: bool, plan: Option<usize>) -> Edited {
+    let listed = Listed::of(tables);
+    let mut names = vec!["session", "message", "part"];
+    names.extend(second.then_some("session_message"));
+    let exists = |name: &&str| {
+        let id = if *name == "session" { "id" } else { "session_id" };
+        format!("SELECT 1 FROM {name} WHERE {id} = ?1 AND rowid = ?2")
+    };
+    let mut exists: Vec<String> = names.iter().map(exists).collect();
+    exists.extend(plan.map(|_| "SELECT 1 FROM todo WHERE session_id = ?1 AND ?2 = 0 LIMIT 1".to_owned()));
+    let mut beyond =
+        vec![(1, rows_beyond("message", &listed.message, "")), (2, rows_beyond("part p", &listed.part, ""))];
+    beyond.extend(second.then(|| (3, rows_beyond("session_message", &listed.second, WITHOUT_FIRST))));
+    Edited {
+        count: rows_counted(second),
+        strays: strays(tables, &listed, second, plan),
+        portion: portion(&listed),
+        recent: recent(&listed, second, plan),
+        leading: if second { vec![1, 3] } else { vec![1] },
+        exists,
+        beyond,
+        places: places(second, plan),
+    }
+}
+
+/// Rows of the second model count where the first has none.
+const WITHOUT_FIRST: &str = "AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)";
+
+fn rows_counted(second: bool) -> String {
+    let of = |table: &str| format!("(SELECT count(*) FROM {table} WHERE session_id = ?1)");
+    let (messages, parts) = (of("message"), of("part"));
+    let second =
+        if second { format!("+ iif({messages} = 0, {}, 0)", of("session_message")) } else { String::new() };
+    format!("SELECT 1 + {messages} + {parts} {second}")
+}
+
+/// The session, where it is listed with others.
+fn session_listed(listed: &Listed) -> String {
+    let columns = &listed.session;
+    format!("SELECT 0 AS t, rowid AS at, {columns}, -1 AS a, '' AS b, '' AS c FROM session WHERE id = ?1")
+}
+
+/// The plan has one place, whatever becomes of its rows.
+fn plan_listed(number: usize) -> String {
+    format!(
+        "SELECT {number}, 0, max(time_updated), sum(octet_length(content || status)), {LAST}, '', '' \
+         FROM todo WHERE session_id = ?1 GROUP BY session_id"
+    )
+}
+
+/// The parts without a message of this session are looked for only if the numbers say that there are any.
+fn strays(tables: &Tables, listed: &Listed, second: bool, plan: Option<usize>) -> String {
+    let created = match tables.column("part", "time_created") {
+        "NULL" => "NULL",
+        _ => "p.time_created",
     };
     let mut sources = vec![
+        session_listed(listed),
         format!(
-            "SELECT 0 AS t, rowid AS at, {} AS changed, {} AS bytes, -1 AS a, '' AS b, '' AS c \
-             FROM session WHERE id = ?1",
-            changed("session"),
-            session_bytes(tables),
-        ),
-        format!(
-            "SELECT 1, rowid, {}, octet_length(data), time_created, id, '' FROM message WHERE session_id = ?1",
-            changed("message")
-        ),
-        format!(
-            "SELECT 2, p.rowid, coalesce({}, 0), octet_length(p.data), coalesce(m.time_created, {}, 0), \
-             p.message_id, p.id FROM part p LEFT JOIN message m ON m.id = p.message_id WHERE p.session_id = ?1",
-            qualified("part", "p", "time_updated"),
-            qualified("part", "p", "time_created"),
+            "SELECT 2, p.rowid, {}, coalesce(m.time_created, {created}, 0), p.message_id, p.id \
+             FROM part p LEFT JOIN message m ON m.id = p.message_id \
+             WHERE p.session_id = ?1 AND m.session_id IS NOT ?1 \
+             AND (SELECT count(*) FROM part WHERE session_id = ?1) <> \
+             (SELECT count(*) FROM message n CROSS JOIN part q ON q.message_id = n.id WHERE n.session_id = ?1)",
+            listed.part
         ),
     ];
-    if second {
-        sources.push(format!(
-            "SELECT 3, rowid, {}, octet_length(data), seq, '', '' FROM session_message WHERE session_id = ?1 \
-             AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)",
-            changed("session_message")
-        ));
-    }
-    sources.extend(plan.map(|number| {
+    sources.extend(second.then(|| {
+        let columns = &listed.second;
         format!(
-            "SELECT {number}, min(rowid), max(time_updated), sum(octet_length(content || status)), {LAST}, '', '' \
-             FROM todo WHERE session_id = ?1 GROUP BY session_id"
+            "SELECT 3, rowid, {columns}, seq, '', '' FROM session_message WHERE session_id = ?1 {WITHOUT_FIRST}"
         )
     }));
-    format!("SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
+    sources.extend(plan.map(plan_listed));
+    format!("SELECT t, at, changed, bytes, a, b FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
+}
+
+fn portion(listed: &Listed) -> String {
+    let Listed { message, part, .. } = listed;
+    format!(
+        "WITH some AS (SELECT rowid AS at, {message}, time_created AS a, id AS b FROM message \
+         WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) ORDER BY time_created, id LIMIT ?4) \
+         SELECT t, at, changed, bytes, a, b FROM (\
+         SELECT 1 AS t, at, changed, bytes, a, b, '' AS c FROM some UNION ALL \
+         SELECT 2, p.rowid, {part}, s.a, s.b, p.id FROM some s CROSS JOIN part p ON p.message_id = s.b \
+         WHERE +p.session_id = ?1) ORDER BY a, b, c"
+    )
+}
+
+fn recent(listed: &Listed, second: bool, plan: Option<usize>) -> String {
+    let Listed { message, part, .. } = listed;
+    let mut sources = vec![
+        session_listed(listed),
+        "SELECT 1, at, changed, bytes, a, b, '' FROM newest".to_owned(),
+        format!(
+            "SELECT 2, p.rowid, {part}, n.a, n.b, p.id FROM newest n CROSS JOIN part p ON p.message_id = n.b \
+             WHERE +p.session_id = ?1"
+        ),
+    ];
+    sources.extend(second.then(|| {
+        let columns = &listed.second;
+        format!(
+            "SELECT 3, at, changed, bytes, seq, '', '' FROM (SELECT rowid AS at, {columns}, seq \
+             FROM session_message WHERE session_id = ?1 {WITHOUT_FIRST} ORDER BY seq DESC LIMIT ?2)"
+        )
+    }));
+    sources.extend(plan.map(plan_listed));
+    format!(
+        "WITH newest AS (SELECT rowid AS at, {message}, time_created AS a, id AS b FROM message \
+         WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT ?2) \
+         SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c",
+        sources.join(" UNION ALL ")
+    )
+}
+
+/// The places come from an index, the rest from these rows alone.
+fn rows_beyond(table: &str, columns: &str, only: &str) -> String {
+    let name = table.split(' ').next().unwrap_or(table);
+    format!(
+        "SELECT rowid, {columns} FROM {table} WHERE rowid IN (SELECT rowid FROM {name} \
+         WHERE session_id = ?1 AND rowid > ?2 {only} ORDER BY rowid LIMIT ?3) ORDER BY rowid"
+    )
 }
 
 fn places(second: bool, plan: Option<usize>) -> String {
@@ -196,7 +306,7 @@ fn places(second: bool, plan: Option<usize>) -> String {
         sources.push("SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1".to_owned());
     }
     sources.extend(plan.map(|number| {
-        format!("SELECT {number}, min(rowid), 0, 0 FROM todo WHERE session_id = ?1 GROUP BY session_id")
+        format!("SELECT {number}, 0, 0, 0 FROM todo WHERE session_id = ?1 GROUP BY session_id")
     }));
     sources.join(" UNION ALL ")
 }

@@ -1,6 +1,7 @@
 //! Which files belong to the session: those that its format names, and those that its records ask for.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Main, Reader, Todo};
@@ -48,7 +49,7 @@ impl Reader<'_> {
         self.add_files(found, are_next, now);
     }
 
-    pub(super) fn add_files(&mut self, paths: Vec<PathBuf>, are_next: bool, now: Instant) {
+    pub(super) fn add_files(&mut self, paths: Vec<Arc<Path>>, are_next: bool, now: Instant) {
         let mut todo: Vec<Todo> = paths.iter().filter_map(|path| self.add_file(path, now)).collect();
         if are_next {
             while let Some(last) = todo.pop() {
@@ -59,8 +60,8 @@ impl Reader<'_> {
         }
     }
 
-    fn add_file(&mut self, path: &Path, now: Instant) -> Option<Todo> {
-        let is_main = self.plan.shape != Shape::Folder && path == self.plan.path;
+    fn add_file(&mut self, path: &Arc<Path>, now: Instant) -> Option<Todo> {
+        let is_main = self.plan.shape != Shape::Folder && **path == *self.plan.path;
         if is_main {
             return None;
         }
@@ -68,31 +69,31 @@ impl Reader<'_> {
             return Some(Todo::Small(*index, None));
         }
         let kind = kind_of(path);
-        let (id, is_new) = self.files.number(path, kind);
+        let (id, is_new) = self.files.number_shared(path, kind);
         if is_new {
-            self.teller.send(Feed::File { id, path: path.to_owned() });
+            self.teller.send(Feed::File { id, path: path.to_path_buf() });
         }
         if kind != Kind::CompanionLines {
-            self.small_at.insert(path.to_owned(), self.smalls.len());
-            self.smalls.push(Small::new(path, id, kind));
+            self.small_at.insert(Arc::clone(path), self.smalls.len());
+            self.smalls.push(Small::new(Arc::clone(path), id, kind));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
         if is_packed(path) {
-            return Some(Todo::Packed(id, path.to_owned()));
+            return Some(Todo::Packed(id, path.to_path_buf()));
         }
-        if self.strand_at.contains_key(path) {
+        if self.strand_at.contains_key(&**path) {
             return None;
         }
         match Strand::open(path, kind, &self.files, now) {
             Ok(mut strand) => {
                 strand.follower.rest();
-                self.unopened.remove(path);
-                self.strand_at.insert(path.to_owned(), self.strands.len());
+                self.unopened.remove(&**path);
+                self.strand_at.insert(path.to_path_buf(), self.strands.len());
                 self.strands.push(strand);
                 Some(Todo::Strand(self.strands.len() - 1))
             }
             Err(error) => {
-                if self.unopened.insert(path.to_owned()) {
+                if self.unopened.insert(path.to_path_buf()) {
                     self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
                 }
                 None

@@ -1,23 +1,27 @@
-//! One session's rows: what of them was told, and what a look finds to be new.
+//! One session's rows: what of them was told, and what a look at rows that are only added finds to be new.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::Todo;
+use super::edited::Walk;
+use super::known::Known;
 use crate::formats::tables::{Growth, Queries};
 use crate::ingest::files::{Files, Kind};
 use crate::ingest::teller::Teller;
 use crate::model::edit::{Feed, MetaEdit};
 use crate::model::record::FileId;
-use crate::model::tally::Tally;
 use crate::model::text::Text;
 use crate::source::rows::{Cell, Database, Trouble};
 
 /// Appended rows that are read at once.
 const CHUNK: i64 = 64;
 /// Contents of rows are compared up to this sum; above it their times and sizes must do.
-const COMPARED: u64 = 64 << 20;
+pub const COMPARED: u64 = 64 << 20;
+/// Counting all rows takes no more than this share of the time between two looks.
+const PACE: u32 = 20;
 
 /// The place of an appended row, and the row if it was read.
 pub type Appended = (i64, Option<Vec<u8>>);
@@ -44,50 +48,14 @@ pub struct SessionRows {
     last: i64,
     appended: u64,
     abandoned: BTreeSet<i64>,
-    known: HashMap<(usize, i64), Known>,
+    /// The rows that were listed or told.
+    pub known: Known,
+    /// How far rows that change are known.
+    pub walk: Walk,
+    /// When all rows were counted, and how long that took.
+    counted: Option<(Instant, Duration)>,
     looks: u32,
     facts: Vec<MetaEdit>,
-}
-
-/// A row that was told, or is about to be.
-#[derive(Default)]
-struct Known {
-    changed: i64,
-    bytes: i64,
-    hash: Option<u64>,
-    told: Told,
-    look: u32,
-}
-
-/// What a row counted. Most count one fate and nothing else.
-#[derive(Default)]
-enum Told {
-    #[default]
-    Nothing,
-    Shown,
-    Merged,
-    Other(Box<Tally>),
-}
-
-impl Told {
-    fn of(tally: &Tally) -> Self {
-        if *tally == Self::Shown.tally() {
-            Self::Shown
-        } else if *tally == Self::Merged.tally() {
-            Self::Merged
-        } else {
-            Self::Other(Box::new(tally.clone()))
-        }
-    }
-
-    fn tally(&self) -> Tally {
-        match self {
-            Self::Nothing => Tally::default(),
-            Self::Shown => Tally { shown: 1, ..Tally::default() },
-            Self::Merged => Tally { merged: 1, ..Tally::default() },
-            Self::Other(tally) => (**tally).clone(),
-        }
-    }
 }
 
 impl SessionRows {
@@ -102,19 +70,22 @@ impl SessionRows {
             last: i64::MIN,
             appended: 0,
             abandoned: BTreeSet::new(),
-            known: HashMap::new(),
+            known: Known::default(),
+            walk: Walk::default(),
+            counted: None,
             looks: 0,
             facts: Vec::new(),
         }
     }
 
-    /// Asks what is new. `is_settling`: times and sizes say that nothing is, so contents are compared.
+    /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not for
+    /// the first time, so all is looked at.
     pub fn look(
         &mut self,
         number: usize,
         database: &Database,
         queries: &Queries,
-        is_settling: bool,
+        (is_touched, is_settling): (bool, bool),
     ) -> Result<News, Trouble> {
         if let Some(sql) = &queries.generation {
             // None yet is a generation too.
@@ -125,17 +96,9 @@ impl SessionRows {
             self.generation = generation;
         }
         match &queries.growth {
-            Growth::Appended { count, abandoned, .. } => {
-                self.look_beyond(number, database, (count, abandoned.as_deref(), queries))
-            }
-            Growth::Edited { listing, places } => {
-                match self.look_through(number, database, (listing, queries), is_settling) {
-                    // Each damaged row is told as such then.
-                    Err(Trouble::Damaged(_)) => {
-                        self.look_through(number, database, (places, queries), is_settling)
-                    }
-                    news => news,
-                }
+            Growth::Appended { .. } => self.look_beyond(number, database, queries, is_settling),
+            Growth::Edited(edited) => {
+                self.look_through(number, database, (queries, edited), (is_touched, is_settling))
             }
         }
     }
@@ -144,32 +107,38 @@ impl SessionRows {
         &mut self,
         number: usize,
         database: &Database,
-        (count, abandoned, queries): (&str, Option<&str>, &Queries),
+        queries: &Queries,
+        is_settling: bool,
     ) -> Result<News, Trouble> {
-        let up_to = |at: i64| -> Result<u64, Trouble> {
-            let count = database.value(count, &[self.key(), Cell::Int(at)])?;
-            Ok(count.and_then(|cell| cell.int()).and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+        let Growth::Appended { count, last, abandoned, .. } = &queries.growth else {
+            return Ok(News::More(Vec::new()));
         };
-        if self.appended > 0 && up_to(self.last)? != self.appended {
+        let number_of = |sql: &str, at: i64| -> Result<Option<i64>, Trouble> {
+            Ok(database.value(sql, &[self.key(), Cell::Int(at)])?.and_then(|cell| cell.int()))
+        };
+        let up_to = |at: i64| {
+            Ok::<_, Trouble>(number_of(count, at)?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+        };
+        let is_due = is_settling
+            || self.counted.is_none_or(|(when, cost)| when.elapsed() >= cost.saturating_mul(PACE));
+        let begun = Instant::now();
+        let was_cut = self.appended > 0
+            && match database.value(last, &[self.key()])?.and_then(|cell| cell.int()) {
+                Some(at) if at >= self.last => is_due && up_to(self.last)? != self.appended,
+                _ => true,
+            };
+        if was_cut {
             return Ok(News::Anew("rows were removed"));
         }
         let is_first = self.looks == 0;
         self.expected = if is_first { up_to(i64::MAX)? } else { self.expected };
         self.looks += 1;
         let mut todo = Vec::new();
-        if let Some(sql) = abandoned {
-            let mut now = BTreeSet::new();
-            database.each(sql, &[self.key()], &mut |row| now.extend(row.first().and_then(Cell::int)))?;
-            let changed = self.abandoned.symmetric_difference(&now).filter(|at| **at <= self.last);
-            todo.extend(changed.map(|at| Todo::Row { session: number, table: 0, at: *at }));
-            for row in &todo {
-                if let Todo::Row { at, .. } = row
-                    && let Some(known) = self.known.get_mut(&(0, *at))
-                {
-                    known.hash = None;
-                }
-            }
-            self.abandoned = now;
+        if let Some(sql) = abandoned.as_ref().filter(|_| is_due) {
+            todo = self.abandon(number, database, sql)?;
+        }
+        if is_due {
+            self.counted = Some((Instant::now(), begun.elapsed()));
         }
         todo.push(Todo::More(number));
         if is_first && self.expected == 0 && queries.archive.is_some() {
@@ -178,62 +147,17 @@ impl SessionRows {
         Ok(News::More(todo))
     }
 
-    fn look_through(
-        &mut self,
-        number: usize,
-        database: &Database,
-        (listing, queries): (&str, &Queries),
-        is_settling: bool,
-    ) -> Result<News, Trouble> {
-        self.looks += 1;
-        let mut todo = Vec::new();
-        let mut same = Vec::new();
-        let (mut seen, mut size) = (0, 0);
-        let (looks, known) = (self.looks, &mut self.known);
-        database.each(listing, &[Cell::from(self.id.as_str())], &mut |row| {
-            let mut numbers = row.iter().map(|cell| cell.int().unwrap_or(0));
-            let mut next = || numbers.next().unwrap_or(0);
-            let (table, at, changed, bytes) = (next(), next(), next(), next());
-            let Ok(table) = usize::try_from(table) else { return };
-            let row = known.entry((table, at)).or_default();
-            seen += usize::from(row.look != looks);
-            let is_same = row.look > 0 && (row.changed, row.bytes) == (changed, bytes);
-            (row.changed, row.bytes, row.look) = (changed, bytes, looks);
-            size += u64::try_from(bytes).unwrap_or(0);
-            if is_same { same.push((table, at)) } else { todo.push(Todo::Row { session: number, table, at }) }
-        })?;
-        self.expected = seen as u64;
-        if known.len() > seen {
-            return Ok(News::Anew("rows were removed"));
+    /// Asks which rows the agent has abandoned. Those of which that is news are told again.
+    fn abandon(&mut self, number: usize, database: &Database, sql: &str) -> Result<Vec<Todo>, Trouble> {
+        let mut now = BTreeSet::new();
+        database.each(sql, &[self.key()], &mut |row| now.extend(row.first().and_then(Cell::int)))?;
+        let changed = self.abandoned.symmetric_difference(&now).filter(|at| **at <= self.last);
+        let changed: Vec<i64> = changed.copied().collect();
+        self.abandoned = now;
+        for at in &changed {
+            self.known.forget_content(0, *at);
         }
-        if is_settling && size <= COMPARED {
-            self.compare(number, database, queries, same, &mut todo)?;
-        }
-        Ok(News::More(todo))
-    }
-
-    /// Finds rows that were edited without a trace in their time and size.
-    fn compare(
-        &self,
-        number: usize,
-        database: &Database,
-        queries: &Queries,
-        same: Vec<(usize, i64)>,
-        todo: &mut Vec<Todo>,
-    ) -> Result<(), Trouble> {
-        for (table, at) in same {
-            let told = self.known.get(&(table, at)).and_then(|known| known.hash);
-            let (Some(one), Some(told)) = (queries.tables.get(table), told) else { continue };
-            match database.value(&one.one, &[self.key(), Cell::Int(at)]) {
-                Ok(Some(Cell::Bytes(bytes))) if hash(&bytes) != told => {
-                    todo.push(Todo::Row { session: number, table, at });
-                }
-                // A damaged row was told as such.
-                Ok(_) | Err(Trouble::Damaged(_)) => {}
-                Err(trouble) => return Err(trouble),
-            }
-        }
-        Ok(())
+        Ok(changed.into_iter().map(|at| Todo::Row { session: number, table: 0, at }).collect())
     }
 
     /// The next appended rows; of a damaged table only their places.
@@ -290,24 +214,6 @@ impl SessionRows {
         Ok(names)
     }
 
-    /// Whether a row was told with this content.
-    pub fn is_told_so(&self, table: usize, at: i64, hash: u64) -> bool {
-        self.known.get(&(table, at)).is_some_and(|known| known.hash == Some(hash))
-    }
-
-    /// What a row counted when it was told before.
-    pub fn told_before(&self, table: usize, at: i64) -> Option<Tally> {
-        let known = self.known.get(&(table, at))?;
-        (!matches!(known.told, Told::Nothing)).then(|| known.told.tally())
-    }
-
-    /// Notes that a row was told.
-    pub fn note(&mut self, table: usize, at: i64, hash: u64, tally: &Tally) {
-        let known = self.known.entry((table, at)).or_default();
-        known.hash = Some(hash);
-        known.told = Told::of(tally);
-    }
-
     /// Whether the agent has abandoned the row.
     pub fn is_abandoned(&self, at: i64) -> bool {
         self.abandoned.contains(&at)
@@ -361,7 +267,8 @@ impl SessionRows {
         (id, kind, path)
     }
 
-    fn key(&self) -> Cell {
+    /// Its id, as a parameter.
+    pub fn key(&self) -> Cell {
         Cell::from(self.id.as_str())
     }
 }

@@ -16,9 +16,6 @@ use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
 use crate::source::rows::{Cell, Trouble};
 
-/// Rows beyond this sum leave their bodies in the database.
-const KEPT: u64 = 32 << 20;
-
 impl Rows {
     pub(super) fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
@@ -34,6 +31,19 @@ impl Rows {
             None => Todo::Row { session: number, table: 0, at },
         });
         let todo = read.chain(more).collect();
+        self.read_next(todo);
+        Ok(())
+    }
+
+    /// The next rows of a session whose rows change.
+    pub(super) fn read_portion(&mut self, number: usize) -> Result<(), Trouble> {
+        let queries = Arc::clone(&self.queries);
+        let Growth::Edited(edited) = &queries.growth else { return Ok(()) };
+        self.database()?;
+        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
+            return Ok(());
+        };
+        let todo = session.next_portion(number, database, (&queries, edited))?;
         self.read_next(todo);
         Ok(())
     }
@@ -86,15 +96,13 @@ impl Rows {
         let Some((origin, kind, path)) = self.origin((session, table, at), teller) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
         let hash = hash(bytes);
-        if rows.is_told_so(table, at, hash) {
+        if rows.known.is_told_so(table, at, hash) {
             return;
         }
-        if let Some(tally) = rows.told_before(table, at) {
+        if let Some(tally) = rows.known.told_before(table, at, origin.file) {
             teller.take_back(&tally, origin);
         }
-        self.kept += bytes.len() as u64;
-        let is_full = self.bodies == Bodies::Recent && self.kept > KEPT;
-        teller.leave_bodies(self.bodies == Bodies::Away || is_full);
+        teller.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
         let tally = match unpacked(bytes) {
             Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
             Ok(text) if text.is_empty() => {
@@ -110,7 +118,7 @@ impl Rows {
                 }
             }
         };
-        rows.note(table, at, hash, &tally);
+        rows.known.note(table, at, (hash, origin.file), tally);
         self.told += 1;
     }
 
@@ -122,10 +130,10 @@ impl Rows {
     ) {
         let Some((origin, ..)) = self.origin((session, table, at), teller) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
-        if !rows.is_told_so(table, at, 0) {
+        if !rows.known.is_told_so(table, at, 0) {
             let what = format!("a row cannot be read: {what}");
             let tally = teller.fault_apart(Record { origin, bytes: b"" }, &what);
-            rows.note(table, at, 0, &tally);
+            rows.known.note(table, at, (0, origin.file), tally);
         }
     }
 

@@ -1,0 +1,169 @@
+//! The two ends of a large session while it is read: its last entries are shown at once, its first ones as soon as
+//! the reader goes there, and what lies between follows. The whole takes the place of either when it is complete.
+//!
+//! Invariant: each end is a transcript of its own, in which nothing is left out between two entries; what is known
+//! of one is never told of the other.
+
+use super::effect::Effect;
+use super::feeding::{BODY_BUDGET, apply, show};
+use super::news;
+use super::state::State;
+use super::viewport::{Focus, Motion};
+use super::watching;
+use crate::model::edit::{Batch, Mode};
+use crate::model::transcript::Transcript;
+
+/// So many entries from the first on can be read before all are known.
+const FIRST: usize = 2_000;
+
+/// What there is of a session besides what is shown, until the whole is.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// The end that is not shown.
+    other: Transcript,
+    /// Whether the beginning is shown, and the other one is the end of the session.
+    is_beginning: bool,
+    /// Whether the reader asked for the beginning before anything of it was read.
+    is_awaited: bool,
+    /// Where jumps came from in the other one.
+    jumps: Vec<Focus>,
+}
+
+impl Ends {
+    /// Whether the first entries are shown, and the last ones are not.
+    pub fn is_beginning(&self) -> bool {
+        self.is_beginning
+    }
+
+    /// Whether the first entries are to be shown as soon as there are any.
+    pub fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+
+    /// The reader wants something else.
+    pub fn forget_wish(&mut self) {
+        self.is_awaited = false;
+    }
+}
+
+impl State {
+    /// The transcript that ends where the session ends.
+    pub fn last_entries(&self) -> &Transcript {
+        if self.ends.is_beginning { &self.ends.other } else { &self.transcript }
+    }
+
+    /// Whether a batch of the whole may change what is on the screen.
+    pub fn shows_whole(&self) -> bool {
+        let grows = self.ends.is_beginning && self.transcript.order().len() < FIRST;
+        self.whole.is_none() || self.ends.is_awaited || grows
+    }
+}
+
+/// Takes a batch of the last entries.
+pub fn take_last(state: &mut State, batch: Batch) -> Vec<Effect> {
+    // From here on the whole is told beside what is shown, however soon its first batch comes.
+    state.whole.get_or_insert_default();
+    if !state.ends.is_beginning {
+        return apply(state, batch);
+    }
+    state.ends.other.apply(batch);
+    state.ends.other.settle();
+    state.stale.facts = true;
+    Vec::new()
+}
+
+/// Takes a batch of the whole.
+pub fn take_whole(state: &mut State, batch: Batch) -> Vec<Effect> {
+    if state.whole.is_none() {
+        return apply(state, batch);
+    }
+    let effects = take_first(state, &batch);
+    if let Some(whole) = &mut state.whole {
+        whole.take(batch, &state.evidence);
+    }
+    effects
+}
+
+/// The first batches of the whole are the beginning, too.
+fn take_first(state: &mut State, batch: &Batch) -> Vec<Effect> {
+    let first = if state.ends.is_beginning { &state.transcript } else { &state.ends.other };
+    if first.order().len() >= FIRST || batch.mode != Mode::Append {
+        return Vec::new();
+    }
+    if state.ends.is_beginning {
+        return apply(state, batch.clone());
+    }
+    state.ends.other.apply(batch.clone());
+    state.ends.other.settle();
+    if !state.ends.is_awaited || state.ends.other.order().is_empty() {
+        return Vec::new();
+    }
+    let effects = exchange(state);
+    state.view.ask(Motion::Top);
+    effects
+}
+
+/// Shows the first entries, if others are shown and the whole is not known yet.
+pub fn to_beginning(state: &mut State) -> Vec<Effect> {
+    if state.whole.is_none() || state.ends.is_beginning {
+        return Vec::new();
+    }
+    if state.ends.other.order().is_empty() {
+        state.ends.is_awaited = true;
+        return Vec::new();
+    }
+    exchange(state)
+}
+
+/// Shows the last entries, if the first ones are shown.
+pub fn to_end(state: &mut State) -> Vec<Effect> {
+    if state.ends.is_beginning { exchange(state) } else { Vec::new() }
+}
+
+fn exchange(state: &mut State) -> Vec<Effect> {
+    // Jumps among the last entries are taken up again there.
+    let jumps = std::mem::take(&mut state.jumps);
+    let kept = std::mem::replace(&mut state.ends.jumps, jumps);
+    let other = std::mem::take(&mut state.ends.other);
+    state.evidence.clear();
+    state.findings.reset();
+    let (before, effects) = show(state, other);
+    if state.ends.is_beginning {
+        state.jumps = kept;
+        state.ends.jumps.clear();
+    }
+    state.ends.other = before;
+    state.ends.is_beginning = !state.ends.is_beginning;
+    state.ends.is_awaited = false;
+    state.unseen = 0;
+    effects
+}
+
+/// The whole is there and takes the place of what is shown; what is being read stays where it is, by key.
+pub fn caught_up(state: &mut State) -> Vec<Effect> {
+    state.progress = None;
+    state.is_caught_up = true;
+    let ends = std::mem::take(&mut state.ends);
+    let Some(whole) = state.whole.take() else {
+        news::settle(state);
+        watching::begin(state);
+        state.stale.sequence |= state.seen.is_some();
+        return Vec::new();
+    };
+    let whole = whole.replace(&mut state.evidence, &mut state.findings);
+    let (_, effects) = show(state, whole);
+    if ends.is_awaited {
+        state.view.ask(Motion::Top);
+    }
+    let moved = |focus: &Focus| {
+        let entry = state.transcript.find(&ends.other.get(focus.entry)?.key)?;
+        Some(Focus { entry, ..*focus })
+    };
+    let jumps: Vec<Focus> = ends.jumps.iter().filter_map(moved).collect();
+    state.jumps.splice(0..0, jumps);
+    news::settle(state);
+    watching::begin(state);
+    state.transcript.release(BODY_BUDGET, |_| false);
+    state.transcript.pack();
+    effects
+}

@@ -1,0 +1,87 @@
+//! A set of pieces of a message: mostly a few, for many messages.
+
+use std::collections::HashSet;
+
+use crate::model::entry::Piece;
+
+/// More pieces than this are not searched one by one.
+const FEW: usize = 64;
+
+/// A set of pieces.
+#[derive(Debug)]
+pub(super) enum Pieces {
+    /// In no order.
+    Few(Vec<Piece>),
+    /// In a set of its own.
+    #[expect(clippy::box_collection, reason = "messages are many, and few of them have one")]
+    Many(Box<HashSet<Piece>>),
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
+
+impl Pieces {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Few(pieces) => pieces.is_empty(),
+            Self::Many(pieces) => pieces.is_empty(),
+        }
+    }
+
+    /// Whether a piece is among them.
+    pub(super) fn contains(&self, piece: Piece) -> bool {
+        match self {
+            Self::Few(pieces) => pieces.contains(&piece),
+            Self::Many(pieces) => pieces.contains(&piece),
+        }
+    }
+
+    /// Puts a piece in, or takes it out.
+    pub(super) fn keep(&mut self, piece: Piece, is_in: bool) {
+        match self {
+            Self::Few(pieces) => {
+                if !is_in {
+                    pieces.retain(|other| *other != piece);
+                } else if !pieces.contains(&piece) {
+                    pieces.push(piece);
+                }
+                if pieces.len() > FEW {
+                    *self = Self::Many(Box::new(pieces.drain(..).collect()));
+                }
+            }
+            Self::Many(pieces) if is_in => drop(pieces.insert(piece)),
+            Self::Many(pieces) => drop(pieces.remove(&piece)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FEW, Pieces};
+    use crate::model::entry::Piece;
+
+    #[test]
+    fn few_or_many_it_is_a_set() {
+        let mut pieces = Pieces::default();
+        let all = || (0..3 * FEW as u64).map(Piece);
+        for piece in all().chain(all()) {
+            pieces.keep(piece, true);
+        }
+        assert!(matches!(pieces, Pieces::Many(_)) && all().all(|piece| pieces.contains(piece)));
+        for piece in all().skip(1) {
+            pieces.keep(piece, false);
+        }
+        assert!(pieces.contains(Piece(0)) && !pieces.contains(Piece(1)) && !pieces.is_empty());
+        pieces.keep(Piece(0), false);
+        assert!(pieces.is_empty());
+        let mut few = Pieces::default();
+        few.keep(Piece(7), true);
+        few.keep(Piece(7), true);
+        few.keep(Piece(7), false);
+        assert!(few.is_empty() && !few.contains(Piece(7)));
+    }
+}

@@ -1,0 +1,331 @@
+//! Rows that are added, edited and removed: first read in portions, then looked at again and again.
+//!
+//! A look at a session asks for its last messages, which are those that change, and for a bounded piece of all
+//! others in turn, as long as the database was written to since they were looked at last.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::Todo;
+use super::session::{COMPARED, News, SessionRows, hash};
+use crate::formats::tables::{Edited, Queries};
+use crate::source::rows::{Cell, Database, Trouble};
+
+/// Messages that a look asks for with their parts.
+const RECENT: i64 = 64;
+/// Rows besides these that a look asks for, while nothing is written and while something is.
+const PIECE: i64 = 8_192;
+const SMALL_PIECE: i64 = 256;
+/// Messages that are read at once in the beginning; more if that takes long, which tables without an index do.
+const PORTION: i64 = 64;
+const LONG: Duration = Duration::from_millis(500);
+
+/// How far the rows of a session are known.
+#[derive(Default)]
+pub struct Walk {
+    stage: Stage,
+    /// What the last look asked for.
+    window: Vec<(usize, i64)>,
+    /// Whether older rows may have changed since they were looked at.
+    is_dirty: bool,
+    /// The table, by its number in the list, and the place up to which older rows were looked at.
+    round: Option<(usize, i64)>,
+    /// A page cannot be read: rows are known by their places alone.
+    is_damaged: bool,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    New,
+    Reading(Cursor),
+    Known,
+}
+
+/// The message up to which rows were told.
+struct Cursor {
+    time: i64,
+    id: String,
+    portion: i64,
+    /// Rows of no message, and the message before which each stands.
+    strays: VecDeque<Row>,
+}
+
+/// A row as it is listed.
+struct Row {
+    table: usize,
+    at: i64,
+    change: (i64, i64),
+    /// Time and id of its message.
+    order: (i64, String),
+}
+
+impl Row {
+    fn of(cells: &[Cell]) -> Option<Self> {
+        let int = |place: usize| cells.get(place).and_then(Cell::int);
+        let id = cells.get(5).and_then(Cell::text).unwrap_or_default();
+        Some(Self {
+            table: usize::try_from(int(0)?).ok()?,
+            at: int(1)?,
+            change: (int(2).unwrap_or(0), int(3).unwrap_or(0)),
+            order: (int(4).unwrap_or(0), id),
+        })
+    }
+}
+
+impl Walk {
+    /// Whether all rows were looked at since the database was written to.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::New) || (self.round.is_none() && !self.is_dirty)
+    }
+}
+
+impl SessionRows {
+    /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not,
+    /// so contents can be compared.
+    pub fn look_through(
+        &mut self,
+        number: usize,
+        database: &Database,
+        (queries, edited): (&Queries, &Edited),
+        (is_touched, is_settling): (bool, bool),
+    ) -> Result<News, Trouble> {
+        if self.walk.is_damaged {
+            return self.look_at_places(number, database, (queries, edited), is_settling);
+        }
+        let looked = match self.walk.stage {
+            Stage::New => self.begin(number, database, edited),
+            // Its next portion waits to be read.
+            Stage::Reading(_) => Ok(News::More(Vec::new())),
+            Stage::Known => {
+                self.walk.is_dirty |= is_touched;
+                self.look_around(number, database, (queries, edited), is_settling)
+            }
+        };
+        match looked {
+            // Each damaged row is told as such then.
+            Err(Trouble::Damaged(_)) => self.look_at_places(number, database, (queries, edited), is_settling),
+            news => news,
+        }
+    }
+
+    /// Gets ready to read all rows.
+    fn begin(&mut self, number: usize, database: &Database, edited: &Edited) -> Result<News, Trouble> {
+        let count = database.value(&edited.count, &[self.key()])?.and_then(|cell| cell.int());
+        self.expected = count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+        let mut strays = VecDeque::new();
+        database.each(&edited.strays, &[self.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
+        let cursor = Cursor { time: i64::MIN, id: String::new(), portion: PORTION, strays };
+        self.walk.stage = Stage::Reading(cursor);
+        self.walk.is_dirty = true;
+        Ok(News::More(vec![Todo::Portion(number)]))
+    }
+
+    /// The next rows to be told, and whether there may be more.
+    pub fn next_portion(
+        &mut self,
+        number: usize,
+        database: &Database,
+        (queries, edited): (&Queries, &Edited),
+    ) -> Result<Vec<Todo>, Trouble> {
+        let key = self.key();
+        let Stage::Reading(cursor) = &mut self.walk.stage else { return Ok(Vec::new()) };
+        let begun = Instant::now();
+        let next = [key, Cell::Int(cursor.time), Cell::from(cursor.id.as_str()), Cell::Int(cursor.portion)];
+        let mut rows = Vec::new();
+        if let Err(trouble) = database.each(&edited.portion, &next, &mut |cells| rows.extend(Row::of(&cells)))
+        {
+            if !matches!(trouble, Trouble::Damaged(_)) {
+                return Err(trouble);
+            }
+            let News::More(todo) = self.look_at_places(number, database, (queries, edited), false)? else {
+                return Ok(Vec::new());
+            };
+            return Ok(todo);
+        }
+        if begun.elapsed() > LONG {
+            cursor.portion = cursor.portion.saturating_mul(4);
+        }
+        let mut told = Vec::new();
+        for row in rows {
+            while cursor.strays.front().is_some_and(|stray| stray.order < row.order) {
+                told.extend(cursor.strays.pop_front());
+            }
+            (cursor.time, cursor.id) = row.order.clone();
+            told.push(row);
+        }
+        let is_end = told.is_empty();
+        if is_end {
+            told.extend(std::mem::take(&mut cursor.strays));
+            self.walk.stage = Stage::Known;
+        }
+        let mut todo = Vec::new();
+        for row in told {
+            self.known.see(row.table, row.at, row.change);
+            todo.push(Todo::Row { session: number, table: row.table, at: row.at });
+        }
+        todo.extend((!is_end).then_some(Todo::Portion(number)));
+        Ok(todo)
+    }
+
+    fn look_around(
+        &mut self,
+        number: usize,
+        database: &Database,
+        (queries, edited): (&Queries, &Edited),
+        is_settling: bool,
+    ) -> Result<News, Trouble> {
+        let mut todo = Vec::new();
+        let recent = self.recent(database, edited)?;
+        let window: Vec<(usize, i64)> = recent.iter().map(|row| (row.table, row.at)).collect();
+        for row in recent {
+            if !self.known.see(row.table, row.at, row.change) {
+                todo.push(Todo::Row { session: number, table: row.table, at: row.at });
+            }
+        }
+        for (table, at) in self.walk.window.iter().filter(|row| !window.contains(row)) {
+            let Some(sql) = edited.exists.get(*table) else { continue };
+            if database.value(sql, &[self.key(), Cell::Int(*at)])?.is_none() {
+                return Ok(News::Anew("rows were removed"));
+            }
+        }
+        self.walk.window = window;
+        // Where no event tells of changes, what was found tells that there were some.
+        self.walk.is_dirty |= !todo.is_empty();
+        if self.walk.round.is_none() && self.walk.is_dirty {
+            self.walk.round = Some((0, i64::MIN));
+            // What was seen of the round while rows were written may be old when it ends.
+            self.walk.is_dirty = !is_settling;
+        }
+        let mut same = Vec::new();
+        if !self.look_at_piece(number, database, edited, (&mut todo, &mut same), is_settling)? {
+            return Ok(News::Anew("rows were removed"));
+        }
+        if is_settling && self.known.bytes() <= COMPARED {
+            self.compare(number, database, queries, same, &mut todo)?;
+        }
+        self.expected = self.known.len() as u64;
+        Ok(News::More(todo))
+    }
+
+    /// The last messages with their parts, and what belongs to none: back to a message that is known.
+    fn recent(&self, database: &Database, edited: &Edited) -> Result<Vec<Row>, Trouble> {
+        let mut messages = RECENT;
+        loop {
+            let mut rows = Vec::new();
+            let asked = [self.key(), Cell::Int(messages)];
+            database.each(&edited.recent, &asked, &mut |cells| rows.extend(Row::of(&cells)))?;
+            let reaches = |table: usize| {
+                let mut of_table = rows.iter().filter(|row: &&Row| row.table == table);
+                let oldest = of_table.next();
+                oldest.is_none_or(|row| self.known.has(table, row.at))
+                    || i64::try_from(of_table.count() + 1).is_ok_and(|count| count < messages)
+            };
+            if edited.leading.iter().all(|table| reaches(*table)) {
+                return Ok(rows);
+            }
+            messages = messages.saturating_mul(8);
+        }
+    }
+
+    /// Looks at some of all rows, in the order of their places. Answers whether none was removed.
+    fn look_at_piece(
+        &mut self,
+        number: usize,
+        database: &Database,
+        edited: &Edited,
+        (todo, same): (&mut Vec<Todo>, &mut Vec<(usize, i64)>),
+        is_settling: bool,
+    ) -> Result<bool, Trouble> {
+        let mut left = if is_settling { PIECE } else { SMALL_PIECE };
+        while left > 0
+            && let Some((place, after)) = self.walk.round
+        {
+            let Some((table, sql)) = edited.beyond.get(place) else {
+                self.walk.round = None;
+                break;
+            };
+            let (mut seen, mut last) = (0, after);
+            let asked = [self.key(), Cell::Int(after), Cell::Int(left)];
+            let known = &mut self.known;
+            database.each(sql, &asked, &mut |cells| {
+                let mut numbers = cells.iter().map(|cell| cell.int().unwrap_or(0));
+                let mut next = || numbers.next().unwrap_or(0);
+                let at = next();
+                (seen, last) = (seen + 1, at);
+                if known.see(*table, at, (next(), next())) {
+                    same.push((*table, at));
+                } else {
+                    todo.push(Todo::Row { session: number, table: *table, at });
+                }
+            })?;
+            let is_end = seen < left;
+            let up_to = if is_end { i64::MAX } else { last };
+            if i64::try_from(self.known.count(*table, (after, up_to))) != Ok(seen) {
+                return Ok(false);
+            }
+            left -= seen;
+            self.walk.round = Some(if is_end { (place + 1, i64::MIN) } else { (place, last) });
+        }
+        Ok(true)
+    }
+
+    /// Finds rows that were edited without a trace in their time and size.
+    fn compare(
+        &self,
+        number: usize,
+        database: &Database,
+        queries: &Queries,
+        same: Vec<(usize, i64)>,
+        todo: &mut Vec<Todo>,
+    ) -> Result<(), Trouble> {
+        for (table, at) in same {
+            let Some(one) = queries.tables.get(table) else { continue };
+            match database.value(&one.one, &[self.key(), Cell::Int(at)]) {
+                Ok(Some(Cell::Bytes(bytes))) if self.known.is_told_otherwise(table, at, hash(&bytes)) => {
+                    todo.push(Todo::Row { session: number, table, at });
+                }
+                // A damaged row was told as such.
+                Ok(_) | Err(Trouble::Damaged(_)) => {}
+                Err(trouble) => return Err(trouble),
+            }
+        }
+        Ok(())
+    }
+
+    /// All rows by their places, which indexes tell.
+    fn look_at_places(
+        &mut self,
+        number: usize,
+        database: &Database,
+        (queries, edited): (&Queries, &Edited),
+        is_settling: bool,
+    ) -> Result<News, Trouble> {
+        self.walk.is_damaged = true;
+        self.walk.stage = Stage::Known;
+        (self.walk.is_dirty, self.walk.round) = (false, None);
+        let (mut todo, mut same, mut seen) = (Vec::new(), Vec::new(), 0);
+        let known = &mut self.known;
+        database.each(&edited.places, &[Cell::from(self.id.as_str())], &mut |cells| {
+            let Some(Row { table, at, .. }) = Row::of(&cells) else { return };
+            seen += 1;
+            if known.see(table, at, (0, 0)) {
+                same.push((table, at));
+            } else {
+                todo.push(Todo::Row { session: number, table, at });
+            }
+        })?;
+        self.expected = seen as u64;
+        if self.known.len() > seen {
+            return Ok(News::Anew("rows were removed"));
+        }
+        if is_settling && self.known.bytes() <= COMPARED {
+            self.compare(number, database, queries, same, &mut todo)?;
+        }
+        Ok(News::More(todo))
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
+mod tests;

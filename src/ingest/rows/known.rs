@@ -1,0 +1,231 @@
+//! The rows of a session that were told, in little room: there may be millions.
+//!
+//! Invariant: a row is known once, by its table and its place.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hasher;
+
+use crate::model::edit::saturating_u32;
+use crate::model::record::FileId;
+use crate::model::tally::{Fate, Tally};
+
+/// Rows whose places differ in this many bits lie together.
+const BITS: u32 = 8;
+
+/// Rows by table and place.
+#[derive(Default)]
+pub struct Known {
+    /// Rows in the order of their places, by table and the upper bits of the place.
+    pages: BTreeMap<(usize, i64), Vec<Row>>,
+    /// What rows counted that counted more than one common fate.
+    others: HashMap<(usize, i64), Tally>,
+    len: usize,
+    bytes: u64,
+}
+
+/// A row that was listed, and perhaps told.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The lower bits of its place.
+    low: u8,
+    told: Told,
+    /// Tells one time and size from another.
+    mark: u32,
+    /// Tells one content from another.
+    hash: u32,
+    /// Bytes of the record that was told.
+    bytes: u32,
+}
+
+/// What a row counted. Most count one fate and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    Shown,
+    Merged,
+    Other,
+}
+
+impl Known {
+    /// How many rows are known.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many bytes were told.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether a row was listed.
+    pub fn has(&self, table: usize, at: i64) -> bool {
+        self.row(table, at).is_some()
+    }
+
+    /// Lists a row with what changes when it is edited. Answers whether it was listed so before.
+    pub fn see(&mut self, table: usize, at: i64, change: (i64, i64)) -> bool {
+        let mut hasher = std::hash::DefaultHasher::new();
+        hasher.write_i64(change.0);
+        hasher.write_i64(change.1);
+        let mark = short(hasher.finish());
+        self.change(table, at, |row| {
+            let before = std::mem::replace(&mut row.mark, mark);
+            row.told != Told::Nothing && before == mark
+        })
+    }
+
+    /// How many rows of a table have places beyond one and up to another.
+    pub fn count(&self, table: usize, (beyond, up_to): (i64, i64)) -> usize {
+        if beyond >= up_to {
+            return 0;
+        }
+        let first = beyond + 1;
+        let pages = (table, first >> BITS)..=(table, up_to >> BITS);
+        let in_page = |((_, page), rows): (&(usize, i64), &Vec<Row>)| {
+            let is_in = |row: &&Row| (first..=up_to).contains(&(page << BITS | i64::from(row.low)));
+            rows.iter().filter(is_in).count()
+        };
+        self.pages.range(pages).map(in_page).sum()
+    }
+
+    /// Whether a row was told with this content.
+    pub fn is_told_so(&self, table: usize, at: i64, hash: u64) -> bool {
+        self.row(table, at).is_some_and(|row| row.told != Told::Nothing && row.hash == short(hash))
+    }
+
+    /// Whether a row was told with other content.
+    pub fn is_told_otherwise(&self, table: usize, at: i64, hash: u64) -> bool {
+        self.row(table, at).is_some_and(|row| row.told != Told::Nothing && row.hash != short(hash))
+    }
+
+    /// A row is to be told again, whatever its content.
+    pub fn forget_content(&mut self, table: usize, at: i64) {
+        if self.has(table, at) {
+            self.change(table, at, |row| row.hash = !row.hash);
+        }
+    }
+
+    /// What a row counted when it was told before, in this file.
+    pub fn told_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
+        let row = self.row(table, at)?;
+        let plain = |fate| {
+            let mut tally = Tally::default();
+            tally.count(fate, file, u64::from(row.bytes));
+            tally
+        };
+        match row.told {
+            Told::Nothing => None,
+            Told::Shown => Some(plain(Fate::Shown)),
+            Told::Merged => Some(plain(Fate::Merged)),
+            Told::Other => self.others.get(&(table, at)).cloned(),
+        }
+    }
+
+    /// Notes that a row was told in this file.
+    pub fn note(&mut self, table: usize, at: i64, (hash, file): (u64, FileId), tally: Tally) {
+        let bytes = saturating_u32(usize::try_from(tally.bytes.total()).unwrap_or(usize::MAX));
+        let told = match (tally.shown, tally.merged) {
+            (1, 0) => Told::Shown,
+            (0, 1) => Told::Merged,
+            _ => Told::Other,
+        };
+        let before = self.change(table, at, |row| {
+            (row.hash, row.told) = (short(hash), told);
+            std::mem::replace(&mut row.bytes, bytes)
+        });
+        self.bytes = (self.bytes + u64::from(bytes)).saturating_sub(u64::from(before));
+        if told != Told::Other && self.told_before(table, at, file).as_ref() == Some(&tally) {
+            self.others.remove(&(table, at));
+            return;
+        }
+        self.change(table, at, |row| row.told = Told::Other);
+        self.others.insert((table, at), tally);
+    }
+
+    fn row(&self, table: usize, at: i64) -> Option<&Row> {
+        let rows = self.pages.get(&(table, at >> BITS))?;
+        let place = rows.binary_search_by_key(&low(at), |row| row.low).ok()?;
+        rows.get(place)
+    }
+
+    /// Changes a row, which is listed from now on.
+    fn change<T>(&mut self, table: usize, at: i64, change: impl FnOnce(&mut Row) -> T) -> T {
+        let rows = self.pages.entry((table, at >> BITS)).or_default();
+        let place = rows.binary_search_by_key(&low(at), |row| row.low);
+        let known = place.ok().and_then(|place| rows.get(place)).copied();
+        let mut row = known.unwrap_or(Row { low: low(at), told: Told::Nothing, mark: 0, hash: 0, bytes: 0 });
+        let answer = change(&mut row);
+        match place {
+            Ok(place) => rows.get_mut(place).into_iter().for_each(|known| *known = row),
+            Err(place) => {
+                rows.insert(place, row);
+                self.len += 1;
+            }
+        }
+        answer
+    }
+}
+
+fn low(at: i64) -> u8 {
+    let [low, ..] = at.to_le_bytes();
+    low
+}
+
+fn short(hash: u64) -> u32 {
+    let [a, b, c, d, ..] = hash.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fate, FileId, Known, Row, Tally};
+
+    #[test]
+    fn rows_are_known_once_wherever_they_lie() {
+        let mut known = Known::default();
+        let places = [5, 300, -1, 256, 255, i64::MAX, i64::MIN, 5];
+        for at in places {
+            known.see(1, at, (1, 1));
+        }
+        known.see(2, 5, (1, 1));
+        assert_eq!(known.len(), 8);
+        assert_eq!(known.count(1, (i64::MIN, i64::MAX)), 6, "the first place is not beyond itself");
+        assert_eq!(known.count(1, (5, 256)), 2);
+        assert_eq!(known.count(1, (256, 5)), 0);
+        assert_eq!(known.count(2, (i64::MIN, i64::MAX)), 1);
+        assert!(known.has(2, 5) && !known.has(2, 6));
+    }
+
+    #[test]
+    fn what_a_row_counted_can_be_taken_back() {
+        let mut known = Known::default();
+        let file = FileId(3);
+        let mut plain = Tally::default();
+        plain.count(Fate::Merged, file, 77);
+        let mut odd = plain.clone();
+        odd.note_unknown("type x".into(), crate::model::record::Origin::default());
+        for (at, tally) in [(1, &plain), (2, &odd), (2, &plain), (1, &odd)] {
+            known.note(0, at, (9, file), tally.clone());
+            assert_eq!(known.told_before(0, at, file).as_ref(), Some(tally));
+        }
+        assert_eq!((known.len(), known.bytes(), known.others.len()), (2, 154, 1));
+        assert!(known.is_told_so(0, 1, 9) && known.is_told_otherwise(0, 1, 8));
+        known.forget_content(0, 1);
+        assert!(!known.is_told_so(0, 1, 9));
+        assert!(!known.is_told_so(0, 7, 0) && known.told_before(0, 7, file).is_none());
+    }
+
+    #[test]
+    fn an_edit_is_seen_and_a_row_that_was_not_told_is_new() {
+        let mut known = Known::default();
+        assert!(!known.see(1, 4, (10, 20)) && !known.see(1, 4, (10, 20)), "it was not told yet");
+        known.note(1, 4, (1, FileId(0)), Tally::default());
+        assert!(known.see(1, 4, (10, 20)));
+        assert!(!known.see(1, 4, (10, 21)) && known.see(1, 4, (10, 21)));
+    }
+
+    #[test]
+    fn a_row_takes_little_room() {
+        assert!(size_of::<Row>() <= 16);
+    }
+}
