@@ -136,33 +136,29 @@ impl<'a> Scene<'a> {
         if !self.transcript.is_linked_tree() {
             return None;
         }
-        let followed = self.follow_links(result, call);
-        // A record that is missing may still come, and a root may be told with its parent.
-        self.may_change |= followed.is_none();
-        Some(followed?.map_err(|root| {
-            let root = root.and_then(|key| self.transcript.find_print(key));
-            if let Some(id) = root {
-                self.looked_at(id);
-            }
-        }))
-    }
-
-    /// `Err` with the root.
-    fn follow_links(&self, result: &Key, call: &Key) -> Option<Result<Vec<Print>, Option<Print>>> {
-        let mut chain = Vec::new();
         let call = self.transcript.print_of(call);
-        let mut at = self.transcript.parent_of(self.transcript.print_of(result))?;
+        let mut chain = Vec::new();
+        let mut at = Some(self.transcript.print_of(result));
         while let Some(key) = at {
-            if key == call {
+            let Some(parent) = self.transcript.parent_of(key) else {
+                // A record that is missing may still come.
+                self.may_change = true;
+                return None;
+            };
+            if parent == Some(call) {
                 return Some(Ok(chain));
             }
             if chain.len() >= FAR {
                 return None;
             }
-            chain.push(key);
-            at = self.transcript.parent_of(key)?;
+            chain.extend(parent);
+            at = parent;
         }
-        Some(Err(chain.pop()))
+        // A root may be told with its parent.
+        if let Some(root) = chain.pop().and_then(|root| self.transcript.find_print(root)) {
+            self.looked_at(root);
+        }
+        Some(Err(()))
     }
 
     /// Whose API the entry's history goes to.
