@@ -59,7 +59,7 @@
 //! * **Entries that are left alone are packed.** A transcript keeps its entries in pages; a page that nobody
 //!   looked at for a while is a small block of compressed bytes, and unpacks itself when one of its entries is asked
 //!   for. What is asked of all entries at once stays beside it ([`model::glance`]), and keys are kept as
-//!   fingerprints, so a session of a gigabyte takes about a fifth of that.
+//!   fingerprints, so a session of a gigabyte takes a tenth to a fifth of that.
 //! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
 //!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
 //!   bytes, so contents can be left on disk and read again.
@@ -78,6 +78,9 @@
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete. Who goes to the top before sees its first entries, which are kept apart for that ([`app::ends`]):
 //!   a jump costs the same however much is read, and each end is marked as the only one that is shown.
+//! * **What is known of a session is taken in while it is read** ([`app::whole`]). Indexes and the lint follow batch by
+//!   batch, while the entries are at hand; to unpack them all afterwards costs more than reading them did. What has
+//!   to begin again waits until the session is twice as long.
 //! * **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a
 //!   time ([`app::hunt`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
 //!   decoded only if its bytes hold the words that the pattern needs ([`analysis::needle`]).

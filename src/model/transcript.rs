@@ -299,6 +299,16 @@ impl Transcript {
         self.entries.get(id.index())
     }
 
+    /// A look at one entry after the other, which leaves packed what is packed.
+    pub fn pass(&self, ids: impl IntoIterator<Item = EntryId>, mut see: impl FnMut(&Entry)) {
+        let mut passing = self.entries.passing();
+        for id in ids {
+            if let Some(entry) = passing.get(id.index()) {
+                see(entry);
+            }
+        }
+    }
+
     /// What a glance at the entry tells; it costs little, whatever was done with the entry.
     pub fn glance(&self, id: EntryId) -> Option<Glance> {
         self.entries.glance(id.index())

@@ -35,17 +35,20 @@ impl TurnFacts {
     /// Sums up entries.
     pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut facts = Self::default();
-        for entry in entries {
-            facts.started = facts.started.or(entry.at);
-            facts.ended = facts.ended.max(entry.at);
-            if let Some(usage) = &entry.usage {
-                facts.totals.add(usage, entry.model.as_ref());
-            }
-            for block in &entry.blocks {
-                facts.see(&block.kind);
-            }
-        }
+        entries.for_each(|entry| facts.add(entry));
         facts
+    }
+
+    /// Adds an entry; it comes later.
+    pub fn add(&mut self, entry: &Entry) {
+        self.started = self.started.or(entry.at);
+        self.ended = self.ended.max(entry.at);
+        if let Some(usage) = &entry.usage {
+            self.totals.add(usage, entry.model.as_ref());
+        }
+        for block in &entry.blocks {
+            self.see(&block.kind);
+        }
     }
 
     /// Adds what happened elsewhere to this; it comes later.

@@ -347,6 +347,10 @@ pub(crate) fn search(path: &Path) {
         assert!(found > 0, "{typed} stands in a prompt");
         let rate = bytes / time.as_secs_f64() / 1e9;
         let first = ms(first.unwrap_or(time));
-        print(&format!("search: {what}"), ms(time), &format!("{rate:.2} GB/s, {found} blocks, first after {first}"));
+        print(
+            &format!("search: {what}"),
+            ms(time),
+            &format!("{rate:.2} GB/s, {found} blocks, first after {first}"),
+        );
     }
 }

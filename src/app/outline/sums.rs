@@ -42,8 +42,7 @@ impl Sums {
     /// The sum of a sub-agent.
     pub fn of_lane(&mut self, transcript: &Transcript, lane: &LaneFacts) -> &TurnFacts {
         let (known, sum) = self.lanes.entry(lane.name.clone()).or_default();
-        let new = lane.entries.iter().skip(*known).filter_map(|id| transcript.get(*id));
-        sum.join(&TurnFacts::of(new));
+        transcript.pass(lane.entries.iter().skip(*known).copied(), |entry| sum.add(entry));
         *known = lane.entries.len();
         sum
     }
@@ -54,7 +53,10 @@ impl Sums {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();
         }
-        let entries = || branch.entries.iter().filter_map(|id| transcript.get(*id));
-        self.branches.entry(branch.number).or_insert_with(|| TurnFacts::of(entries()))
+        self.branches.entry(branch.number).or_insert_with(|| {
+            let mut sum = TurnFacts::default();
+            transcript.pass(branch.entries.iter().copied(), |entry| sum.add(entry));
+            sum
+        })
     }
 }
