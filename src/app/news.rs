@@ -47,7 +47,7 @@ pub fn end_of(state: &State, now: Moment) -> Option<Seen> {
 /// All of the session was read: if nothing is new by now, nothing will be.
 pub fn settle(state: &mut State) {
     let is_known = |seen: &Seen| {
-        let is_new = |id: EntryId| state.transcript.get(id).is_some_and(|entry| entry.lane.is_none());
+        let is_new = |id: EntryId| state.transcript.glance(id).is_some_and(|glance| glance.is_main);
         candidates(state, seen).any(is_new)
     };
     if !state.seen.as_ref().is_some_and(is_known) {
@@ -70,7 +70,7 @@ pub fn place(state: &mut State) {
 fn find(state: &State) -> Option<News> {
     let seen = state.seen.as_ref()?;
     let is_shown = |id: &EntryId| {
-        let is_main = state.transcript.get(*id).is_some_and(|entry| entry.lane.is_none());
+        let is_main = state.transcript.glance(*id).is_some_and(|glance| glance.is_main);
         is_main && state.sequence.place_of(*id).is_some()
     };
     let first = candidates(state, seen).find(is_shown)?;
@@ -91,8 +91,8 @@ fn candidates<'s>(state: &'s State, seen: &Seen) -> Box<dyn Iterator<Item = Entr
         return Box::new(std::iter::empty());
     }
     let at = seen.at;
-    let is_later = move |id: &EntryId| state.transcript.get(*id).is_some_and(|entry| entry.at > Some(at));
-    Box::new(order.iter().copied().skip_while(move |id| !is_later(id)))
+    let first = state.transcript.first_such(order, |entry| entry.at > Some(at)).unwrap_or(order.len());
+    Box::new(order.get(first..).unwrap_or_default().iter().copied())
 }
 
 /// The line: `── new since Tue 10:41 ─────`.

@@ -309,6 +309,12 @@ impl Transcript {
         }
     }
 
+    /// The place of the first of these entries that is such a one; packed ones stay packed.
+    pub fn first_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
+        let mut passing = self.entries.passing();
+        ids.iter().position(|id| passing.get(id.index()).is_some_and(&mut is_it))
+    }
+
     /// What a glance at the entry tells; it costs little, whatever was done with the entry.
     pub fn glance(&self, id: EntryId) -> Option<Glance> {
         self.entries.glance(id.index())
