@@ -3,14 +3,22 @@
 //! Invariant: a `Text` holds no control character but `\n` and `\t`; a `Text` made by
 //! [`Text::output`] may also hold complete SGR sequences (`ESC [ digits ; m`), nothing else.
 
+mod hostile;
+mod sequences;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::hostile::{cleaned, is_plain};
+use self::sequences::{cleaned_keeping_sgr, reduce_returns, strip_escapes};
 use super::digits;
 use super::stub::{Manner, seen};
+
+pub use self::hostile::{harmless, is_hostile, without_marks};
+pub use self::sequences::without_sgr;
 
 /// A cleaned, cheaply cloned string.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,223 +143,6 @@ fn first_line(raw: &str, max: usize) -> (&str, bool) {
     let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
     let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
     (short, cut.is_some() || !rest.is_empty())
-}
-
-/// Bytes that are looked at together.
-const STRETCH: usize = 64;
-
-/// Whether a string needs no cleaning; printable ASCII is decided without decoding.
-fn is_plain(raw: &str) -> bool {
-    let mut at = 0;
-    while let Some(stretch) = raw.as_bytes().get(at..raw.len().min(at + STRETCH)).filter(|s| !s.is_empty()) {
-        // Without an early end within a stretch, so that the compiler looks at many bytes at once.
-        if stretch.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
-            at += stretch.len();
-            continue;
-        }
-        // Characters up to the end of the stretch, or beyond it with the last one.
-        let end = at + stretch.len();
-        for c in raw.get(at..).unwrap_or_default().chars() {
-            if is_hostile(c) {
-                return false;
-            }
-            at += c.len_utf8();
-            if at >= end {
-                break;
-            }
-        }
-    }
-    true
-}
-
-/// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the
-/// variation selectors stay: emoji need them and they cannot move the cursor.
-pub fn is_hostile(c: char) -> bool {
-    is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// Control characters but line ends and tabs.
-fn is_control(c: char) -> bool {
-    matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
-}
-
-/// Characters that turn the direction of a text round, and those that are there but not seen.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// The length of the mark `⟨U+202E⟩` at the beginning of a text, if one stands there.
-fn mark(text: &str) -> Option<usize> {
-    let (digits, _) = text.strip_prefix("⟨U+")?.split_once('⟩')?;
-    let code = u32::from_str_radix(digits, 16).ok().filter(|_| (2..=6).contains(&digits.len()))?;
-    char::from_u32(code).filter(|c| is_hostile(*c))?;
-    Some("⟨U+".len() + digits.len() + '⟩'.len_utf8())
-}
-
-/// A text without the marks of characters that are not seen; nothing if there are none.
-pub fn without_marks(text: &str) -> Option<Text> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.find("⟨U+").and_then(|at| rest.split_at_checked(at)) {
-        out.push_str(before);
-        let length = mark(after);
-        let (kept, further) = after.split_at_checked(length.unwrap_or("⟨".len())).unwrap_or((after, ""));
-        if length.is_none() {
-            out.push_str(kept);
-        }
-        rest = further;
-    }
-    out.push_str(rest);
-    (out.len() < text.len()).then(|| Text(Arc::from(out)))
-}
-
-/// A text for other programs without control characters and such as are not seen, and without what stands
-/// for them here; and how many they were.
-pub fn harmless(text: &str) -> (String, usize) {
-    let mut out = String::with_capacity(text.len());
-    let (mut rest, mut left_out) = (text, 0);
-    while let Some(c) = rest.chars().next() {
-        let length = mark(rest);
-        let (_, after) = rest.split_at_checked(length.unwrap_or(c.len_utf8())).unwrap_or((rest, ""));
-        let is_line_end = c == '\r' && after.starts_with('\n');
-        rest = after;
-        if length.is_some() || is_hostile(c) || matches!(c, '\u{2400}'..='\u{2421}') {
-            left_out += usize::from(!is_line_end);
-        } else {
-            out.push(c);
-        }
-    }
-    (out, left_out)
-}
-
-fn cleaned(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len() + 16);
-    let mut rest = raw.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c == '\r' && rest.peek() == Some(&'\n') {
-            continue;
-        }
-        push_visible(&mut out, c);
-    }
-    out
-}
-
-fn cleaned_keeping_sgr(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len() + 16);
-    for c in raw.chars() {
-        if c == '\u{1b}' {
-            out.push(c);
-        } else {
-            push_visible(&mut out, c);
-        }
-    }
-    out
-}
-
-fn push_visible(out: &mut String, c: char) {
-    match c {
-        '\n' | '\t' => out.push(c),
-        '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-        '\u{7f}' => out.push('\u{2421}'),
-        '\u{2028}' | '\u{2029}' => out.push('\n'),
-        c if is_hostile(c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
-        c => out.push(c),
-    }
-}
-
-/// A terminal overwrites a line after `\r`; what stays visible is the text after the last one.
-fn reduce_returns(raw: &str) -> Cow<'_, str> {
-    if !raw.contains('\r') {
-        return raw.into();
-    }
-    let visible = |line: &str| {
-        let line = line.trim_end_matches('\r');
-        line.rsplit('\r').next().unwrap_or(line).to_owned()
-    };
-    raw.split('\n').map(visible).collect::<Vec<_>>().join("\n").into()
-}
-
-/// Drops every escape sequence but SGR. Unfinished sequences are dropped up to the line's end.
-fn strip_escapes(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\u{1b}' => match rest.next() {
-                Some('[') => copy_sgr(&mut rest, &mut out),
-                Some(']' | 'P' | '_' | '^' | 'X') => skip_string(&mut rest),
-                Some('(' | ')' | '*' | '+' | '#' | '%' | ' ') => drop(rest.next()),
-                Some('\n') => out.push('\n'),
-                _ => {}
-            },
-            '\u{9b}' => copy_sgr(&mut rest, &mut out),
-            '\u{90}' | '\u{9d}' | '\u{9e}' | '\u{9f}' | '\u{98}' => skip_string(&mut rest),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-/// After `ESC [`: consumes the sequence, copies it when it is a colour.
-fn copy_sgr(rest: &mut Chars<'_>, out: &mut String) {
-    let mut parameters = String::new();
-    while let Some(&c) = rest.peek() {
-        match c {
-            '0'..='9' | ';' | ':' if parameters.len() < 64 => parameters.push(c),
-            ' '..='?' => parameters.push('?'),
-            '@'..='~' => {
-                rest.next();
-                if c == 'm' && !parameters.contains('?') {
-                    out.push_str("\u{1b}[");
-                    out.push_str(&parameters);
-                    out.push('m');
-                }
-                return;
-            }
-            _ => return,
-        }
-        rest.next();
-    }
-}
-
-/// After the opening of OSC, DCS, APC, PM or SOS: consumes up to its terminator or the line's end.
-fn skip_string(rest: &mut Chars<'_>) {
-    while let Some(&c) = rest.peek() {
-        if c == '\n' {
-            return;
-        }
-        rest.next();
-        match c {
-            '\u{7}' | '\u{9c}' => return,
-            '\u{1b}' if rest.peek() == Some(&'\\') => {
-                rest.next();
-                return;
-            }
-            _ => {}
-        }
-    }
-}
-
-/// A text without SGR sequences, for searching, copying and plain printing.
-pub fn without_sgr(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{1b}') {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut in_sequence = false;
-    for c in text.chars() {
-        match (in_sequence, c) {
-            (false, '\u{1b}') => in_sequence = true,
-            (true, 'm') => in_sequence = false,
-            (false, c) => out.push(c),
-            (true, _) => {}
-        }
-    }
-    out.into()
 }
 
 #[cfg(test)]
