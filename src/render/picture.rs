@@ -7,6 +7,8 @@
 //! Invariant: what an image claims of itself is checked before memory is taken for it.
 
 pub mod canvas;
+#[cfg(feature = "images")]
+mod decoding;
 pub mod drawing;
 pub mod kitty;
 #[cfg(feature = "images")]
@@ -20,6 +22,8 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
 use self::canvas::Canvas;
+#[cfg(feature = "images")]
+use self::decoding::{flat, open};
 use self::drawing::{Drawing, Shape};
 use super::colour::fit;
 use super::row::Row;
@@ -35,16 +39,6 @@ const MOST: usize = 64;
 const MOST_DRAWN: usize = 24 << 20;
 /// Requests that may wait; of more the oldest are forgotten, they scrolled away.
 const MAX_WAITING: usize = 32;
-/// Larger data is not decoded.
-#[cfg(feature = "images")]
-const LARGEST: usize = 32 << 20;
-/// More pixels to a side are not decoded.
-#[cfg(feature = "images")]
-const LONGEST_SIDE: u32 = 12_000;
-/// Decoding may take so much memory.
-#[cfg(feature = "images")]
-const MAX_MEMORY: u64 = 256 << 20;
-
 /// A small image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
@@ -233,42 +227,6 @@ impl Pictures {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Reads an image within limits.
-#[cfg(feature = "images")]
-fn open(data: &[u8]) -> Result<image::DynamicImage, String> {
-    use image::{ImageReader, Limits};
-    if data.len() > LARGEST {
-        return Err("too large to be shown".to_owned());
-    }
-    let broken = |error: image::ImageError| match error {
-        image::ImageError::Limits(_) => "too large to be shown".to_owned(),
-        image::ImageError::Unsupported(_) => "of a kind that cannot be shown".to_owned(),
-        _ => "broken".to_owned(),
-    };
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(LONGEST_SIDE);
-    limits.max_image_height = Some(LONGEST_SIDE);
-    limits.max_alloc = Some(MAX_MEMORY);
-    let mut reader = ImageReader::new(std::io::Cursor::new(data))
-        .with_guessed_format()
-        .map_err(|error| error.to_string())?;
-    reader.limits(limits);
-    reader.decode().map_err(broken)
-}
-
-/// What is transparent is seen on a middle grey, which shows black as well as white.
-#[cfg(feature = "images")]
-fn flat(pixels: &image::RgbaImage) -> image::RgbImage {
-    let over = |part: u8, alpha: u8| {
-        let mixed = (u32::from(part) * u32::from(alpha) + 128 * (255 - u32::from(alpha))) / 255;
-        u8::try_from(mixed).unwrap_or(u8::MAX)
-    };
-    image::RgbImage::from_fn(pixels.width(), pixels.height(), |x, y| {
-        let [r, g, b, alpha] = pixels.get_pixel(x, y).0;
-        image::Rgb([over(r, alpha), over(g, alpha), over(b, alpha)])
-    })
 }
 
 /// Makes a small picture of the data of an image.

@@ -82,7 +82,7 @@ impl Drawing {
 pub fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
     use super::canvas::Means;
     use image::imageops::{FilterType, resize};
-    let whole = super::flat(&super::open(data)?.into_rgba8());
+    let whole = super::decoding::flat(&super::decoding::open(data)?.into_rgba8());
     let (columns, rows) = (u32::from(shape.cells.0.max(1)), u32::from(shape.cells.1.max(1)));
     let mut cell = (u32::from(shape.canvas.cell.0.max(1)), u32::from(shape.canvas.cell.1.max(1)));
     while columns * cell.0 * rows * cell.1 > MOST_PIXELS {
