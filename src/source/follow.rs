@@ -5,21 +5,18 @@
 //!
 //! Invariant: a descriptor is read to its end before a new file of the same name is begun.
 
+mod identity;
+mod trouble;
+
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::stamp::{Stamp, read_at, read_range};
-
-/// How much of the beginning must stay the same.
-const HEAD: usize = 1024;
-/// How much before the place that was read must stay the same.
-const MARK: usize = 256;
-/// Delays between tries while a file cannot be read.
-const FIRST_RETRY: Duration = Duration::from_millis(250);
-const LAST_RETRY: Duration = Duration::from_secs(5);
+use self::identity::Identity;
+use self::trouble::Trouble;
+use super::stamp::{Stamp, read_at};
 
 /// What a look at the file showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +48,7 @@ pub struct Follower {
     read_at: ReadAt,
     stamp: Stamp,
     offset: u64,
-    head: Vec<u8>,
-    mark: Vec<u8>,
+    identity: Identity,
     /// How far the descriptor of a file that was replaced is read.
     drain_to: Option<u64>,
     was_cut: bool,
@@ -69,15 +65,6 @@ enum Away {
     Moved,
 }
 
-#[derive(Debug)]
-struct Trouble {
-    what: String,
-    delay: Duration,
-    retry: Instant,
-    /// The bytes themselves cannot be read, not only the name.
-    in_reading: bool,
-}
-
 impl Follower {
     /// Opens a file; reading begins at 0.
     pub fn open(path: &Path) -> io::Result<Self> {
@@ -89,8 +76,7 @@ impl Follower {
             read_at,
             stamp,
             offset: 0,
-            head: Vec::new(),
-            mark: Vec::new(),
+            identity: Identity::default(),
             drain_to: None,
             was_cut: false,
             away: None,
@@ -101,8 +87,7 @@ impl Follower {
 
     /// Goes on at another place of the same text.
     pub fn seek(&mut self, at: u64) -> io::Result<()> {
-        self.head = read_range(self.descriptor()?, 0, HEAD)?;
-        self.mark.clear();
+        self.identity = Identity::of(self.descriptor()?)?;
         self.offset = at;
         Ok(())
     }
@@ -149,13 +134,7 @@ impl Follower {
         }
         let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
         self.is_healed |= self.trouble.take_if(|trouble| trouble.in_reading).is_some();
-        let bytes = buffer.get(..read).unwrap_or_default();
-        if self.offset == self.head.len() as u64 {
-            let wanting = HEAD - self.head.len().min(HEAD);
-            self.head.extend_from_slice(bytes.get(..wanting.min(read)).unwrap_or_default());
-        }
-        self.mark.extend_from_slice(bytes.get(read.saturating_sub(MARK)..).unwrap_or_default());
-        self.mark.drain(..self.mark.len().saturating_sub(MARK));
+        self.identity.note(buffer.get(..read).unwrap_or_default(), self.offset);
         self.offset += read as u64;
         Ok(read)
     }
@@ -277,18 +256,14 @@ impl Follower {
     fn begin_anew(&mut self) {
         self.offset = 0;
         self.was_cut = false;
-        self.head.clear();
-        self.mark.clear();
+        self.identity = Identity::default();
     }
 
     fn is_same_text(&mut self) -> io::Result<bool> {
         if self.file.is_none() {
             self.file = Some(File::open(&self.path)?);
         }
-        let file = self.descriptor()?;
-        let mark_at = self.offset.saturating_sub(self.mark.len() as u64);
-        Ok(read_range(file, 0, self.head.len())? == self.head
-            && read_range(file, mark_at, self.mark.len())? == self.mark)
+        self.identity.is_of(self.descriptor()?, self.offset)
     }
 
     fn has_unread_bytes(&self) -> bool {
@@ -301,12 +276,12 @@ impl Follower {
         if error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error()) {
             self.file = None;
         }
-        let what = error.to_string();
         let last = self.trouble.take();
-        let is_news = last.as_ref().is_none_or(|last| last.what != what);
-        let delay = last.map_or(FIRST_RETRY, |last| (last.delay * 2).min(LAST_RETRY));
-        self.trouble = Some(Trouble { what: what.clone(), delay, retry: now + delay, in_reading });
-        if is_news { Change::Unreadable(what) } else { Change::Quiet }
+        let trouble = Trouble::after(last.as_ref(), error.to_string(), now, in_reading);
+        let change =
+            if trouble.is_known(last.as_ref()) { Change::Quiet } else { Change::Unreadable(trouble.words()) };
+        self.trouble = Some(trouble);
+        change
     }
 
     fn descriptor(&self) -> io::Result<&File> {

@@ -1,0 +1,42 @@
+//! Whether a file still holds the text that was read from it.
+
+use std::fs::File;
+use std::io;
+
+use crate::source::stamp::read_range;
+
+/// How much of the beginning must stay the same.
+const HEAD: usize = 1024;
+/// How much before the place that was read must stay the same.
+const MARK: usize = 256;
+
+/// The first bytes of a text, and those just before the place that was read.
+#[derive(Debug, Default)]
+pub(super) struct Identity {
+    head: Vec<u8>,
+    mark: Vec<u8>,
+}
+
+impl Identity {
+    /// Of a text of which nothing but the beginning is looked at.
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        Ok(Self { head: read_range(file, 0, HEAD)?, mark: Vec::new() })
+    }
+
+    /// Takes note of bytes that were read at a place.
+    pub(super) fn note(&mut self, bytes: &[u8], at: u64) {
+        if at == self.head.len() as u64 {
+            let wanting = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+            self.head.extend_from_slice(bytes.get(..wanting).unwrap_or_default());
+        }
+        self.mark.extend_from_slice(bytes.get(bytes.len().saturating_sub(MARK)..).unwrap_or_default());
+        self.mark.drain(..self.mark.len().saturating_sub(MARK));
+    }
+
+    /// Whether that is the text of a file that was read up to a place.
+    pub(super) fn is_of(&self, file: &File, read_to: u64) -> io::Result<bool> {
+        let mark_at = read_to.saturating_sub(self.mark.len() as u64);
+        Ok(read_range(file, 0, self.head.len())? == self.head
+            && read_range(file, mark_at, self.mark.len())? == self.mark)
+    }
+}
