@@ -66,6 +66,13 @@ pub(crate) fn bytes_read() -> Option<u64> {
     counts.lines().find_map(|line| line.strip_prefix("rchar: "))?.parse().ok()
 }
 
+/// What a thread has read after each message that it sends, and what it must call then.
+pub(crate) fn counting() -> (Arc<Mutex<Vec<u64>>>, impl Fn()) {
+    let counts = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&counts);
+    (counts, move || noted.lock().unwrap().push(bytes_read().unwrap()))
+}
+
 #[test]
 fn a_frame_lays_out_what_the_screen_shows_wherever_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,12 +123,7 @@ fn the_first_paint_of_a_large_file_reads_its_ends_only() {
     let opening = bytes_read().unwrap() - before;
     let (send, feeds) = bounded(1_000);
     let stop = Arc::new(AtomicBool::new(false));
-    // Called after each message by the thread that reads.
-    let counts = Arc::new(Mutex::new(Vec::new()));
-    let count = {
-        let counts = Arc::clone(&counts);
-        move || counts.lock().unwrap().push(bytes_read().unwrap())
-    };
+    let (counts, count) = counting();
     session.follow(send, WatchMode::Poll, Arc::clone(&stop), Box::new(count));
     let is_last = |edit: &Edit| {
         let Edit::Entry(entry) = edit else { return false };

@@ -1,16 +1,17 @@
 //! The beginning and the end of a session of which the middle is still being read.
 
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::bounded;
 use tv::analysis::activity::Activity;
+use tv::analysis::lint::Findings;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
 
-use crate::counts::bytes_read;
+use crate::counts::{bytes_read, counting};
 use crate::made::{answer, call, prompt};
 use crate::pty::{Console, line};
 use crate::stage::Stage;
@@ -125,6 +126,24 @@ fn what_the_agent_does_is_told_by_the_end() {
     assert_ne!(during, Activity::Unknown);
 }
 
+/// More than is taken in for one frame.
+#[test]
+fn what_is_known_of_the_whole_is_there_with_it() {
+    let mut stage = Stage::made((200, 60));
+    let calls = |numbers: std::ops::Range<usize>| numbers.map(|n| call(&format!("c{n}"), "ls hold"));
+    stage.add_as(Mode::Append, Stretch::Preview, calls(4_990..5_000));
+    stage.press("!");
+    for from in (0..5_000).step_by(100) {
+        stage.add_as(Mode::Append, Stretch::Whole, calls(from..from + 100));
+    }
+    stage.tell(Feed::CaughtUp);
+    stage.arrange();
+    assert!(!stage.state.evidence.is_behind(), "nothing is left to be taken in");
+    let judged = Findings::of(&stage.state.transcript);
+    assert_eq!(stage.state.findings.counts(), judged.counts());
+    assert!(judged.counts().total() > 4_000, "calls without results");
+}
+
 #[test]
 fn so_much_of_the_beginning_is_kept_apart() {
     let mut stage = reading(1);
@@ -164,11 +183,7 @@ fn the_beginning_of_a_large_file_takes_one_chunk_of_it() {
     let session = ingest::open(&Target { path, session: None }).unwrap();
     let (send, feeds) = bounded(1_000);
     let stop = Arc::new(AtomicBool::new(false));
-    let counts = Arc::new(Mutex::new(Vec::new()));
-    let count = {
-        let counts = Arc::clone(&counts);
-        move || counts.lock().unwrap().push(bytes_read().unwrap())
-    };
+    let (counts, count) = counting();
     session.follow(send, WatchMode::Poll, Arc::clone(&stop), Box::new(count));
     let mut stage = Stage::made((80, 24));
     for number in 0.. {

@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
-use ratatui::{Terminal, TerminalOptions, Viewport};
 use serde_json::Value;
 use tv::analysis::lint::Severity;
 use tv::ingest::find::{Environment, Search};
@@ -18,7 +15,6 @@ use tv::render::row::Level;
 use tv::render::theme::Theme;
 use tv::report::rows::Paper;
 use tv::report::{check, doctor, list, show, stats};
-use tv::ui;
 
 use crate::fixtures;
 use crate::pty::Console;
@@ -268,18 +264,6 @@ fn strangers_are_found() {
     );
 }
 
-/// What a frame writes to the terminal.
-fn painted(stage: &Stage) -> Vec<u8> {
-    let (width, height) = stage.state.size;
-    let viewport = Viewport::Fixed(Rect { x: 0, y: 0, width, height });
-    let mut bytes = Vec::new();
-    let backend = CrosstermBackend::new(&mut bytes);
-    let mut terminal = Terminal::with_options(backend, TerminalOptions { viewport }).unwrap();
-    terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
-    drop(terminal);
-    bytes
-}
-
 #[test]
 fn no_view_lets_anything_of_a_session_through() {
     let folder = tempfile::tempdir().unwrap();
@@ -295,13 +279,13 @@ fn no_view_lets_anything_of_a_session_through() {
                 ["z 4 g", "z R G", "z 5", "z 2 i", "alt-2", "alt-4", "alt-6", "i I z 3 r", "q ?", "q !"]
             {
                 stage.press(keys);
-                let what = stranger(&painted(&stage));
+                let what = stranger(&stage.painted());
                 assert_eq!(what, None, "{:?} {} after {keys}", pass, target.path.display());
             }
             stage.press("q");
             for view in ["2", "3", "4", "5", "6", "7"] {
                 stage.press(view).wait(300);
-                let what = stranger(&painted(&stage));
+                let what = stranger(&stage.painted());
                 assert_eq!(what, None, "{:?} {} in view {view}", pass, target.path.display());
                 stage.press("q");
             }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratatui::backend::TestBackend;
+use ratatui::backend::{CrosstermBackend, TestBackend};
 use ratatui::buffer::Buffer;
-use ratatui::{Frame, Terminal};
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
 use tv::app::inspector::Records;
@@ -258,6 +259,19 @@ impl Stage {
         let times = regex::Regex::new(r"\b\d\d:\d\d:\d\d\b").expect("a pattern");
         let minutes = regex::Regex::new(r"([^\d:])\d\d:\d\d([^\d:])").expect("a pattern");
         minutes.replace_all(&times.replace_all(&out, "00:00:00"), "${1}00:00$2").into_owned()
+    }
+
+    /// What a frame writes to a terminal.
+    pub fn painted(&self) -> Vec<u8> {
+        let (width, height) = self.state.size;
+        let viewport = Viewport::Fixed(Rect { x: 0, y: 0, width, height });
+        let mut bytes = Vec::new();
+        let backend = CrosstermBackend::new(&mut bytes);
+        let mut terminal =
+            Terminal::with_options(backend, TerminalOptions { viewport }).expect("a terminal in memory");
+        terminal.draw(|frame| ui::view(&self.state, frame)).expect("memory takes everything");
+        drop(terminal);
+        bytes
     }
 
     /// The cells of the screen.

@@ -3,13 +3,9 @@
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
-use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
-use ratatui::{Terminal, TerminalOptions, Viewport};
 use serde_json::json;
 use tv::app::panes::divide;
 use tv::render::theme::Theme;
-use tv::ui;
 use unicode_width::UnicodeWidthStr;
 
 use crate::fixtures;
@@ -169,13 +165,7 @@ fn saying(texts: &[String]) -> tempfile::TempDir {
 
 /// What a terminal has in its cells when a frame is written to it.
 fn on_a_terminal(stage: &Stage) -> vt100::Parser {
-    let (width, height) = stage.state.size;
-    let viewport = Viewport::Fixed(Rect { x: 0, y: 0, width, height });
-    let mut bytes = Vec::new();
-    let backend = CrosstermBackend::new(&mut bytes);
-    let mut terminal = Terminal::with_options(backend, TerminalOptions { viewport }).unwrap();
-    terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
-    drop(terminal);
+    let ((width, height), bytes) = (stage.state.size, stage.painted());
     let cells = |count| std::num::NonZeroU16::new(count).unwrap();
     let mut screen = vt100::Parser::new(cells(height), cells(width), 0);
     screen.process(&bytes);
