@@ -3,14 +3,11 @@
 //! A change comes as a unified diff, as a patch with `*** Update File:` heads, as numbered lines, or as
 //! old and new strings of an edit; all become the same [`DiffLine`]s first.
 
+mod compare;
 mod lay;
 mod patch;
 
-use std::borrow::Cow;
-use std::time::Duration;
-
 use ratatui::text::Span;
-use similar::{Change, ChangeTag, InlineChange, TextDiff};
 
 use super::excerpt::Extent;
 use super::row::{Look, Row};
@@ -18,15 +15,7 @@ use super::wrap::Piece;
 use crate::model::body::Tree;
 use crate::model::change;
 use crate::model::text::Text;
-
-/// Unchanged lines around a change.
-const CONTEXT: usize = 3;
-/// Larger texts are shown as removed and added without being compared.
-const MAX_COMPARED: usize = 256 * 1024;
-/// Larger changes are rewrites: marks within their lines would say nothing.
-const MAX_REFINED: usize = 60;
-/// A comparison that takes longer gives a coarser result.
-const PATIENCE: Duration = Duration::from_millis(20);
+pub use compare::compare;
 
 /// What happened to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,65 +79,6 @@ pub fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// A text whose last line has an end.
-fn ended(text: &str) -> Cow<'_, str> {
-    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n").into() }
-}
-
-/// Compares two texts; shows the changes with some lines around them.
-pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
-    if old.len() + new.len() > MAX_COMPARED {
-        let all = |sign, text: &str| text.lines().map(|line| DiffLine::plain(sign, line)).collect::<Vec<_>>();
-        return [all(Sign::Removed, old), all(Sign::Added, new)].concat();
-    }
-    // A last line without its end is the same line.
-    let (whole_old, whole_new) = (ended(old), ended(new));
-    let (old, new) = if whole_old == whole_new { (old, new) } else { (&*whole_old, &*whole_new) };
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
-    let mut lines = Vec::new();
-    for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
-        if index > 0 {
-            lines.push(DiffLine::plain(Sign::Note, ""));
-        }
-        for op in group {
-            let is_small = op.old_range().len() + op.new_range().len() <= MAX_REFINED;
-            if is_small {
-                lines.extend(diff.iter_inline_changes(op).map(|change| refined(&change)));
-            } else {
-                let plain = |change: Change<&str>| {
-                    DiffLine::plain(sign_of(change.tag()), change.value().trim_end_matches(['\n', '\r']))
-                };
-                lines.extend(diff.iter_changes(op).map(plain));
-            }
-        }
-    }
-    lines
-}
-
-/// A line with the parts that differ within it.
-fn refined(change: &InlineChange<'_, str>) -> DiffLine {
-    let mut parts: Vec<(bool, String)> = change
-        .iter_strings_lossy()
-        .map(|(differs, text)| (differs, text.trim_end_matches(['\n', '\r']).to_owned()))
-        .filter(|(_, text)| !text.is_empty())
-        .collect();
-    // A line that differs as a whole needs no marks.
-    if parts.iter().all(|(differs, _)| *differs) {
-        for (differs, _) in &mut parts {
-            *differs = false;
-        }
-    }
-    DiffLine { sign: sign_of(change.tag()), old: None, new: None, parts }
-}
-
-fn sign_of(tag: ChangeTag) -> Sign {
-    match tag {
-        ChangeTag::Equal => Sign::Same,
-        ChangeTag::Delete => Sign::Removed,
-        ChangeTag::Insert => Sign::Added,
-    }
-}
-
 /// Added and removed lines.
 pub fn counts(lines: &[DiffLine]) -> (usize, usize) {
     let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
@@ -181,26 +111,9 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
 
 #[cfg(test)]
 mod tests {
-    use super::{Sign, compare, counts, of_input};
+    use super::{counts, of_input};
     use crate::model::body::Tree;
     use crate::model::text::Text;
-
-    #[test]
-    fn compares_with_lines_around() {
-        let old = (0..20).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
-        let lines = compare(&old, &old.replace("line 10\n", "line ten\n"));
-        assert_eq!(counts(&lines), (1, 1));
-        assert_eq!(lines.len(), 8);
-        let removed = lines.iter().find(|line| line.sign == Sign::Removed).unwrap();
-        assert!(removed.parts.iter().any(|(differs, text)| *differs && text == "10"), "{removed:?}");
-    }
-
-    #[test]
-    fn a_last_line_without_an_end_is_the_same_line() {
-        assert_eq!(counts(&compare("let x = 1;\nlet y = 2;", "let x = 10;\nlet y = 2;\nlet z = 3;")), (2, 1));
-        assert_eq!(counts(&compare("x", "x\n")), (1, 1));
-        assert_eq!(counts(&compare("", "x")), (1, 0));
-    }
 
     #[test]
     fn knows_the_names_of_agents() {
