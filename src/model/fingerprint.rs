@@ -73,6 +73,11 @@ impl<V> ByKey<V> {
         self.get(key).is_some()
     }
 
+    /// The fingerprints of all keys with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (Print, &V)> {
+        self.values.iter()
+    }
+
     /// Gives the key a value; answers the one that it had.
     pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
         self.values.insert(self.print(key), value)

@@ -8,8 +8,9 @@ mod packing;
 
 use std::sync::OnceLock;
 
-use super::body::Body;
+use super::body::{Body, Key};
 use super::entry::{Block, Entry};
+use super::fingerprint::Print;
 use super::glance::Glance;
 use super::text::Name;
 use packing::{Packed, Packer, unpack};
@@ -20,6 +21,9 @@ const PAGE: usize = 128;
 const RECENT: usize = 2;
 /// Pages that may stand open besides these before they are packed.
 const OPEN: usize = 8;
+
+/// Makes the fingerprints that stand for keys: always the same one for the pages of a transcript.
+pub type Printing<'p> = &'p dyn Fn(&Key) -> Print;
 
 /// Entries by number.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +75,15 @@ impl Pages {
         }
     }
 
+    /// The fingerprint of its parent's key, made by the function that it is packed with, without unpacking it.
+    pub fn parent(&self, number: usize, print: Printing<'_>) -> Option<Print> {
+        let page = self.list.get(number / PAGE)?;
+        match &page.packed {
+            Some(packed) => packed.parents.get(number % PAGE).copied().flatten(),
+            None => page.entries().get(number % PAGE)?.parent.as_ref().map(print),
+        }
+    }
+
     /// For a look at one entry after the other.
     pub fn passing(&self) -> Passing<'_> {
         Passing { pages: self, number: None, entries: Vec::new() }
@@ -98,22 +111,22 @@ impl Pages {
     }
 
     /// Packs pages, if many stand open.
-    pub fn tidy(&mut self) {
+    pub fn tidy(&mut self, print: Printing<'_>) {
         let open = self.list.iter().filter(|page| page.entries.get().is_some()).count();
         if open <= self.held + OPEN + RECENT {
             return;
         }
-        self.close(self.list.len().saturating_sub(RECENT));
+        self.close(self.list.len().saturating_sub(RECENT), print);
     }
 
     /// Packs all that can be packed.
-    pub fn pack(&mut self) {
-        self.close(self.list.len());
+    pub fn pack(&mut self, print: Printing<'_>) {
+        self.close(self.list.len(), print);
     }
 
-    fn close(&mut self, pages: usize) {
+    fn close(&mut self, pages: usize, print: Printing<'_>) {
         self.held = 0;
-        let mut packer = Packer::new();
+        let mut packer = Packer::new(print);
         for page in self.list.iter_mut().take(pages) {
             page.close(&mut packer);
             self.held += usize::from(page.entries.get().is_some());
@@ -164,7 +177,7 @@ impl Page {
         self.entries.get().is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
     }
 
-    fn close(&mut self, packer: &mut Packer) {
+    fn close(&mut self, packer: &mut Packer<'_>) {
         let Some(entries) = self.entries.get() else { return };
         if self.packed.is_none() {
             if self.holds_bodies() {

@@ -328,12 +328,12 @@ impl Transcript {
     /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being
     /// looked at: what is looked at is unpacked, and takes several times the room.
     pub fn tidy(&mut self) {
-        self.entries.tidy();
+        self.entries.tidy(&|key| self.index.print(key));
     }
 
     /// Packs all entries that can be packed: nothing will be looked at for a while.
     pub fn pack(&mut self) {
-        self.entries.pack();
+        self.entries.pack(&|key| self.index.print(key));
     }
 
     /// The entry with this key.

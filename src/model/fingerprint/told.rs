@@ -1,14 +1,15 @@
 //! What was told before, by key: only grows, and takes no room but for fingerprints and values.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
 
 /// Values by key, of which none is ever taken away. Fingerprints lie in order; what is new is gathered, and
 /// put among them now and then.
 #[derive(Clone, Debug, Default)]
 pub struct Told<V> {
     seed: RandomState,
-    fresh: HashMap<u64, V>,
+    fresh: HashTable<(u64, V)>,
     some: Sorted<V>,
     most: Sorted<V>,
 }
@@ -22,8 +23,8 @@ impl<V: Copy + Default> Told<V> {
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<V> {
         let print = self.seed.hash_one(key);
-        let known = self.fresh.get(&print).or_else(|| self.some.get(print));
-        known.or_else(|| self.most.get(print)).copied()
+        let fresh = self.fresh.find(print, |(known, _)| *known == print).map(|(_, value)| value);
+        fresh.or_else(|| self.some.get(print)).or_else(|| self.most.get(print)).copied()
     }
 
     /// Whether the key has a value.
@@ -34,14 +35,17 @@ impl<V: Copy + Default> Told<V> {
     /// Gives the key a value; answers the one that it had.
     pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
         let print = self.seed.hash_one(key);
-        let known = match self.some.place(print) {
-            Some(place) => self.some.values.get_mut(place),
-            None => self.most.place(print).and_then(|place| self.most.values.get_mut(place)),
+        let known = match self.fresh.find_mut(print, |(known, _)| *known == print) {
+            Some((_, known)) => Some(known),
+            None => match self.some.place(print) {
+                Some(place) => self.some.values.get_mut(place),
+                None => self.most.place(print).and_then(|place| self.most.values.get_mut(place)),
+            },
         };
         if let Some(known) = known {
             return Some(std::mem::replace(known, value));
         }
-        let known = self.fresh.insert(print, value);
+        self.fresh.insert_unique(print, (print, value), |(print, _)| *print);
         if self.fresh.len() >= FRESH {
             self.some.take(self.fresh.drain().collect());
             if self.some.prints.len() >= SOME {
@@ -49,7 +53,7 @@ impl<V: Copy + Default> Told<V> {
                 self.most.take(prints.into_iter().zip(values).collect());
             }
         }
-        known
+        None
     }
 }
 
@@ -65,8 +69,21 @@ impl<V: Copy + Default> Sorted<V> {
         self.values.get(self.place(print)?)
     }
 
+    /// Fingerprints are spread evenly, so each is about as far from the beginning as it is large: looked for
+    /// from there, most of the list is never touched.
     fn place(&self, print: u64) -> Option<usize> {
-        self.prints.binary_search(&print).ok()
+        let prints = self.prints.as_slice();
+        let about =
+            usize::try_from((u128::from(print) * prints.len() as u128) >> u64::BITS).unwrap_or_default();
+        let step = prints.len().isqrt() + 1;
+        let (mut low, mut high) = (about.saturating_sub(step), (about + step).min(prints.len()));
+        while low > 0 && prints.get(low).is_some_and(|first| *first > print) {
+            low = low.saturating_sub(step);
+        }
+        while prints.get(high).is_some_and(|next| *next <= print) {
+            high = (high + step).min(prints.len());
+        }
+        prints.get(low..high)?.binary_search(&print).ok().map(|place| low + place)
     }
 
     /// Puts others among them, none of which is there: from the end on, so that no second list is needed.

@@ -5,7 +5,9 @@ use std::io::Read;
 use flate2::read::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
+use super::Printing;
 use crate::model::entry::Entry;
+use crate::model::fingerprint::Print;
 use crate::model::glance::{Glance, Kept};
 use crate::model::text::Name;
 
@@ -19,21 +21,25 @@ pub struct Packed {
     pub glances: Box<[Kept]>,
     /// The sub-agents that they belong to; empty if none does.
     pub lanes: Box<[Option<Name>]>,
+    /// Fingerprints of the keys of their parents; empty if none has one.
+    pub parents: Box<[Option<Print>]>,
 }
 
 /// How well it packs: less does without codes made for the page, and takes a fifth more room.
 const LEVEL: u32 = 2;
 
 /// Packs pages, one after the other, with the same room to work in.
-pub struct Packer {
+pub struct Packer<'p> {
+    print: Printing<'p>,
     deflate: Compress,
     plain: Vec<u8>,
     deflated: Vec<u8>,
 }
 
-impl Packer {
-    pub fn new() -> Self {
+impl<'p> Packer<'p> {
+    pub fn new(print: Printing<'p>) -> Self {
         Self {
+            print,
             deflate: Compress::new(Compression::new(LEVEL), false),
             plain: Vec::new(),
             deflated: Vec::new(),
@@ -55,7 +61,16 @@ impl Packer {
         let has_lanes = entries.iter().any(|entry| entry.lane.is_some());
         let lanes =
             if has_lanes { entries.iter().map(|entry| entry.lane.clone()).collect() } else { Box::default() };
-        Some(Packed { bytes: self.deflated.as_slice().into(), len: self.plain.len(), glances, lanes })
+        let parent = |entry: &Entry| entry.parent.as_ref().map(self.print);
+        let has_parents = entries.iter().any(|entry| entry.parent.is_some());
+        let parents = if has_parents { entries.iter().map(parent).collect() } else { Box::default() };
+        Some(Packed {
+            bytes: self.deflated.as_slice().into(),
+            len: self.plain.len(),
+            glances,
+            lanes,
+            parents,
+        })
     }
 }
 

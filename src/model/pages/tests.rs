@@ -1,7 +1,10 @@
+use std::sync::LazyLock;
+
 use super::{OPEN, PAGE, Pages, RECENT};
-use crate::model::body::Held;
+use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Raw, Role, StrayResult};
+use crate::model::fingerprint::{ByKey, Print};
 use crate::model::glance::{Compaction, Glance, Kept};
 use crate::model::moment::Moment;
 use crate::model::signs::Signs;
@@ -56,7 +59,7 @@ fn full(number: usize) -> Entry {
         BlockKind::Raw(Raw { title: text("not JSON"), body: batch.output(&long) }),
     ];
     let mut entry = batch.new_entry(text("entry"), Role::Assistant, Some(Moment(5)));
-    entry.parent = Some(text("parent"));
+    entry.parent = (!number.is_multiple_of(5)).then(|| text("parent"));
     entry.lane = number.is_multiple_of(3).then(|| text("lane"));
     entry.model = Some(text("model"));
     entry.usage =
@@ -64,6 +67,12 @@ fn full(number: usize) -> Entry {
     entry.marks.prompt = number.is_multiple_of(2);
     entry.blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Batch::block(Piece(piece), kind)).collect();
     entry
+}
+
+/// Fingerprints, always the same ones.
+fn print(key: &Key) -> Print {
+    static PRINTS: LazyLock<ByKey<()>> = LazyLock::new(ByKey::default);
+    PRINTS.print(key)
 }
 
 fn filled(entries: usize) -> Pages {
@@ -82,12 +91,13 @@ fn assert_same(left: Option<&Entry>, right: &Entry) {
 #[test]
 fn what_is_packed_reads_as_before() {
     let mut pages = filled(MANY);
-    pages.tidy();
+    pages.tidy(&print);
     assert_eq!(pages.open_pages(), RECENT);
     for number in 0..MANY {
         let entry = full(number);
         assert_eq!(pages.glance(number), Some(Glance::of(&entry)));
         assert_eq!(pages.lane(number), entry.lane.as_ref());
+        assert_eq!(pages.parent(number, &print), entry.parent.as_ref().map(print));
     }
     assert_eq!(pages.open_pages(), RECENT, "a glance unpacks nothing");
     for number in (0..MANY).rev() {
@@ -99,12 +109,12 @@ fn what_is_packed_reads_as_before() {
 #[test]
 fn what_is_changed_after_packing_stays_changed() {
     let mut pages = filled(MANY);
-    pages.tidy();
+    pages.tidy(&print);
     pages.get_mut(3).unwrap().revision = 42;
     let mut changed = full(3);
     changed.revision = 42;
     assert!((0..MANY).all(|number| pages.get(number).is_some()));
-    pages.tidy();
+    pages.tidy(&print);
     assert_eq!(pages.open_pages(), RECENT);
     assert_same(pages.get(3), &changed);
     assert_same(pages.get(4), &full(4));
@@ -115,7 +125,7 @@ fn pages_with_bodies_in_memory_are_not_packed() {
     let mut pages = filled(MANY);
     let held = Held::Text(Text::clean("all of it"));
     pages.get_mut(PAGE + 6).unwrap().blocks[0].kind.bodies_mut()[0].held = held.clone();
-    pages.tidy();
+    pages.tidy(&print);
     assert_eq!(pages.open_pages(), RECENT + 1);
     assert_eq!(pages.get(PAGE + 6).unwrap().blocks[0].kind.bodies()[0].held, held);
     let numbers: Vec<usize> = pages.open_mut().map(|(number, _)| number).collect();
@@ -154,7 +164,7 @@ fn facts_that_are_kept_as_bits_come_back() {
 #[test]
 fn a_look_at_one_after_the_other_unpacks_nothing() {
     let mut pages = filled(MANY);
-    pages.pack();
+    pages.pack(&print);
     let mut passing = pages.passing();
     for number in (0..MANY).chain([3, MANY - 1, 4]) {
         assert_same(passing.get(number), &full(number));

@@ -94,8 +94,8 @@ impl Transcript {
 
     /// Whether a record of this key is known, as an entry or as a link, and its parent.
     pub fn parent_of(&self, key: Print) -> Option<Option<Print>> {
-        match self.find_print(key).and_then(|id| self.get(id)) {
-            Some(entry) => Some(entry.parent.as_ref().map(|parent| self.print_of(parent))),
+        match self.find_print(key) {
+            Some(id) => Some(self.entries.parent(id.index(), &|key| self.print_of(key))),
             None => self.links.get(key).copied(),
         }
     }
@@ -143,11 +143,15 @@ impl Transcript {
     /// Lends the links of all records; what is packed stays so.
     fn with_links<T>(&self, work: impl FnOnce(&Links<'_>) -> T) -> T {
         let print = |key: &Key| self.print_of(key);
-        let mut passing = self.entries.passing();
+        let mut keys: Vec<Option<Print>> = vec![None; self.entries.len()];
+        for (key, id) in self.index.iter() {
+            keys.get_mut(id.index()).into_iter().for_each(|place| *place = Some(key));
+        }
         let placed = |(place, id): (usize, &EntryId)| {
-            let entry = passing.get(id.index()).filter(|entry| entry.lane.is_none())?;
-            let (key, parent) = (print(&entry.key), entry.parent.as_ref().map(print));
-            Some(Placed { id: *id, place, key, parent, marks: entry.marks })
+            let glance = self.entries.glance(id.index()).filter(|glance| glance.is_main)?;
+            let key = keys.get(id.index()).copied().flatten()?;
+            let parent = self.entries.parent(id.index(), &print);
+            Some(Placed { id: *id, place, key, parent, marks: glance.marks })
         };
         work(&Links {
             entries: self.order.iter().enumerate().filter_map(placed).collect(),
