@@ -260,6 +260,8 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             troubles: &state.evidence.troubles,
             findings: &state.findings,
         });
+    } else {
+        state.outline.hide();
     }
     if state.stale.spine {
         state.stale.spine = false;

@@ -114,6 +114,16 @@ impl Outline {
         self.note(transcript, id);
     }
 
+    /// Whether the next frame would show more of what is in sight.
+    pub fn is_behind(&self) -> bool {
+        self.sums.lacking() > 0
+    }
+
+    /// It is not in sight.
+    pub fn hide(&mut self) {
+        self.sums.begin_frame();
+    }
+
     fn look_again(&mut self) {
         if let Some(keys) = self.keys.take() {
             self.before = keys;
@@ -132,6 +142,7 @@ impl Outline {
     /// Collects the rows in sight: around the cursor while the pane has the keys, else around the focused
     /// turn and branch.
     pub fn arrange(&mut self, wanted: &Wanted<'_>) {
+        self.sums.begin_frame();
         let keys = self.refresh(wanted);
         let given = shares(wanted.height, Part::ALL.map(|part| keys.of(part).len()));
         self.place_cursor(wanted, &keys, &given);
@@ -232,8 +243,11 @@ impl Outline {
         if let Some((_, row)) = self.others.iter().find(|(known, _)| known == key) {
             return row.clone();
         }
+        let lacking = self.sums.lacking();
         let row = self.make(wanted, key).unwrap_or_default();
-        self.others.push((key.clone(), row.clone()));
+        if self.sums.lacking() == lacking {
+            self.others.push((key.clone(), row.clone()));
+        }
         row
     }
 

@@ -339,7 +339,7 @@ impl State {
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),
-            _ => self.evidence.is_behind(),
+            _ => self.evidence.is_behind() || self.outline.is_behind(),
         }
     }
 

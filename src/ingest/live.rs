@@ -19,7 +19,7 @@ use crate::model::text::Text;
 use crate::source::watch::Watcher;
 
 /// Time between two figures of progress.
-const PROGRESS: Duration = Duration::from_millis(30);
+const PROGRESS: Duration = Duration::from_millis(100);
 /// Changes that follow each other faster are taken together.
 const GATHER: Duration = Duration::from_millis(4);
 /// How often a sender that waits for room looks whether it should stop.

@@ -63,3 +63,54 @@ fn what_leads_into_a_folded_branch_opens_it() {
     stage.press("g z c");
     assert!(stage.picture().contains("not on a branch"), "{}", stage.picture());
 }
+
+/// A session of a prompt with so many answers of a cent each, which was left for another prompt.
+fn long_branch(answers: usize) -> Stage {
+    let line = |id: &str, parent: &str, message: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-05-20T14:01:00.000Z","message":{{{message}}}}}"#
+        ) + "\n"
+    };
+    let said =
+        |role: &str, text: &str| format!(r#""role":"{role}","content":[{{"type":"text","text":"{text}"}}]"#);
+    let mut text = format!(
+        "{}\n{}{}",
+        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-05-20T14:00:00.000Z","cwd":"/home/ann"}"#,
+        line("p0", "null", &said("user", "Where do we begin?")),
+        line("a0", r#""p0""#, &said("user", "Count the boats.")),
+    );
+    for n in 1..=answers {
+        let spent = r#""usage":{"input":1,"output":1,"totalTokens":2,"cost":{"total":0.01}}"#;
+        let message = said("assistant", "One more boat.") + "," + spent;
+        text += &line(&format!("a{n}"), &format!(r#""a{}""#, n - 1), &message);
+    }
+    text += &line("b0", r#""p0""#, &said("user", "Count the piers."));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    std::fs::write(&path, text).unwrap();
+    Stage::open_from_disk(&path, (200, 40))
+}
+
+#[test]
+fn what_a_long_branch_cost_is_added_up_over_several_frames() {
+    let mut stage = long_branch(3_000);
+    let tells_cost = |stage: &Stage| {
+        let picture = stage.picture();
+        let outline = picture.lines().filter_map(|line| line.split('│').next());
+        outline.into_iter().any(|row| row.contains("redone") && row.contains("30"))
+    };
+    assert!(!tells_cost(&stage), "{}", stage.picture());
+    let mut frames = 1;
+    while stage.state.is_unfinished() {
+        assert!(frames < 10, "it comes to an end");
+        stage.arrange();
+        frames += 1;
+    }
+    assert_eq!(frames, 3, "a frame takes in some of it");
+    assert!(tells_cost(&stage), "{}", stage.picture());
+    // What is not in sight is not waited for.
+    let mut stage = long_branch(3_000);
+    stage.resize(60, 24);
+    stage.arrange();
+    assert!(!stage.state.is_unfinished(), "{}", stage.picture());
+}

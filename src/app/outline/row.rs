@@ -122,27 +122,33 @@ pub fn of_turn(transcript: &Transcript, turn: usize) -> Option<Row> {
 }
 
 /// A sub-agent under its turn.
-pub fn of_lane(transcript: &Transcript, lane: &LaneFacts, facts: &TurnFacts, is_last: bool) -> Row {
+pub fn of_lane(transcript: &Transcript, lane: &LaneFacts, facts: Option<&TurnFacts>, is_last: bool) -> Row {
     let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
     Row {
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
-        sign: if facts.errors > 0 { Sign::Bad } else { Sign::None },
+        sign: if facts.is_some_and(|facts| facts.errors > 0) { Sign::Bad } else { Sign::None },
         title: lane.label.to_string(),
-        figures: vec![cost_of(facts), duration_of(facts)],
+        figures: spent(facts),
         is_dim: true,
         ..Row::default()
     }
 }
 
 /// A sub-agent in the list of all.
-pub fn of_agent(transcript: &Transcript, lane: &LaneFacts, facts: &TurnFacts) -> Row {
+pub fn of_agent(transcript: &Transcript, lane: &LaneFacts, facts: Option<&TurnFacts>) -> Row {
     Row {
         sign: state_of(transcript, lane),
         title: lane.label.to_string(),
-        figures: vec![cost_of(facts), duration_of(facts)],
+        figures: spent(facts),
         ..Row::default()
     }
+}
+
+/// What something cost and how long it took, as soon as that is known.
+fn spent(facts: Option<&TurnFacts>) -> Vec<String> {
+    let figures = |facts| vec![cost_of(facts), duration_of(facts)];
+    facts.map_or_else(|| vec![String::new(); 2], figures)
 }
 
 /// A compaction with what it left of the context.
@@ -163,7 +169,7 @@ pub fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &
 }
 
 /// A branch that was left.
-pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: &TurnFacts) -> Row {
+pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFacts>) -> Row {
     let mut entries = branch.entries.iter().filter_map(|id| transcript.get(*id));
     let fate = match branch.why {
         Why::Prompt => "redone",
@@ -175,7 +181,7 @@ pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: &TurnFacts) ->
     Row {
         number: format!("{:>2} {fate}", branch.number),
         title: title.to_string(),
-        figures: vec![cost_of(facts), left],
+        figures: vec![facts.map(cost_of).unwrap_or_default(), left],
         is_dim: true,
         ..Row::default()
     }

@@ -1,7 +1,7 @@
 //! What was spent by sub-agents and on branches, for their rows.
 //!
 //! Invariant: an entry that is appended to a sub-agent costs itself; what a branch holds is gone over when
-//! branches change. So a long session that grows costs no more than a short one.
+//! branches change, some of it for each frame. So a long session that grows costs no more than a short one.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,54 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
+/// Entries that are taken in for one frame.
+const A_FRAME: usize = 1_024;
+
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    /// By sub-agent: how many of its entries are taken in, and their sum.
-    lanes: HashMap<Name, (usize, TurnFacts)>,
+    /// By sub-agent.
+    lanes: HashMap<Name, Sum>,
     /// By number.
-    branches: HashMap<usize, TurnFacts>,
+    branches: HashMap<usize, Sum>,
     /// How often branches had changed.
     branches_seen: u32,
+    /// Entries that may still be taken in for this frame.
+    left: usize,
+    /// Sums that were asked for in this frame and are not whole.
+    lacking: usize,
+}
+
+/// What some entries come to, of which so many are taken in.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    known: usize,
+    facts: TurnFacts,
+}
+
+impl Sum {
+    /// Takes in as many more as may be.
+    fn take(&mut self, transcript: &Transcript, entries: &[EntryId], left: &mut usize) {
+        let new = entries.get(self.known..).unwrap_or_default();
+        let new = new.get(..*left).unwrap_or(new);
+        *left -= new.len();
+        self.known += new.len();
+        transcript.pass(new.iter().copied(), |entry| self.facts.add(entry));
+    }
 }
 
 impl Sums {
+    /// A new frame begins.
+    pub fn begin_frame(&mut self) {
+        self.left = A_FRAME;
+        self.lacking = 0;
+    }
+
+    /// How many sums that were asked for in this frame need more entries.
+    pub fn lacking(&self) -> usize {
+        self.lacking
+    }
+
     /// An entry that was there before is another one now.
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(name) = transcript.lane_at(id) {
@@ -39,24 +75,25 @@ impl Sums {
         *self = Self::default();
     }
 
-    /// The sum of a sub-agent.
-    pub fn of_lane(&mut self, transcript: &Transcript, lane: &LaneFacts) -> &TurnFacts {
-        let (known, sum) = self.lanes.entry(lane.name.clone()).or_default();
-        transcript.pass(lane.entries.iter().skip(*known).copied(), |entry| sum.add(entry));
-        *known = lane.entries.len();
-        sum
+    /// The sum of a sub-agent; nothing until all of it is taken in.
+    pub fn of_lane(&mut self, transcript: &Transcript, lane: &LaneFacts) -> Option<&TurnFacts> {
+        let sum = self.lanes.entry(lane.name.clone()).or_default();
+        sum.take(transcript, &lane.entries, &mut self.left);
+        let is_whole = sum.known >= lane.entries.len();
+        self.lacking += usize::from(!is_whole);
+        is_whole.then_some(&sum.facts)
     }
 
-    /// The sum of a branch.
-    pub fn of_branch(&mut self, transcript: &Transcript, branch: &Branch) -> &TurnFacts {
+    /// The sum of a branch, likewise.
+    pub fn of_branch(&mut self, transcript: &Transcript, branch: &Branch) -> Option<&TurnFacts> {
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();
         }
-        self.branches.entry(branch.number).or_insert_with(|| {
-            let mut sum = TurnFacts::default();
-            transcript.pass(branch.entries.iter().copied(), |entry| sum.add(entry));
-            sum
-        })
+        let sum = self.branches.entry(branch.number).or_default();
+        sum.take(transcript, &branch.entries, &mut self.left);
+        let is_whole = sum.known >= branch.entries.len();
+        self.lacking += usize::from(!is_whole);
+        is_whole.then_some(&sum.facts)
     }
 }

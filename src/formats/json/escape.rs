@@ -68,6 +68,21 @@ fn zero_bytes(word: u64) -> u64 {
     word.wrapping_sub(all(1)) & !word & all(0x80)
 }
 
+/// Whether any byte is a control character. Looks at some words at once: this goes over every byte there is.
+pub(super) fn has_controls(bytes: &[u8]) -> bool {
+    let (chunks, rest) = bytes.as_chunks::<32>();
+    let in_chunk = |chunk: &[u8; 32]| {
+        let (words, _) = chunk.as_chunks::<8>();
+        words.iter().fold(0, |found, word| found | below_space(u64::from_le_bytes(*word))) != 0
+    };
+    chunks.iter().any(in_chunk) || rest.iter().any(|byte| *byte < b' ')
+}
+
+/// The highest bit of each byte that is less than a space; above the first of these other bits may be set, too.
+fn below_space(word: u64) -> u64 {
+    word.wrapping_sub(all(b' ')) & !word & all(0x80)
+}
+
 /// The character of the escape at the beginning, and how many bytes it takes.
 fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     let c = match bytes.get(1)? {

@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::escape::end_of_string;
+use super::escape::{end_of_string, has_controls};
 use super::string::Str;
 use super::{Json, MAX_DEPTH};
 
 /// The value that a text is; `None` if it is none.
 pub(super) fn read(text: &str) -> Option<Json<'_>> {
     // Strings hold no bare control characters; where there are none at all, strings need no second look.
-    let has_controls = text.bytes().fold(u8::MAX, u8::min) < b' ';
+    let has_controls = has_controls(text.as_bytes());
     let mut lexer = Lexer { text, at: 0, has_controls, items: Vec::new(), members: Vec::new() };
     let value = lexer.value(0)?;
     lexer.skip_space();
