@@ -8,6 +8,7 @@ use super::watching::Notice;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
+use crate::model::pages::ToPack;
 use crate::model::record::Origin;
 use crate::render::picture::canvas::Choice;
 
@@ -21,6 +22,8 @@ pub enum Effect {
         /// Their records.
         origins: Vec<Origin>,
     },
+    /// Pack entries of the session on a thread.
+    Pack(ToPack),
     /// Search on a thread.
     Search(Job),
     /// Stop searching.

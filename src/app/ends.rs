@@ -11,6 +11,7 @@ use super::state::State;
 use super::viewport::{Focus, Motion};
 use super::watching;
 use crate::model::edit::{Batch, Mode};
+use crate::model::pages::WasPacked;
 use crate::model::transcript::Transcript;
 
 /// So many entries from the first on can be read before all are known.
@@ -77,11 +78,17 @@ pub fn take_whole(state: &mut State, batch: Batch) -> Vec<Effect> {
     if state.whole.is_none() {
         return apply(state, batch);
     }
-    let effects = take_first(state, &batch);
+    let mut effects = take_first(state, &batch);
     if let Some(whole) = &mut state.whole {
-        whole.take(batch, &state.evidence);
+        effects.extend(whole.take(batch, &state.evidence).into_iter().map(Effect::Pack));
     }
     effects
+}
+
+/// Takes entries of the whole that were packed; it may be shown by now.
+pub fn take_back(state: &mut State, page: WasPacked) {
+    let whole = state.whole.as_mut().map(|whole| &mut whole.transcript);
+    whole.unwrap_or(&mut state.transcript).take_back(page);
 }
 
 /// The first batches of the whole are the beginning, too.

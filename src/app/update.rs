@@ -39,6 +39,7 @@ use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::found::{Place, Preview, Sighting};
 use crate::model::moment::Moment;
+use crate::model::pages::WasPacked;
 use crate::model::record::Origin;
 use crate::render::row::Level;
 
@@ -69,6 +70,8 @@ pub enum Event {
         /// Contents by record.
         contents: Vec<(Origin, Vec<Held>)>,
     },
+    /// Entries that were to be packed.
+    Packed(WasPacked),
     /// Results of the search on the thread.
     Searched {
         /// For which search.
@@ -141,6 +144,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             feeding::fill(state, &entries, &contents);
             return taking::resume(state);
         }
+        Event::Packed(page) => ends::take_back(state, page),
         Event::Searched { generation, number, hits } => {
             return searching::found(state, generation, number, hits);
         }

@@ -8,6 +8,7 @@
 use super::evidence::Evidence;
 use crate::analysis::lint::Findings;
 use crate::model::edit::Batch;
+use crate::model::pages::ToPack;
 use crate::model::transcript::Transcript;
 
 /// What is known of a session as far as it is read.
@@ -47,8 +48,9 @@ impl Pace {
 }
 
 impl Whole {
-    /// Takes a batch. What is in use is told by what is known of what is shown.
-    pub fn take(&mut self, batch: Batch, shown: &Evidence) {
+    /// Takes a batch. What is in use is told by what is known of what is shown. Answers which entries are to be
+    /// packed: it is the larger part of the work, and the screen must not wait for it.
+    pub fn take(&mut self, batch: Batch, shown: &Evidence) -> Vec<ToPack> {
         let touched = self.transcript.apply(batch);
         let entries = self.transcript.order().len();
         self.evidence.note(&self.transcript, &touched);
@@ -70,7 +72,7 @@ impl Whole {
         } else {
             self.findings.reset();
         }
-        self.transcript.tidy();
+        self.transcript.hand_out()
     }
 
     /// All is read: the transcript, with what is known of it in the place of what was shown before.

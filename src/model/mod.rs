@@ -17,7 +17,7 @@ pub mod glance;
 pub mod merge;
 pub mod meta;
 pub mod moment;
-mod pages;
+pub mod pages;
 pub mod pairing;
 pub mod record;
 pub mod rewording;

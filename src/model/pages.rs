@@ -4,16 +4,19 @@
 //! Invariant: packing changes nothing that can be read. Pages that hold bodies in memory stay as they are,
 //! for a body is read from its file and not from here.
 
+mod handing;
 mod packing;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::body::{Body, Key};
 use super::entry::{Block, Entry};
 use super::fingerprint::Print;
 use super::glance::Glance;
 use super::text::Name;
-use packing::{Packed, Packer, unpack};
+pub use handing::{ToPack, WasPacked};
+pub use packing::Packer;
+use packing::{Packed, parents_of, unpack};
 
 /// Entries of a page. Larger ones pack better, smaller ones unpack sooner.
 const PAGE: usize = 128;
@@ -27,7 +30,7 @@ pub type Printing<'p> = &'p dyn Fn(&Key) -> Print;
 
 /// Entries by number.
 #[derive(Clone, Debug, Default)]
-pub struct Pages {
+pub(super) struct Pages {
     list: Vec<Page>,
     len: usize,
     /// Open pages when pages were last packed: of those that cannot be.
@@ -36,9 +39,11 @@ pub struct Pages {
 
 #[derive(Clone, Debug, Default)]
 struct Page {
-    entries: OnceLock<Vec<Entry>>,
+    entries: OnceLock<Arc<Vec<Entry>>>,
     /// The same entries; `None` if they were changed since.
     packed: Option<Packed>,
+    /// Whether somebody packs it.
+    is_given: bool,
 }
 
 impl Pages {
@@ -92,8 +97,8 @@ impl Pages {
     /// Adds an entry; its number is the length before.
     pub fn push(&mut self, entry: Entry) {
         if self.len.is_multiple_of(PAGE) {
-            let entries = OnceLock::from(Vec::with_capacity(PAGE));
-            self.list.push(Page { entries, packed: None });
+            let entries = OnceLock::from(Arc::new(Vec::with_capacity(PAGE)));
+            self.list.push(Page { entries, ..Page::default() });
         }
         if let Some(entries) = self.list.last_mut().and_then(Page::entries_mut) {
             entries.push(entry);
@@ -112,11 +117,13 @@ impl Pages {
 
     /// Packs pages, if many stand open.
     pub fn tidy(&mut self, print: Printing<'_>) {
-        let open = self.list.iter().filter(|page| page.entries.get().is_some()).count();
-        if open <= self.held + OPEN + RECENT {
-            return;
+        if self.has_many_open() {
+            self.close(self.list.len().saturating_sub(RECENT), print);
         }
-        self.close(self.list.len().saturating_sub(RECENT), print);
+    }
+
+    fn has_many_open(&self) -> bool {
+        self.list.iter().filter(|page| page.is_open()).count() > self.held + OPEN + RECENT
     }
 
     /// Packs all that can be packed.
@@ -126,22 +133,22 @@ impl Pages {
 
     fn close(&mut self, pages: usize, print: Printing<'_>) {
         self.held = 0;
-        let mut packer = Packer::new(print);
+        let mut packer = Packer::default();
         for page in self.list.iter_mut().take(pages) {
-            page.close(&mut packer);
-            self.held += usize::from(page.entries.get().is_some());
+            page.close(&mut packer, print);
+            self.held += usize::from(page.is_open());
         }
     }
 
     /// Pages that stand open.
     #[cfg(test)]
     pub fn open_pages(&self) -> usize {
-        self.list.iter().filter(|page| page.entries.get().is_some()).count()
+        self.list.iter().filter(|page| page.is_open()).count()
     }
 }
 
 /// A look at one entry after the other, which leaves packed what is packed.
-pub struct Passing<'p> {
+pub(super) struct Passing<'p> {
     pages: &'p Pages,
     /// The page that was unpacked last.
     number: Option<usize>,
@@ -164,26 +171,32 @@ impl Passing<'_> {
 
 impl Page {
     fn entries(&self) -> &Vec<Entry> {
-        self.entries.get_or_init(|| self.packed.as_ref().map(unpack).unwrap_or_default())
+        self.entries.get_or_init(|| Arc::new(self.packed.as_ref().map(unpack).unwrap_or_default()))
+    }
+
+    fn is_open(&self) -> bool {
+        self.entries.get().is_some()
     }
 
     fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
         self.entries();
         self.packed = None;
-        self.entries.get_mut()
+        self.is_given = false;
+        self.entries.get_mut().map(Arc::make_mut)
     }
 
     fn holds_bodies(&self) -> bool {
         self.entries.get().is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
     }
 
-    fn close(&mut self, packer: &mut Packer<'_>) {
+    fn close(&mut self, packer: &mut Packer, print: Printing<'_>) {
         let Some(entries) = self.entries.get() else { return };
         if self.packed.is_none() {
             if self.holds_bodies() {
                 return;
             }
-            self.packed = packer.pack(entries);
+            self.packed = packer.pack(entries, parents_of(entries, print));
+            self.is_given = false;
         }
         if self.packed.is_some() {
             self.entries.take();

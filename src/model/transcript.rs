@@ -22,7 +22,7 @@ use super::forest::Departure;
 use super::glance::Glance;
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::Meta;
-use super::pages::{Pages, held_bytes};
+use super::pages::{Pages, ToPack, WasPacked, held_bytes};
 use super::pairing::PairIndex;
 use super::tally::Tally;
 use super::text::Name;
@@ -329,6 +329,17 @@ impl Transcript {
     /// looked at: what is looked at is unpacked, and takes several times the room.
     pub fn tidy(&mut self) {
         self.entries.tidy(&|key| self.index.print(key));
+    }
+
+    /// As [`Transcript::tidy`], but somebody else may do the work: [`ToPack::pack`], and what comes of it is for
+    /// [`Transcript::take_back`].
+    pub fn hand_out(&mut self) -> Vec<ToPack> {
+        self.entries.hand_out(&|key| self.index.print(key))
+    }
+
+    /// Takes what was packed. What is none of its pages, or no longer the same, is left alone.
+    pub fn take_back(&mut self, page: WasPacked) {
+        self.entries.take_back(page);
     }
 
     /// Packs all entries that can be packed: nothing will be looked at for a while.

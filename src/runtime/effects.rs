@@ -22,6 +22,9 @@ impl Viewer {
     pub(super) fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
         match effect {
             Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
+            Effect::Pack(page) => {
+                let _ = self.packing.send(page);
+            }
             Effect::Search(job) => self.work(|workers| workers.search(job)),
             Effect::CancelSearch => self.work(Workers::cancel_search),
             Effect::Filter(job) => self.work(|workers| workers.filter(job)),

@@ -39,6 +39,7 @@ use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
+use crate::model::pages::ToPack;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
 use clock::now;
@@ -99,6 +100,7 @@ struct Viewer {
     keeper: Keeper,
     gallery: Gallery,
     told: Told,
+    packing: Sender<ToPack>,
     events: Receiver<Event>,
     _say: Sender<Event>,
 }
@@ -126,6 +128,7 @@ impl Viewer {
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
+        let packing = workers::start_packing(say.clone());
         let input = Input::start()?;
         let config = config.clone();
         let (opened, seeking) = (None, None);
@@ -141,6 +144,7 @@ impl Viewer {
             keeper,
             gallery,
             told,
+            packing,
             events,
             _say: say,
         })
@@ -227,7 +231,11 @@ impl Viewer {
                 // Nobody listens to the keys any more: the terminal is gone.
                 Err(_) => Next::End(ExitCode::from(input::GONE)),
             },
-            recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
+            recv(self.events) -> event => {
+                // How entries are kept is nothing to look at.
+                let is_news = !matches!(event, Ok(Event::Packed(_)));
+                return Ok(Some((event.map_or(Ok(Next::Go), |event| self.event(event))?, is_news)));
+            }
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(sightings) -> sighting => self.see(sighting.ok())?,

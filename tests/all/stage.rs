@@ -20,6 +20,7 @@ use tv::ingest::{self, Pager, Target};
 use tv::model::body::{Held, Tree};
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::moment::Moment;
+use tv::model::pages::Packer;
 use tv::model::record::Origin;
 use tv::model::text::Text;
 use tv::render::code::Colours;
@@ -148,6 +149,7 @@ impl Stage {
                 let contents = origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 self.happen(Event::Paged { entries, contents });
             }
+            Effect::Pack(page) => self.happen(Event::Packed(page.pack(&mut Packer::default()))),
             Effect::Search(job) => {
                 if self.is_slow {
                     self.asked.push(Effect::Search(job));

@@ -29,25 +29,25 @@ pub struct Packed {
 const LEVEL: u32 = 2;
 
 /// Packs pages, one after the other, with the same room to work in.
-pub struct Packer<'p> {
-    print: Printing<'p>,
+pub struct Packer {
     deflate: Compress,
     plain: Vec<u8>,
     deflated: Vec<u8>,
 }
 
-impl<'p> Packer<'p> {
-    pub fn new(print: Printing<'p>) -> Self {
+impl Default for Packer {
+    fn default() -> Self {
         Self {
-            print,
             deflate: Compress::new(Compression::new(LEVEL), false),
             plain: Vec::new(),
             deflated: Vec::new(),
         }
     }
+}
 
-    /// Packs entries. `None` if they cannot be packed: a body is in memory.
-    pub fn pack(&mut self, entries: &[Entry]) -> Option<Packed> {
+impl Packer {
+    /// Packs entries with these parents. `None` if they cannot be packed: a body is in memory.
+    pub(super) fn pack(&mut self, entries: &[Entry], parents: Box<[Option<Print>]>) -> Option<Packed> {
         let mut room = std::mem::take(&mut self.plain);
         room.clear();
         self.plain = postcard::to_extend(entries, room).ok()?;
@@ -61,9 +61,6 @@ impl<'p> Packer<'p> {
         let has_lanes = entries.iter().any(|entry| entry.lane.is_some());
         let lanes =
             if has_lanes { entries.iter().map(|entry| entry.lane.clone()).collect() } else { Box::default() };
-        let parent = |entry: &Entry| entry.parent.as_ref().map(self.print);
-        let has_parents = entries.iter().any(|entry| entry.parent.is_some());
-        let parents = if has_parents { entries.iter().map(parent).collect() } else { Box::default() };
         Some(Packed {
             bytes: self.deflated.as_slice().into(),
             len: self.plain.len(),
@@ -72,6 +69,14 @@ impl<'p> Packer<'p> {
             parents,
         })
     }
+}
+
+/// Fingerprints of the keys of the parents of entries; empty if none has one.
+pub fn parents_of(entries: &[Entry], print: Printing<'_>) -> Box<[Option<Print>]> {
+    if entries.iter().all(|entry| entry.parent.is_none()) {
+        return Box::default();
+    }
+    entries.iter().map(|entry| entry.parent.as_ref().map(print)).collect()
 }
 
 /// The entries of a page.
