@@ -7,12 +7,13 @@
 //! Invariant: noting an entry again takes back what it told before. An entry that comes or changes costs
 //! its calls, and the uses of their files.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::calls::Place;
 use crate::model::body::{Held, Tree};
 use crate::model::change;
+use crate::model::edit::saturating_u32;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::model::text::{Name, Text};
@@ -94,8 +95,6 @@ impl Flag {
 /// What a change is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Print {
-    /// No change, or its text is on disk.
-    Unknown,
     /// What was taken away and what was put there.
     Edits(Vec<(u64, u64)>),
     /// All of the file.
@@ -117,10 +116,23 @@ pub struct Use {
     pub lane: Option<Name>,
     /// When it took effect.
     pub at: Option<Moment>,
+    /// What went wrong; seldom anything, so it takes no room.
+    flag: Option<Box<Flag>>,
+    /// Place of the entry in the order of the session.
+    order: u32,
+    /// `None`: no change, or its text is on disk.
+    print: Option<Box<Print>>,
+}
+
+impl Use {
     /// What went wrong.
-    pub flag: Option<Flag>,
-    rank: (usize, usize),
-    print: Print,
+    pub fn flag(&self) -> Option<Flag> {
+        self.flag.as_deref().copied()
+    }
+
+    fn rank(&self) -> (u32, usize) {
+        (self.order, self.place.block)
+    }
 }
 
 /// A file with its uses.
@@ -150,7 +162,8 @@ pub struct Files {
     read: usize,
     cwd: Option<Text>,
     by_path: HashMap<Text, File>,
-    of_entry: HashMap<EntryId, Box<[(Text, usize)]>>,
+    /// Files by the calls that used them: the entry, the block, and which file of the call it is.
+    of_call: BTreeMap<(EntryId, usize, usize), Text>,
     stale: BTreeSet<Text>,
     generation: u64,
 }
@@ -194,7 +207,7 @@ impl Files {
         let place = transcript.place_of(id).filter(|place| *place < self.read);
         let (Some(place), Some(entry)) = (place, transcript.get(id)) else { return };
         let uses_files = entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Call(_)));
-        if uses_files || self.of_entry.contains_key(&id) {
+        if uses_files || self.of_entry(id).next().is_some() {
             self.take_back(id);
             self.add(place, id, entry);
         }
@@ -209,17 +222,17 @@ impl Files {
         if entry.marks.copy {
             return;
         }
-        let mut used = Vec::new();
         for (block, kind) in entry.blocks.iter().enumerate() {
             let BlockKind::Call(call) = &kind.kind else { continue };
             let result = call.state.result();
             let at = result.and_then(|result| result.at).or(call.started).or(entry.at);
-            for (path, op, by_shell) in paths::used_by(call, self.cwd.as_deref()) {
+            let used = paths::used_by(call, self.cwd.as_deref());
+            for (number, (path, op, by_shell)) in used.into_iter().enumerate() {
                 let path = Text::from(path.as_str());
                 // One name for all uses of a file.
                 let path = self.by_path.get_key_value(&path).map_or(path, |(known, _)| known.clone());
                 self.stale.insert(path.clone());
-                used.push((path.clone(), block));
+                self.of_call.insert((id, block, number), path.clone());
                 self.by_path.entry(path).or_default().uses.push(Use {
                     place: Place { entry: id, block },
                     op,
@@ -228,18 +241,21 @@ impl Files {
                     lane: entry.lane.clone(),
                     at,
                     flag: None,
-                    rank: (place, block),
-                    print: if by_shell { Print::Unknown } else { print_of(call, op) },
+                    order: saturating_u32(place),
+                    print: if by_shell { None } else { print_of(call, op).map(Box::new) },
                 });
             }
         }
-        if !used.is_empty() {
-            self.of_entry.insert(id, used.into_boxed_slice());
-        }
+    }
+
+    /// Files that an entry uses, by call.
+    fn of_entry(&self, id: EntryId) -> impl Iterator<Item = (&(EntryId, usize, usize), &Text)> {
+        self.of_call.range((id, 0, 0)..=(id, usize::MAX, usize::MAX))
     }
 
     fn take_back(&mut self, id: EntryId) {
-        for (path, _) in self.of_entry.remove(&id).unwrap_or_default() {
+        let used: Vec<(EntryId, usize, usize)> = self.of_entry(id).map(|(used, _)| *used).collect();
+        for path in used.iter().filter_map(|used| self.of_call.remove(used)).collect::<Vec<_>>() {
             let Some(file) = self.by_path.get_mut(&path) else { continue };
             file.uses.retain(|one| one.place.entry != id);
             if file.uses.is_empty() {
@@ -263,8 +279,9 @@ impl Files {
 
     /// The first listed file that a call used.
     pub fn of_call(&self, place: Place) -> Option<&Text> {
-        let used = self.of_entry.get(&place.entry)?.iter().filter(|(_, block)| *block == place.block);
-        used.map(|(path, _)| path).find(|path| self.file(path).is_some())
+        let Place { entry, block } = place;
+        let mut used = self.of_call.range((entry, block, 0)..=(entry, block, usize::MAX));
+        used.find_map(|(_, path)| self.file(path).map(|_| path))
     }
 
     /// Rises with every change.
@@ -276,7 +293,7 @@ impl Files {
 impl File {
     /// Puts the uses in order, and judges them.
     fn settle(&mut self) {
-        self.uses.sort_by_key(|one| one.rank);
+        self.uses.sort_by_key(Use::rank);
         // What has no time stands behind what came before it in the file.
         let mut last = None;
         let mut timed: Vec<(Option<Moment>, Use)> = Vec::with_capacity(self.uses.len());
@@ -284,7 +301,7 @@ impl File {
             last = one.at.or(last);
             timed.push((last, one));
         }
-        timed.sort_by_key(|(at, one)| (*at, one.rank));
+        timed.sort_by_key(|(at, one)| (*at, one.rank()));
         self.uses = timed.into_iter().map(|(_, one)| one).collect();
         flags::judge(&mut self.uses);
         let by_tool = || self.uses.iter().filter(|one| !one.by_shell);
@@ -317,29 +334,30 @@ fn hash_of(text: impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn print_of(call: &ToolCall, op: Op) -> Print {
+fn print_of(call: &ToolCall, op: Op) -> Option<Print> {
     if !matches!(op, Op::Edit | Op::Write) {
-        return Print::Unknown;
+        return None;
     }
-    let Held::Tree(input) = &call.input.held else { return Print::Unknown };
+    let Held::Tree(input) = &call.input.held else { return None };
     let content = ["content", "contents", "text", "file_text"].iter().find_map(|name| input.get(name));
     if let Some(content) = content.and_then(Tree::as_text).filter(|_| op == Op::Write) {
-        return Print::Content(hash_of(content));
+        return Some(Print::Content(hash_of(content)));
     }
     let pairs = change::pairs_of(input);
     if !pairs.is_empty() {
-        return Print::Edits(pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new))).collect());
+        let pairs = pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new)));
+        return Some(Print::Edits(pairs.collect()));
     }
-    let Some(patch) = change::patch_of(input) else { return Print::Unknown };
+    let patch = change::patch_of(input)?;
     let lines = |sign: char| {
         let of_it = patch.lines().filter_map(|line| line.strip_prefix(sign));
         of_it.filter(|line| !line.starts_with(['-', '+'])).collect::<Vec<_>>()
     };
     let (old, new) = (lines('-'), lines('+'));
     if old.is_empty() && new.is_empty() {
-        return Print::Unknown;
+        return None;
     }
-    Print::Edits(vec![(hash_of(old), hash_of(new))])
+    Some(Print::Edits(vec![(hash_of(old), hash_of(new))]))
 }
 
 #[cfg(test)]

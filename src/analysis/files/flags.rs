@@ -25,14 +25,14 @@ pub fn judge(uses: &mut [Use]) {
     for number in 0..uses.len() {
         let flag = flag_of(uses, number, &mut known);
         if let Some(one) = uses.get_mut(number) {
-            one.flag = flag;
+            one.flag = flag.map(Box::new);
         }
     }
     for number in 0..uses.len() {
         if never_applied(uses, number)
             && let Some(one) = uses.get_mut(number)
         {
-            one.flag = Some(Flag::Unapplied);
+            one.flag = Some(Box::new(Flag::Unapplied));
         }
     }
 }
@@ -72,8 +72,7 @@ fn flag_of(uses: &[Use], number: usize, known: &mut Known) -> Option<Flag> {
 /// The change that this one turns back, if it does.
 fn undone_by(uses: &[Use], one: &Use, number: usize, known: &mut Known) -> Option<Flag> {
     let mut undone = None;
-    match &one.print {
-        Print::Unknown => {}
+    match one.print.as_deref()? {
         Print::Edits(pairs) => {
             for (old, new) in pairs.iter().filter(|(old, new)| old != new) {
                 match known.edits.remove(&(*new, *old)) {

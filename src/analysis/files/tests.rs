@@ -112,7 +112,7 @@ impl Told {
     /// The flags of the file, use by use.
     fn flags(&self) -> Vec<&'static str> {
         let uses = &self.files.file(HULL).unwrap().uses;
-        uses.iter().map(|one| one.flag.map_or("", Flag::word)).collect()
+        uses.iter().map(|one| one.flag().map_or("", Flag::word)).collect()
     }
 }
 
@@ -124,7 +124,7 @@ fn an_edit_on_a_read_that_another_lane_made_old() {
     told.edit("main", "c", "d");
     told.edit("main", "e", "f");
     assert_eq!(told.flags(), ["", "", "stale read", ""], "told once");
-    let flag = told.files.file(HULL).unwrap().uses[2].flag.unwrap();
+    let flag = told.files.file(HULL).unwrap().uses[2].flag().unwrap();
     assert_eq!(flag.other().unwrap().entry, EntryId(1));
 }
 

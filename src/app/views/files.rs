@@ -11,7 +11,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::calls::Place;
-use crate::analysis::files::File;
+use crate::analysis::files::{File, Use};
 use crate::app::action::{Action, Way};
 use crate::app::viewport::Focus;
 use crate::model::figures::count;
@@ -168,7 +168,7 @@ impl Files {
             return Vec::new();
         };
         let path = wrap::fit_end(path, scene.columns(), scene.theme.glyphs().cut);
-        let first = file.uses.iter().find(|one| one.flag.is_some());
+        let first = file.uses.iter().find(|one| one.flag().is_some());
         let words = first.map(|one| words_of(one, scene)).unwrap_or_default();
         let mut lines = vec![Line::raw(path)];
         lines.extend(wrap::wrap(&[Span::styled(words, scene.theme.warn)], &Frame::of(scene.columns())));
@@ -196,7 +196,7 @@ fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene
     };
     let sign = if file.flags > 0 { "!" } else { "" };
     let mut flags: Vec<(&str, usize)> = Vec::new();
-    for flag in file.uses.iter().filter_map(|one| one.flag) {
+    for flag in file.uses.iter().filter_map(Use::flag) {
         match flags.iter_mut().find(|(word, _)| *word == flag.word()) {
             Some((_, number)) => *number += 1,
             None => flags.push((flag.word(), 1)),

@@ -124,13 +124,13 @@ impl History {
             _ => format!("+{added} {}{removed}", glyphs.minus),
         });
         let words = if is_chosen { theme.focus } else { theme.text };
-        let (what, what_style) = match (one.flag, call) {
+        let (what, what_style) = match (one.flag(), call) {
             (Some(flag), _) => (flag.word().to_owned(), theme.warn),
             (None, Some(call)) => (first_line(&call.headline), theme.dim),
             (None, None) => (String::new(), theme.dim),
         };
         vec![
-            Span::styled(if one.flag.is_some() { "!" } else { "" }, theme.warn),
+            Span::styled(if one.flag().is_some() { "!" } else { "" }, theme.warn),
             Span::styled(one.at.map(Moment::clock).unwrap_or_default(), theme.dim),
             Span::styled(
                 lane_of(one.lane.as_ref(), scene),
@@ -197,7 +197,7 @@ pub fn words_of(one: &Use, scene: &Scene<'_>) -> String {
         let clock = at.map(|at| format!(" at {}", at.clock())).unwrap_or_default();
         format!("{}{clock}", lane_of(lane, scene))
     };
-    match one.flag {
+    match one.flag() {
         None => String::new(),
         Some(Flag::Stale { read, change }) => format!(
             "stale read: this edit relies on what was read by {}, before the change by {}",
@@ -218,7 +218,7 @@ pub fn words_of(one: &Use, scene: &Scene<'_>) -> String {
 fn told(one: &Use, height: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     let (theme, cut) = (scene.theme, scene.theme.glyphs().cut);
     let mut lines: Vec<Line<'static>> = Vec::new();
-    if one.flag.is_some() {
+    if one.flag().is_some() {
         let words = Span::styled(words_of(one, scene), theme.warn);
         lines.extend(wrap::wrap(&[words], &Frame::of(scene.columns())));
         lines.truncate(WORDS);
