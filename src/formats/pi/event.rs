@@ -235,6 +235,7 @@ impl Events {
                 // The execution of the tool told the same result before.
                 result.key = execution::result_key(&call);
                 result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
+                self.executions.note_result(&call, &result);
                 if is_open {
                     self.held.result(call, result);
                     return false;
@@ -257,11 +258,23 @@ impl Events {
     fn tell_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
         entry.marks.open = is_open;
         entry.origin = known.first;
-        self.executions.take_over(&mut entry);
+        if self.executions.asks_again(&entry) {
+            // What was answered before answers what was asked before.
+            self.held.give_out(out);
+        }
+        let rest = self.executions.take_over(&mut entry);
         message::title(&entry, out);
         self.held.entry(entry, out);
         if !is_open {
             self.held.give_out_entry(out);
+        }
+        let Some(rest) = rest else { return };
+        match rest.entry {
+            Some(entry) => self.held.entry(entry, out),
+            None => out.push(Edit::Retire(rest.key)),
+        }
+        for (call, result) in rest.results {
+            self.held.result(call, result);
         }
     }
 
@@ -284,6 +297,7 @@ impl Events {
             self.executions.note_start(&call, json.get("timestamp").moment());
         }
         if self.executions.is_in_message(&call) {
+            self.executions.note_state(&call, &state);
             self.held.state(call, state);
             return Fate::Merged;
         }
@@ -299,6 +313,7 @@ impl Events {
         told.duration_ms = self.executions.note_end(&call, told.at, told.duration_ms);
         let fate = self.running(json, &Json::Null, out);
         if !self.told.has_result(&call) {
+            self.executions.note_result(&call, &told);
             self.held.result(call, Box::new(told));
         }
         fate

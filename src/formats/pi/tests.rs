@@ -8,7 +8,7 @@ use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
-use crate::model::tool::ToolState;
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
@@ -240,4 +240,48 @@ fn each_agent_event_is_known_by_itself() {
         let lines = [json::parse(line).unwrap()];
         assert_eq!(container(&lines), Some(Container::Events), "{line}");
     }
+}
+
+/// A message with calls of these ids, as a line of this type.
+fn message(kind: &str, time: u32, calls: &[&str]) -> String {
+    let calls =
+        calls.iter().map(|id| format!(r#"{{"type":"toolCall","id":"{id}","name":"{id}","arguments":{{}}}}"#));
+    let calls = calls.collect::<Vec<_>>().join(",");
+    format!(
+        "{{\"type\":\"{kind}\",\"message\":{{\"role\":\"assistant\",\"content\":[{calls}],\"timestamp\":178031520000{time}}}}}\n"
+    )
+}
+
+fn ended(id: &str) -> String {
+    format!(
+        "{{\"type\":\"tool_execution_end\",\"toolCallId\":\"{id}\",\"toolName\":\"{id}\",\"result\":\"{id}\"}}\n"
+    )
+}
+
+/// The calls of each entry, with the texts of their results.
+fn answered(text: &str) -> Vec<Vec<(String, String)>> {
+    let of = |call: &ToolCall| {
+        let result = call.state.result().map_or("", |result| result.body.stub.as_str());
+        (call.key.to_string(), result.to_owned())
+    };
+    read(text).entries().map(|entry| calls_of(entry).map(of).collect()).collect()
+}
+
+#[test]
+fn calls_that_a_message_leaves_out_stay_until_another_one_holds_them() {
+    let done = |ids: &[&str]| ids.iter().map(|id| ((*id).to_owned(), (*id).to_owned())).collect::<Vec<_>>();
+    let executions = ended("a") + &ended("b") + &ended("c");
+    let first = executions.clone() + &message("message_start", 1, &["b"]);
+    assert_eq!(answered(&first), [done(&["b"]), done(&["a", "c"])]);
+    // The message grows, and another execution comes between.
+    let grown = first + &ended("d") + &message("message_update", 1, &["b", "c"]);
+    assert_eq!(answered(&grown), [done(&["b", "c"]), done(&["a", "d"])]);
+    let second = grown.clone() + &message("message_end", 1, &["b", "c"]) + &message("message_end", 2, &["a"]);
+    assert_eq!(answered(&second), [done(&["b", "c"]), done(&["a"]), done(&["d"])]);
+    let all = grown + &message("message_end", 1, &["b", "c", "a", "d"]);
+    assert_eq!(answered(&all), [done(&["b", "c", "a", "d"])]);
+    // A message that is told again when its turn is over is the same.
+    let again = executions + &message("message_end", 1, &["a", "b", "c"]);
+    let again = again + "{\"type\":\"turn_start\"}\n" + &message("message_end", 1, &["a", "b", "c"]);
+    assert_eq!(answered(&again), [done(&["a", "b", "c"])]);
 }

@@ -1,7 +1,8 @@
 //! Executions of tools: what they put out while they run, and calls that no message has told (yet).
 //!
-//! Invariant: calls that only their executions tell of are gathered in one entry a turn. The message
-//! that holds them takes that entry's place, so no call is shown twice.
+//! Invariant: calls that only their executions tell of are gathered in one entry a turn. The first message
+//! that holds some of them takes that entry's place, and what it leaves has an entry of its own until
+//! another message comes for it. So no call is shown twice and none is lost.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,9 +10,10 @@ use crate::formats::json::Json;
 use crate::formats::pi::{block, entry, result};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Entry, Piece, Role};
 use crate::model::moment::Moment;
-use crate::model::pairing::{calls_of, calls_of_mut, identifies};
+use crate::model::pairing::{call_in, calls_of, calls_of_mut, identifies};
+use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
@@ -21,18 +23,66 @@ const CALLS_TOGETHER: usize = 64;
 /// The executions of a stream.
 #[derive(Debug, Default)]
 pub struct Executions {
-    /// Calls that messages told.
-    in_messages: HashSet<Key>,
+    /// Calls that messages told, each with the message that told it last.
+    in_messages: HashMap<Key, Key>,
     /// Calls of this turn that no message told.
     born: Option<Box<Entry>>,
+    /// Their results so far: they go where the calls go.
+    results: HashMap<Key, Box<ToolResult>>,
+    /// Calls of this turn that messages took over, and how they fare.
+    taken: HashMap<Key, ToolState>,
+    /// Where messages stand that took the place of such an entry.
+    places: HashMap<Key, Place>,
+    /// How often calls were left since an entry was born.
+    rests: usize,
     started: HashMap<Key, Moment>,
     lasted: HashMap<Key, u64>,
+}
+
+/// What an entry that was born keeps when a message takes it over.
+#[derive(Debug)]
+struct Place {
+    key: Key,
+    origin: Origin,
+    at: Option<Moment>,
+}
+
+/// What a message has left of the calls that were born.
+#[derive(Debug)]
+pub struct Rest {
+    /// The entry of the calls that are left.
+    pub key: Key,
+    /// It, unless the message holds all that was in it.
+    pub entry: Option<Box<Entry>>,
+    /// Results of the calls that have another entry now.
+    pub results: Vec<(Key, Box<ToolResult>)>,
 }
 
 impl Executions {
     /// Whether a message holds the call.
     pub fn is_in_message(&self, call: &Key) -> bool {
-        self.in_messages.contains(call)
+        self.in_messages.contains_key(call)
+    }
+
+    /// Whether a message asks again what another one asked.
+    pub fn asks_again(&self, message: &Entry) -> bool {
+        let known = |call: &ToolCall| self.in_messages.get(&call.key);
+        calls_of(message).filter_map(known).any(|by| *by != message.key)
+    }
+
+    /// Notes how a call fares that a message holds.
+    pub fn note_state(&mut self, call: &Key, state: &ToolState) {
+        if let Some(known) = self.taken.get_mut(call) {
+            known.clone_from(state);
+        }
+    }
+
+    /// Notes the result of a call that no message told.
+    pub fn note_result(&mut self, call: &Key, result: &ToolResult) {
+        let is_born = |born: &Entry| identifies(call) && calls_of(born).any(|known| known.key == *call);
+        if self.born.as_deref().is_some_and(is_born) {
+            self.results.insert(call.clone(), Box::new(result.clone()));
+        }
     }
 
     /// Notes when a tool started, if that is told.
@@ -61,6 +111,10 @@ impl Executions {
         let holds = |entry: &Entry| identifies(&call.key) && calls_of(entry).any(|c| c.key == call.key);
         let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
         let is_new = fitting.is_none();
+        if is_new {
+            self.results.clear();
+            self.rests = 0;
+        }
         let mut entry = fitting.unwrap_or_else(|| {
             let key = Text::clean(&format!("executions{}", out.origin_key()));
             Box::new(out.new_entry(key, Role::Assistant, at))
@@ -76,27 +130,65 @@ impl Executions {
     }
 
     /// Notes the calls of a message. If some of them were born by their executions, the message takes
-    /// that entry's place.
-    pub fn take_over(&mut self, message: &mut Entry) {
-        self.in_messages.extend(calls_of(message).map(|call| call.key.clone()).filter(|key| identifies(key)));
-        let Some(born) = &self.born else { return };
-        let mut is_taken = false;
-        for call in calls_of_mut(message).filter(|call| identifies(&call.key)) {
-            if let Some(known) = calls_of(born).find(|known| known.key == call.key) {
-                call.state = known.state.clone();
-                is_taken = true;
+    /// that entry's place. Answers with what changes beside the message by that.
+    pub fn take_over(&mut self, message: &mut Entry) -> Option<Rest> {
+        let calls = calls_of(message).map(|call| call.key.clone()).filter(|key| identifies(key));
+        let calls: HashSet<Key> = calls.collect();
+        let rest = self.part(&message.key, &calls);
+        for call in calls_of_mut(message) {
+            if let Some(state) = self.taken.get(&call.key) {
+                call.state = state.clone();
             }
         }
-        if is_taken {
-            message.key = born.key.clone();
-            message.origin = born.origin;
-            message.at = born.at.or(message.at);
+        self.in_messages.extend(calls.into_iter().map(|call| (call, message.key.clone())));
+        if let Some(place) = self.places.get(&message.key) {
+            message.key = place.key.clone();
+            message.origin = place.origin;
+            message.at = place.at.or(message.at);
         }
+        rest
+    }
+
+    /// Parts what was born into the calls of a message and the rest.
+    fn part(&mut self, message: &Key, calls: &HashSet<Key>) -> Option<Rest> {
+        let mut born = self.born.take()?;
+        let is_its = |block: &Block| call_in(block).is_some_and(|call| calls.contains(&call.key));
+        let (its, left): (Vec<Block>, Vec<Block>) =
+            std::mem::take(&mut born.blocks).into_iter().partition(is_its);
+        born.blocks = left;
+        if its.is_empty() {
+            self.born = Some(born);
+            return None;
+        }
+        let is_first = !self.places.contains_key(message);
+        if is_first {
+            let place = Place { key: born.key.clone(), origin: born.origin, at: born.at };
+            self.places.insert(message.clone(), place);
+            self.rests += 1;
+            let first = born.key.split('/').next().unwrap_or_default();
+            born.key = Text::clean(&format!("{first}/{}", self.rests));
+        }
+        let mut results = Vec::new();
+        for call in its.iter().filter_map(call_in) {
+            self.taken.insert(call.key.clone(), call.state.clone());
+            // In the place itself a call keeps its result.
+            let result = self.results.remove(&call.key).filter(|_| !is_first);
+            results.extend(result.map(|result| (call.key.clone(), result)));
+        }
+        if is_first {
+            let left = calls_of(&born).filter_map(|call| self.results.get_key_value(&call.key));
+            results.extend(left.map(|(call, result)| (call.clone(), result.clone())));
+        }
+        let key = born.key.clone();
+        self.born = Some(born).filter(|born| !born.blocks.is_empty());
+        (!is_first || self.born.is_some()).then(|| Rest { key, entry: self.born.clone(), results })
     }
 
     /// Calls of the next turn have an entry of their own.
     pub fn end_turn(&mut self) {
         self.born = None;
+        self.results.clear();
+        self.taken.clear();
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Held {
     /// The entry that was told last; it stays while it is open.
     entry: Option<Box<Entry>>,
     is_due: bool,
+    /// An open entry that was given out because another one came between.
+    aside: Option<Box<Entry>>,
     states: Vec<(Key, ToolState)>,
     results: Vec<(Key, Box<ToolResult>)>,
     /// The entry that was given out with blocks.
@@ -25,7 +27,9 @@ impl Held {
     pub fn entry(&mut self, mut entry: Box<Entry>, out: &mut Batch) {
         if self.entry.as_ref().is_some_and(|held| held.key != entry.key) {
             self.give_out_entry(out);
+            self.aside = self.entry.take().or(self.aside.take());
         }
+        self.aside = self.aside.take().filter(|aside| aside.key != entry.key);
         if let Some(mut held) = self.entry.take() {
             let known: Vec<Piece> = held.blocks.iter().map(|block| block.piece).collect();
             merge_head(&mut held, &entry, &known);
@@ -60,6 +64,10 @@ impl Held {
             self.is_due = true;
         }
         self.give_out_entry(out);
+        if let Some(mut entry) = self.aside.take() {
+            entry.marks.open = false;
+            out.push(Edit::Entry(entry));
+        }
     }
 
     /// Gives out the entry.
