@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Files, Kind};
 use super::rows::unpacked;
+use super::teller::body_of_fault;
 use crate::formats::decoder::feed;
 use crate::model::body::{Body, Held};
 use crate::model::edit::{Batch, Edit};
 use crate::model::record::{FileId, Origin, Record};
-use crate::source::document::split;
+use crate::source::document::{split, split_values};
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
 use crate::source::rows::{Cell, Database, State};
@@ -43,7 +44,7 @@ impl Window {
             return (self.of == origin).then_some(&self.bytes);
         }
         let start = usize::try_from(origin.at.checked_sub(self.of.at)?).ok()?;
-        let end = start.checked_add(usize::try_from(origin.len).ok()?)?;
+        let end = start.checked_add(held_of(origin.len))?;
         self.bytes.get(start..end).filter(|_| self.of.file == origin.file)
     }
 }
@@ -62,12 +63,36 @@ impl Pager {
         self.decode(Record { origin, bytes: &bytes }, &path, kind)
     }
 
-    fn decode(&self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
+    fn decode(&mut self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
         let mut batch = Batch::default();
+        if self.is_fault(record.origin, path, kind) {
+            return vec![body_of_fault(record.bytes, &mut batch).held];
+        }
         let mut decoder = self.files.format().decoder();
         feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
         decoder.finish(&mut batch);
         bodies(&batch)
+    }
+
+    /// Whether a record was told as a fault, whatever its bytes would be by themselves: a line that is too
+    /// long to be held, and what a document breaks off with.
+    fn is_fault(&mut self, origin: Origin, path: &Path, kind: Kind) -> bool {
+        match kind {
+            Kind::Lines | Kind::CompanionLines => held_of(origin.len) as u64 != u64::from(origin.len),
+            Kind::Document if origin.line == 0 => false,
+            Kind::Document | Kind::Values => self.is_cut(origin, path, kind).unwrap_or(false),
+            _ => false,
+        }
+    }
+
+    fn is_cut(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<bool> {
+        let file = self.file(path).ok()?;
+        if file.metadata().ok()?.len() != origin.at + u64::from(origin.len) {
+            return Some(false);
+        }
+        let all = read_range(file, 0, usize::MAX).ok()?;
+        let split = if kind == Kind::Values { split_values(&all) } else { split(&all) };
+        Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
 
     /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
@@ -90,7 +115,7 @@ impl Pager {
         let bytes = if is_one {
             self.bytes_of(origin, &path, kind)?
         } else {
-            let len = usize::try_from(origin.len).ok()?.max(WINDOW);
+            let len = held_of(origin.len).max(WINDOW);
             read_range(self.file(&path).ok()?, origin.at, len).ok()?
         };
         self.let_go();

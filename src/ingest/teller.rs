@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::formats::decoder::{Decoder, Place, feed, feed_read};
 use crate::formats::json::Json;
+use crate::model::body::Body;
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{FileId, Origin, Record};
@@ -122,8 +123,7 @@ impl<'o> Teller<'o> {
         let batch = &mut self.batch;
         batch.begin_record(record.origin);
         let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
-        // Without blanks around, as it comes again from the disk.
-        let body = batch.output(String::from_utf8_lossy(record.bytes).trim());
+        let body = body_of_fault(record.bytes, batch);
         let title = Text::clean(what);
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: title.clone(), body })));
         batch.entry(entry);
@@ -213,4 +213,9 @@ impl<'o> Teller<'o> {
             self.flush(false);
         }
     }
+}
+
+/// The text of bytes that are no record, for when they are told and for when they come again from the disk.
+pub(super) fn body_of_fault(bytes: &[u8], batch: &mut Batch) -> Body {
+    batch.output(String::from_utf8_lossy(bytes).trim())
 }
