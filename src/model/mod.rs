@@ -17,6 +17,7 @@ pub mod glance;
 pub mod merge;
 pub mod meta;
 pub mod moment;
+pub mod octets;
 pub mod pages;
 pub mod pairing;
 pub mod record;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2, memrchr};
 
 use crate::model::edit::prefix;
+use crate::model::octets;
 
 /// What is counted of a string while its end is looked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +51,7 @@ fn special(rest: &[u8]) -> Option<usize> {
         && let Some(word) = rest.get(at..).and_then(<[u8]>::first_chunk)
     {
         let word = u64::from_le_bytes(*word);
-        let found = zero_bytes(word ^ all(b'"')) | zero_bytes(word ^ all(b'\\'));
+        let found = octets::equal(word, b'"') | octets::equal(word, b'\\');
         if found != 0 {
             return Some(at + usize::try_from(found.trailing_zeros() / 8).unwrap_or_default());
         }
@@ -59,28 +60,14 @@ fn special(rest: &[u8]) -> Option<usize> {
     memchr2(b'"', b'\\', rest.get(at..)?).map(|found| at + found)
 }
 
-const fn all(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
-
-/// The highest bit of each byte that is 0; above the first of these other bits may be set, too.
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(all(1)) & !word & all(0x80)
-}
-
 /// Whether any byte is a control character. Looks at some words at once: this goes over every byte there is.
 pub(super) fn has_controls(bytes: &[u8]) -> bool {
     let (chunks, rest) = bytes.as_chunks::<32>();
     let in_chunk = |chunk: &[u8; 32]| {
         let (words, _) = chunk.as_chunks::<8>();
-        words.iter().fold(0, |found, word| found | below_space(u64::from_le_bytes(*word))) != 0
+        words.iter().fold(0, |found, word| found | octets::below(u64::from_le_bytes(*word), b' ')) != 0
     };
     chunks.iter().any(in_chunk) || rest.iter().any(|byte| *byte < b' ')
-}
-
-/// The highest bit of each byte that is less than a space; above the first of these other bits may be set, too.
-fn below_space(word: u64) -> u64 {
-    word.wrapping_sub(all(b' ')) & !word & all(0x80)
 }
 
 /// The character of the escape at the beginning, and how many bytes it takes.

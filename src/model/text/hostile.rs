@@ -3,22 +3,17 @@
 use std::sync::Arc;
 
 use super::Text;
-
-/// Bytes that are looked at together.
-const STRETCH: usize = 64;
+use crate::model::octets;
 
 /// Whether a string needs no cleaning; printable ASCII is decided without decoding.
 pub(super) fn is_plain(raw: &str) -> bool {
     let mut at = 0;
-    while let Some(stretch) = raw.as_bytes().get(at..raw.len().min(at + STRETCH)).filter(|s| !s.is_empty()) {
-        // Without an early end within a stretch, so that the compiler looks at many bytes at once.
-        if stretch.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
-            at += stretch.len();
-            continue;
-        }
-        // Characters up to the end of the stretch, or beyond it with the last one.
-        let end = at + stretch.len();
-        for c in raw.get(at..).unwrap_or_default().chars() {
+    while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
+        let (words, _) = rest.as_bytes().as_chunks::<8>();
+        let plain = words.iter().take_while(|word| is_printable(**word)).count() * 8;
+        at += plain;
+        let end = at + 8;
+        for c in rest.get(plain..).unwrap_or_default().chars() {
             if is_hostile(c) {
                 return false;
             }
@@ -29,6 +24,13 @@ pub(super) fn is_plain(raw: &str) -> bool {
         }
     }
     true
+}
+
+/// Whether all of these bytes are printable ASCII, newlines or tabs.
+fn is_printable(bytes: [u8; 8]) -> bool {
+    let word = u64::from_le_bytes(bytes);
+    let odd = octets::below(word, b' ') | octets::equal(word, 0x7f) | octets::beyond_ascii(word);
+    odd == 0 || bytes.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 /// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the

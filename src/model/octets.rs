@@ -1,0 +1,44 @@
+//! Eight bytes looked at together, as a number: what goes over every byte of a session must not go byte by byte.
+//!
+//! The answers are the highest bits of those bytes that are such ones. Above the first of these, other bits may be
+//! set, too: whether there is one, and where the first one is in a little-endian number, is sure.
+
+/// Bytes that are this one.
+pub const fn equal(word: u64, byte: u8) -> u64 {
+    below(word ^ all(byte), 1)
+}
+
+/// Bytes that are less than this one, which is at most 128.
+pub const fn below(word: u64, byte: u8) -> u64 {
+    word.wrapping_sub(all(byte)) & !word & all(0x80)
+}
+
+/// Bytes that are no ASCII.
+pub const fn beyond_ascii(word: u64) -> u64 {
+    word & all(0x80)
+}
+
+const fn all(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{below, beyond_ascii, equal};
+
+    #[test]
+    fn each_byte_is_found_wherever_it_stands() {
+        for at in 0..8 {
+            for byte in 0..=u8::MAX {
+                let mut bytes = [b'x'; 8];
+                bytes[at] = byte;
+                let word = u64::from_le_bytes(bytes);
+                let first = |found: u64| (found != 0).then(|| found.trailing_zeros() as usize / 8);
+                let here = |is_such: bool| is_such.then_some(at);
+                assert_eq!(first(equal(word, b'"')), here(byte == b'"'), "{byte} at {at}");
+                assert_eq!(first(below(word, b' ')), here(byte < b' '), "{byte} at {at}");
+                assert_eq!(first(beyond_ascii(word)), here(byte >= 0x80), "{byte} at {at}");
+            }
+        }
+    }
+}
