@@ -21,8 +21,8 @@ use crate::model::entry::EntryId;
 use crate::model::record::{FileId, Origin};
 use crate::model::transcript::{Touched, Transcript};
 
-/// Bytes of bodies that stay in memory.
-pub const BODY_BUDGET: u64 = 32 << 20;
+/// Bytes of bodies that stay in memory. Entries whose bodies do are not packed, and take as much again.
+pub const BODY_BUDGET: u64 = 8 << 20;
 
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {

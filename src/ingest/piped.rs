@@ -25,7 +25,7 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop.
 pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
+    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet).of_pipe();
     let reader = thread::current();
     let pipe = match plan.packing {
         Some(packing) => Pipe::Packed(plan.path.clone(), packing),

@@ -57,10 +57,8 @@ impl<'o> Teller<'o> {
 
     /// Begins a new telling of the whole session with a fresh decoder.
     pub fn restart(&mut self, decoder: Box<dyn Decoder>) {
-        let stubs_only = self.batch.stubs_only;
         self.decoder = decoder;
-        self.batch = Batch::default();
-        self.batch.stubs_only = stubs_only;
+        self.batch = self.next_batch();
         self.records_sent = 0;
         if self.has_told {
             self.telling = Telling::AnewFromHere;
@@ -71,6 +69,21 @@ impl<'o> Teller<'o> {
     pub fn replace(&mut self) {
         self.telling = Telling::AnewFromHere;
         self.has_told = true;
+    }
+
+    /// What is told comes through a pipe.
+    #[must_use]
+    pub fn of_pipe(mut self) -> Self {
+        self.batch.is_piped = true;
+        self
+    }
+
+    /// An empty batch that is told like the last one.
+    fn next_batch(&self) -> Batch {
+        let mut batch = Batch::default();
+        batch.stubs_only = self.batch.stubs_only;
+        batch.is_piped = self.batch.is_piped;
+        batch
     }
 
     /// Whether anybody still listens.
@@ -185,10 +198,9 @@ impl<'o> Teller<'o> {
         }
         self.telling = next;
         self.records_sent = records;
-        let mut rest = Batch::default();
+        let mut rest = self.next_batch();
         rest.tally.clone_from(&self.batch.tally);
         rest.wanted = std::mem::take(&mut self.batch.wanted);
-        rest.stubs_only = self.batch.stubs_only;
         let batch = std::mem::replace(&mut self.batch, rest);
         self.has_told = true;
         self.send(Feed::Batch { stage: self.stage, batch: Box::new(batch) });

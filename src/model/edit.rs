@@ -174,6 +174,8 @@ pub struct Batch {
     pub wanted: Vec<Text>,
     /// Leave bodies on disk: only stubs are made.
     pub stubs_only: bool,
+    /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
+    pub is_piped: bool,
     origin: Origin,
     slot: u16,
 }

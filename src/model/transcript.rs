@@ -82,6 +82,8 @@ pub struct Transcript {
     /// The first record that a compaction kept, by the entry of the compaction.
     kept: HashMap<Key, Key>,
     held_bytes: u64,
+    /// Its bodies cannot be read again.
+    is_piped: bool,
     /// Entries of the order whose turns are known.
     turns_known: usize,
     branches_are_stale: bool,
@@ -108,6 +110,7 @@ impl Transcript {
         if matches!(mode, Mode::Replace | Mode::ReplaceEnd) {
             self.end_retelling(&mut touched);
         }
+        self.is_piped |= batch.is_piped;
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
         touched

@@ -37,9 +37,9 @@ impl Transcript {
 
     /// If more than `budget` bytes of bodies are held, lets go of them, oldest entries first, until a
     /// quarter of the budget is free: so the walk over all entries is rare. Entries for which `keeps`
-    /// says so are spared.
+    /// says so are spared; what came through a pipe stays, for nothing could bring it back.
     pub fn release(&mut self, budget: u64, keeps: impl Fn(EntryId) -> bool) {
-        if self.held_bytes <= budget {
+        if self.held_bytes <= budget || self.is_piped {
             return;
         }
         for (number, entry) in self.entries.open_mut() {

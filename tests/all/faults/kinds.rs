@@ -6,7 +6,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use tv::app::feeding::BODY_BUDGET;
+use tv::render::theme::Theme;
+
 use super::TV;
+use crate::stage::Stage;
 
 const LINE: &str = "{\"role\":\"user\",\"content\":\"hello\"}\n";
 
@@ -101,6 +105,28 @@ fn compressed_sessions_are_read_as_they_are() {
     let output = run("show", &path);
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stdout).matches("hello").count(), 3);
+}
+
+#[test]
+fn what_cannot_be_read_again_is_kept_however_much_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plain, packed) = (dir.path().join("session.jsonl"), dir.path().join("session.jsonl.gz"));
+    let long = "tide and harbour ".repeat(usize::try_from(BODY_BUDGET).unwrap() / 17 / 20);
+    let text = LINE.replace("hello", &long).repeat(30);
+    let mut to =
+        flate2::write::GzEncoder::new(fs::File::create(&packed).unwrap(), flate2::Compression::fast());
+    to.write_all(text.as_bytes()).unwrap();
+    to.finish().unwrap();
+    fs::write(&plain, &text).unwrap();
+    let away = |path: &Path| {
+        let stage = Stage::open(path, (80, 24), Theme::dark());
+        let blocks = stage.state.transcript.entries().flat_map(|entry| &entry.blocks);
+        let away = blocks.flat_map(|block| block.kind.bodies()).filter(|body| body.is_away()).count();
+        (away, stage.state.transcript.held_bytes())
+    };
+    let (gone, held) = away(&plain);
+    assert!(gone > 0 && held <= BODY_BUDGET, "{gone} of a file are away, {held} bytes are not");
+    assert_eq!(away(&packed).0, 0);
 }
 
 #[test]
