@@ -174,9 +174,9 @@ fn the_node_of_the_reader_keeps_its_line_when_the_screen_changes() {
 }
 
 #[test]
-fn a_result_of_20_mb_costs_what_is_shown_of_it() {
+fn a_result_of_7_mb_costs_what_is_shown_of_it() {
     let item = format!(r#"{{"id": 1, "body": "{}"}}"#, "x".repeat(2_000));
-    let mut stage = session(&format!("[{}]", vec![item; 10_000].join(",")));
+    let mut stage = session(&format!("[{}]", vec![item; 3_500].join(",")));
     stage.press("enter");
     let rows_made = stage.state.view.lines.iter().map(|line| line.rows.len()).max().unwrap();
     assert!(rows_made < 200, "{rows_made}");
