@@ -252,7 +252,13 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 
 /// A record without what may stand around its value.
 fn trimmed(text: &str) -> &str {
-    unframed(text.trim_start_matches('\u{feff}').trim())
+    unframed(started(text).trim_end())
+}
+
+/// A text without blanks and marks of the order of bytes before it. A part of a record that is read again by its
+/// place begins with none either.
+fn started(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
 }
 
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
@@ -288,8 +294,8 @@ fn is_counted(fate: Fate, place: Place<'_>) -> bool {
 fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let text = text_of(record.bytes);
     let was_invalid = matches!(text, Cow::Owned(_));
-    let unmarked = text.trim_start_matches('\u{feff}');
-    let trimmed = unframed(unmarked.trim());
+    let started = started(&text);
+    let trimmed = unframed(started.trim_end());
     if trimmed.is_empty() {
         return;
     }
@@ -301,7 +307,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         let value = Json::Str(text.as_ref().into());
         vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
     } else {
-        let at = text.len() - unmarked.len() + unmarked.trim_end().len() - trimmed.len();
+        let at = text.len() - started.len() + started.trim_end().len() - trimmed.len();
         let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
         feed_text(decoder, Part { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
     };
@@ -351,8 +357,9 @@ impl Part<'_> {
     /// What is in a range of it, without blanks around.
     fn within(self, range: Range<usize>) -> Self {
         let text = self.text.get(range.clone()).unwrap_or_default();
-        let blanks = text.len() - text.trim_start().len();
-        Self { at: self.at + range.start + blanks, text: text.trim(), ..self }
+        let started = started(text);
+        let blanks = text.len() - started.len();
+        Self { at: self.at + range.start + blanks, text: started.trim_end(), ..self }
     }
 
     /// Its own place in the file.
