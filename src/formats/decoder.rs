@@ -1,6 +1,8 @@
 //! What a format is, and the one driver that feeds records to decoders: it parses, repairs, splits
 //! and counts, so that no decoder can drop a record.
 
+mod part;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -9,11 +11,12 @@ use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
-use crate::model::edit::{Batch, Edit, Severity, saturating_u32};
+use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
-use crate::model::record::{Origin, Record, Shape};
+use crate::model::record::{Record, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use part::{Part, shifts, started};
 
 /// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
 pub const BESIDE: Fate = Fate::Passed("beside the session");
@@ -255,12 +258,6 @@ fn trimmed(text: &str) -> &str {
     unframed(started(text).trim_end())
 }
 
-/// A text without blanks and marks of the order of bytes before it. A part of a record that is read again by its
-/// place begins with none either.
-fn started(text: &str) -> &str {
-    text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
-}
-
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
 /// of them; blank records are none.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
@@ -341,55 +338,6 @@ pub fn unframed(line: &str) -> &str {
         _ => line == ":",
     };
     if is_frame { "" } else { line }
-}
-
-/// A part of a record's text.
-#[derive(Clone, Copy)]
-struct Part<'a> {
-    record: Origin,
-    shifts: &'a [Shift],
-    /// Where it begins in the text.
-    at: usize,
-    text: &'a str,
-}
-
-impl Part<'_> {
-    /// What is in a range of it, without blanks around.
-    fn within(self, range: Range<usize>) -> Self {
-        let text = self.text.get(range.clone()).unwrap_or_default();
-        let started = started(text);
-        let blanks = text.len() - started.len();
-        Self { at: self.at + range.start + blanks, text: started.trim_end(), ..self }
-    }
-
-    /// Its own place in the file.
-    fn origin(self) -> Origin {
-        let (start, end) = (self.byte(self.at), self.byte(self.at + self.text.len()));
-        Origin { at: self.record.at + start as u64, len: saturating_u32(end - start), ..self.record }
-    }
-
-    /// Which byte of the record a place in the text is.
-    fn byte(self, at: usize) -> usize {
-        let before = self.shifts.partition_point(|shift| shift.text <= at);
-        let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
-        shift.map_or(at, |shift| shift.bytes + at - shift.text)
-    }
-}
-
-/// Behind bytes that are not UTF-8, places in the text are no longer those in the record.
-struct Shift {
-    text: usize,
-    bytes: usize,
-}
-
-fn shifts(bytes: &[u8]) -> Vec<Shift> {
-    let (mut text, mut place) = (0, 0);
-    let invalid = bytes.utf8_chunks().filter_map(|chunk| {
-        text += chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
-        place += chunk.valid().len() + chunk.invalid().len();
-        (!chunk.invalid().is_empty()).then_some(Shift { text, bytes: place })
-    });
-    invalid.collect()
 }
 
 fn feed_text(decoder: &mut dyn Decoder, part: Part<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Outcome> {

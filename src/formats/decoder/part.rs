@@ -1,0 +1,67 @@
+//! Parts of a record that are values, or damage, by themselves.
+//!
+//! Invariant: a part that is read again by its place in the file is the same text as in its record.
+
+use std::ops::Range;
+
+use crate::model::edit::saturating_u32;
+use crate::model::record::Origin;
+
+/// A text without blanks and marks of the order of bytes before it. A part of a record that is read again by its
+/// place begins with none either.
+pub fn started(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
+}
+
+/// A part of a record's text.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    /// Where the record is.
+    pub record: Origin,
+    /// What is not UTF-8 in it.
+    pub shifts: &'a [Shift],
+    /// Where it begins in the text.
+    pub at: usize,
+    /// The part.
+    pub text: &'a str,
+}
+
+impl Part<'_> {
+    /// What is in a range of it, without blanks around.
+    pub fn within(self, range: Range<usize>) -> Self {
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        let started = started(text);
+        let blanks = text.len() - started.len();
+        Self { at: self.at + range.start + blanks, text: started.trim_end(), ..self }
+    }
+
+    /// Its own place in the file.
+    pub fn origin(self) -> Origin {
+        let (start, end) = (self.byte(self.at), self.byte(self.at + self.text.len()));
+        Origin { at: self.record.at + start as u64, len: saturating_u32(end - start), ..self.record }
+    }
+
+    /// Which byte of the record a place in the text is.
+    fn byte(self, at: usize) -> usize {
+        let before = self.shifts.partition_point(|shift| shift.text <= at);
+        let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
+        shift.map_or(at, |shift| shift.bytes + at - shift.text)
+    }
+}
+
+/// Behind bytes that are not UTF-8, places in the text are no longer those in the record.
+pub struct Shift {
+    text: usize,
+    bytes: usize,
+}
+
+/// Where places in the text and in the record part.
+pub fn shifts(bytes: &[u8]) -> Vec<Shift> {
+    let (mut text, mut place) = (0, 0);
+    let invalid = bytes.utf8_chunks().filter_map(|chunk| {
+        text += chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
+        place += chunk.valid().len() + chunk.invalid().len();
+        (!chunk.invalid().is_empty()).then_some(Shift { text, bytes: place })
+    });
+    invalid.collect()
+}
