@@ -2,6 +2,7 @@
 //!
 //! Highlighting is a hundred times slower than everything else in a layout. [`Colours::get`] never
 //! waits: it answers with what is there and queues the rest; a thread of the runtime works the queue.
+//! Compiled languages take some ten megabytes each, so few are kept.
 //!
 //! Invariant: what is kept are roles of words, not colours, so a change of theme costs nothing.
 
@@ -10,7 +11,7 @@ mod highlight;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -26,14 +27,27 @@ const MAX_BYTES_NOW: usize = 64 * 1024;
 /// Finished pieces that are kept.
 const MAX_PIECES: usize = 2_000;
 /// Bytes of finished pieces that are kept.
-const MAX_KEPT: usize = 64 * 1024 * 1024;
+const MAX_KEPT: usize = 8 * 1024 * 1024;
 /// Requests that may wait; of more the oldest are forgotten, they scrolled away.
 const MAX_WAITING: usize = 256;
+/// More languages are not kept compiled at once.
+const MAX_COMPILED: usize = 6;
 
-/// The roles of a piece of code: for each line the ends of its words in bytes.
+/// The roles of a piece of code.
 #[derive(Debug, Default, PartialEq)]
 pub struct Highlight {
-    lines: Vec<Vec<(u32, Role)>>,
+    /// Words of all lines: where each ends in its line, in bytes.
+    words: Vec<(u32, Role)>,
+    /// Where the words of each line end.
+    lines: Vec<usize>,
+}
+
+impl Highlight {
+    /// The words of each line.
+    fn lines(&self) -> impl Iterator<Item = &[(u32, Role)]> {
+        let starts = std::iter::once(0).chain(self.lines.iter().copied());
+        starts.zip(&self.lines).map(|(start, end)| self.words.get(start..*end).unwrap_or_default())
+    }
 }
 
 /// Finished highlights and open requests.
@@ -42,7 +56,7 @@ pub struct Colours {
     state: Mutex<State>,
     wake: Condvar,
     generation: AtomicU64,
-    highlighter: OnceLock<Highlighter>,
+    highlighter: Mutex<Option<Arc<Highlighter>>>,
     mode: Mode,
 }
 
@@ -103,8 +117,8 @@ impl Colours {
         }
         if self.mode == Mode::Now {
             drop(state);
-            let made = Arc::new(self.highlighter().highlight(language, text));
-            self.lock().keep(key, made.clone());
+            let made = Arc::new(self.highlighter(language, usize::MAX).highlight(language, text));
+            self.lock().keep(key, Arc::clone(&made));
             return Some(made);
         }
         if state.in_work != Some(key) && state.waiting.iter().all(|request| request.key != key) {
@@ -133,7 +147,8 @@ impl Colours {
         let Some(request) = state.waiting.pop_back() else { return false };
         state.in_work = Some(request.key);
         drop(state);
-        let made = self.highlighter().highlight(&request.language, &request.text);
+        let made =
+            self.highlighter(&request.language, MAX_COMPILED).highlight(&request.language, &request.text);
         let mut state = self.lock();
         state.in_work = None;
         state.keep(request.key, Arc::new(made));
@@ -148,8 +163,21 @@ impl Colours {
         self.wake.notify_all();
     }
 
-    fn highlighter(&self) -> &Highlighter {
-        self.highlighter.get_or_init(Highlighter::new)
+    /// What highlights a language, made anew if that would be one too many.
+    fn highlighter(&self, language: &str, most: usize) -> Arc<Highlighter> {
+        let mut known = self.grammars();
+        known.take_if(|known| !known.has_room(language, most));
+        Arc::clone(known.get_or_insert_with(|| Arc::new(Highlighter::new())))
+    }
+
+    /// Languages that are compiled.
+    #[cfg(test)]
+    fn compiled(&self) -> usize {
+        self.grammars().as_ref().map_or(0, |known| known.compiled())
+    }
+
+    fn grammars(&self) -> MutexGuard<'_, Option<Arc<Highlighter>>> {
+        self.highlighter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -159,7 +187,7 @@ impl Colours {
 
 impl State {
     fn keep(&mut self, key: u64, made: Arc<Highlight>) {
-        let size = made.lines.iter().map(|words| 32 + words.len() * 8).sum();
+        let size = 128 + made.lines.len() * 8 + made.words.len() * 8;
         self.finished.insert(key, made);
         self.order.push_back((key, size));
         self.kept += size;
@@ -174,7 +202,7 @@ impl State {
 /// The lines of a piece of code in the colours that are finished; plain ones in `base`.
 pub fn lines(text: &str, language: &str, colours: &Colours, theme: &Theme, base: Style) -> Vec<Vec<Piece>> {
     let found = if theme.has_colour { colours.get(language, text) } else { None };
-    let mut roles = found.iter().flat_map(|highlight| highlight.lines.iter());
+    let mut roles = found.iter().flat_map(|highlight| highlight.lines());
     text.lines()
         .map(|line| match roles.next() {
             Some(words) => painted(line, words, theme, base),
@@ -221,7 +249,7 @@ fn key_of(language: &str, text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Colours, language_of_fence, language_of_path, lines};
+    use super::{Colours, MAX_COMPILED, language_of_fence, language_of_path, lines};
     use crate::render::theme::Theme;
     use ratatui::style::Style;
 
@@ -237,6 +265,26 @@ mod tests {
         assert!(colours.get("rs", "fn main() {}").is_some());
         colours.stop();
         assert!(!colours.wait_for_work());
+    }
+
+    #[test]
+    fn few_languages_stay_compiled() {
+        let colours = Colours::default();
+        let languages = ["rs", "py", "sh", "json", "toml", "yaml", "css", "sql", "rs", "html", "xml"];
+        for (number, language) in languages.into_iter().enumerate() {
+            colours.get(language, &format!("let x = {number};"));
+            assert!(colours.work());
+            assert!(
+                (1..=MAX_COMPILED).contains(&colours.compiled()),
+                "{} for {language}",
+                colours.compiled()
+            );
+            let compiled = colours.compiled();
+            for language in [language, "no-such-language"] {
+                colours.get(language, &format!("the same again {number}"));
+                assert!(colours.work() && colours.compiled() == compiled, "{language}");
+            }
+        }
     }
 
     #[test]

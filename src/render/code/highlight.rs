@@ -1,6 +1,8 @@
 //! The slow half of syntax colours: which word of a line plays which role.
 
+use std::collections::HashSet;
 use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ratatui::style::Style;
 use syntect::highlighting::{
@@ -72,6 +74,8 @@ const ROLES: [(Role, &str); 7] = [
 pub struct Highlighter {
     grammars: SyntaxSet,
     scopes: Scopes,
+    /// Names of the languages that were in use.
+    compiled: Mutex<HashSet<String>>,
 }
 
 impl Highlighter {
@@ -91,38 +95,57 @@ impl Highlighter {
             scopes: ROLES.iter().enumerate().map(item).collect(),
             ..Scopes::default()
         };
-        Self { grammars: two_face::syntax::extra_newlines(), scopes }
+        Self { grammars: two_face::syntax::extra_newlines(), scopes, compiled: Mutex::default() }
+    }
+
+    /// How many languages were in use.
+    #[cfg(test)]
+    pub fn compiled(&self) -> usize {
+        self.names().len()
+    }
+
+    /// Whether a language can be compiled, if `most` may be; an unknown one never is.
+    pub fn has_room(&self, language: &str, most: usize) -> bool {
+        let Some(grammar) = self.grammar(language) else { return true };
+        let names = self.names();
+        names.len() < most || names.contains(&grammar.name)
+    }
+
+    fn names(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The roles of all words of a text. An unknown language gives no lines at all.
     pub fn highlight(&self, language: &str, text: &str) -> Highlight {
         let Some(grammar) = self.grammar(language) else { return Highlight::default() };
+        self.names().insert(grammar.name.clone());
         let matcher = Matcher::new(&self.scopes);
         let mut parser = ParseState::new(grammar);
         let mut state = HighlightState::new(&matcher, ScopeStack::new());
+        let mut words: Vec<(u32, Role)> = Vec::new();
         let mut lines = Vec::new();
         let mut buffer = String::new();
         for line in text.lines() {
             if line.len() > MAX_LINE {
-                lines.push(Vec::new());
+                lines.push(words.len());
                 continue;
             }
             buffer.clear();
             buffer.push_str(line);
             buffer.push('\n');
             let Ok(changes) = parser.parse_line(&buffer, &self.grammars) else { break };
-            let mut words: Vec<(u32, Role)> = Vec::new();
+            let first = words.len();
             for (style, _, range) in RangedHighlightIterator::new(&mut state, &changes, &buffer, &matcher) {
                 let role = ROLES.get(usize::from(style.foreground.r)).map_or(Role::Plain, |(role, _)| *role);
                 let end = u32::try_from(range.end).unwrap_or(u32::MAX);
-                match words.last_mut() {
+                match words.get_mut(first..).and_then(<[_]>::last_mut) {
                     Some((last, same)) if *same == role => *last = end,
                     _ => words.push((end, role)),
                 }
             }
-            lines.push(words);
+            lines.push(words.len());
         }
-        Highlight { lines }
+        Highlight { words, lines }
     }
 
     fn grammar(&self, language: &str) -> Option<&SyntaxReference> {
