@@ -17,7 +17,7 @@ use crate::formats::json::Json;
 use crate::source::lines::Line;
 
 /// Fewer bytes are done before a thread is there.
-const WORTH_A_THREAD: u64 = 64 << 10;
+const WORTH_A_THREAD: u64 = 256 << 10;
 /// Lines that are handed over together.
 const GROUP: usize = 16;
 /// Groups that may wait.

@@ -27,8 +27,8 @@ use crate::source::packed::{self, packing_of};
 use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
 
-/// How much of a line file is read at once. What is appended to a large one meanwhile waits for so much.
-pub const CHUNK: usize = 256 << 10;
+/// How much of a line file is read at once.
+pub const CHUNK: usize = 1 << 20;
 /// Small files beyond this sum leave their bodies on disk, and all of them where there are so many.
 const SMALL_SUM: u64 = 32 << 20;
 const MANY_SMALLS: usize = 2_000;
