@@ -59,7 +59,8 @@
 //! * **Entries that are left alone are packed.** A transcript keeps its entries in pages; a page that nobody
 //!   looked at for a while is a small block of compressed bytes, and unpacks itself when one of its entries is asked
 //!   for. What is asked of all entries at once stays beside it ([`model::glance`]), and keys are kept as
-//!   fingerprints, so a session of a gigabyte takes a tenth to a fifth of that.
+//!   fingerprints, so a session of a gigabyte takes a tenth to a fifth of that. While a session is read, pages are
+//!   handed out to a thread that packs them ([`model::pages`]); one that changed meanwhile stays as it is.
 //! * **Bodies know where they lie.** A [`model::entry::Body`] keeps its beginning, its size, its record
 //!   and its place among the bodies of that record. A fresh decoder gives the same bodies for the same
 //!   bytes, so contents can be left on disk and read again.
