@@ -80,31 +80,41 @@ impl Walk {
     }
 }
 
+/// A look at the rows of a session.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// The session's number.
+    pub number: usize,
+    /// Where its rows lie.
+    pub database: &'a Database,
+    /// How they are read.
+    pub queries: &'a Queries,
+    /// How edited ones are found.
+    pub edited: &'a Edited,
+    /// The database was written to since the last look.
+    pub is_touched: bool,
+    /// Nobody writes to it, so contents can be compared.
+    pub is_settling: bool,
+}
+
 impl SessionRows {
-    /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not,
-    /// so contents can be compared.
-    pub fn look_through(
-        &mut self,
-        number: usize,
-        database: &Database,
-        (queries, edited): (&Queries, &Edited),
-        (is_touched, is_settling): (bool, bool),
-    ) -> Result<News, Trouble> {
+    /// Asks what is new.
+    pub fn look_through(&mut self, look: Look<'_>) -> Result<News, Trouble> {
         if self.walk.is_damaged {
-            return self.look_at_places(number, database, (queries, edited), is_settling);
+            return self.look_at_places(look);
         }
         let looked = match self.walk.stage {
-            Stage::New => self.begin(number, database, edited),
+            Stage::New => self.begin(look.number, look.database, look.edited),
             // Its next portion waits to be read.
             Stage::Reading(_) => Ok(News::More(Vec::new())),
             Stage::Known => {
-                self.walk.is_dirty |= is_touched;
-                self.look_around(number, database, (queries, edited), is_settling)
+                self.walk.is_dirty |= look.is_touched;
+                self.look_around(look)
             }
         };
         match looked {
             // Each damaged row is told as such then.
-            Err(Trouble::Damaged(_)) => self.look_at_places(number, database, (queries, edited), is_settling),
+            Err(Trouble::Damaged(_)) => self.look_at_places(look),
             news => news,
         }
     }
@@ -138,7 +148,8 @@ impl SessionRows {
             if !matches!(trouble, Trouble::Damaged(_)) {
                 return Err(trouble);
             }
-            let News::More(todo) = self.look_at_places(number, database, (queries, edited), false)? else {
+            let look = Look { number, database, queries, edited, is_touched: false, is_settling: false };
+            let News::More(todo) = self.look_at_places(look)? else {
                 return Ok(Vec::new());
             };
             return Ok(todo);
@@ -168,13 +179,8 @@ impl SessionRows {
         Ok(todo)
     }
 
-    fn look_around(
-        &mut self,
-        number: usize,
-        database: &Database,
-        (queries, edited): (&Queries, &Edited),
-        is_settling: bool,
-    ) -> Result<News, Trouble> {
+    fn look_around(&mut self, look: Look<'_>) -> Result<News, Trouble> {
+        let Look { number, database, edited, .. } = look;
         let mut todo = Vec::new();
         let recent = self.recent(database, edited)?;
         let window: Vec<(usize, i64)> = recent.iter().map(|row| (row.table, row.at)).collect();
@@ -195,15 +201,13 @@ impl SessionRows {
         if self.walk.round.is_none() && self.walk.is_dirty {
             self.walk.round = Some((0, i64::MIN));
             // What was seen of the round while rows were written may be old when it ends.
-            self.walk.is_dirty = !is_settling;
+            self.walk.is_dirty = !look.is_settling;
         }
         let mut same = Vec::new();
-        if !self.look_at_piece(number, database, edited, (&mut todo, &mut same), is_settling)? {
+        if !self.look_at_piece(look, &mut todo, &mut same)? {
             return Ok(News::Anew("rows were removed"));
         }
-        if is_settling && self.known.bytes() <= COMPARED {
-            self.compare(number, database, queries, same, &mut todo)?;
-        }
+        self.compare(look, same, &mut todo)?;
         self.expected = self.known.len() as u64;
         Ok(News::More(todo))
     }
@@ -231,13 +235,12 @@ impl SessionRows {
     /// Looks at some of all rows, in the order of their places. Answers whether none was removed.
     fn look_at_piece(
         &mut self,
-        number: usize,
-        database: &Database,
-        edited: &Edited,
-        (todo, same): (&mut Vec<Todo>, &mut Vec<(usize, i64)>),
-        is_settling: bool,
+        look: Look<'_>,
+        todo: &mut Vec<Todo>,
+        same: &mut Vec<(usize, i64)>,
     ) -> Result<bool, Trouble> {
-        let mut left = if is_settling { PIECE } else { SMALL_PIECE };
+        let Look { number, database, edited, .. } = look;
+        let mut left = if look.is_settling { PIECE } else { SMALL_PIECE };
         while left > 0
             && let Some((place, after)) = self.walk.round
         {
@@ -270,15 +273,12 @@ impl SessionRows {
         Ok(true)
     }
 
-    /// Finds rows that were edited without a trace in their time and size.
-    fn compare(
-        &self,
-        number: usize,
-        database: &Database,
-        queries: &Queries,
-        same: Vec<(usize, i64)>,
-        todo: &mut Vec<Todo>,
-    ) -> Result<(), Trouble> {
+    /// Finds rows that were edited without a trace in their time and size, if there is the time for that.
+    fn compare(&self, look: Look<'_>, same: Vec<(usize, i64)>, todo: &mut Vec<Todo>) -> Result<(), Trouble> {
+        if !look.is_settling || self.known.bytes() > COMPARED {
+            return Ok(());
+        }
+        let Look { number, database, queries, .. } = look;
         for (table, at) in same {
             let Some(one) = queries.tables.get(table) else { continue };
             match database.value(&one.one, &[self.key(), Cell::Int(at)]) {
@@ -294,13 +294,8 @@ impl SessionRows {
     }
 
     /// All rows by their places, which indexes tell.
-    fn look_at_places(
-        &mut self,
-        number: usize,
-        database: &Database,
-        (queries, edited): (&Queries, &Edited),
-        is_settling: bool,
-    ) -> Result<News, Trouble> {
+    fn look_at_places(&mut self, look: Look<'_>) -> Result<News, Trouble> {
+        let Look { number, database, edited, .. } = look;
         self.walk.is_damaged = true;
         self.walk.stage = Stage::Known;
         (self.walk.is_dirty, self.walk.round) = (false, None);
@@ -319,9 +314,7 @@ impl SessionRows {
         if self.known.len() > seen {
             return Ok(News::Anew("rows were removed"));
         }
-        if is_settling && self.known.bytes() <= COMPARED {
-            self.compare(number, database, queries, same, &mut todo)?;
-        }
+        self.compare(look, same, &mut todo)?;
         Ok(News::More(todo))
     }
 }

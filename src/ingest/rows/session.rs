@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Todo;
-use super::edited::Walk;
+use super::edited::{Look, Walk};
 use super::known::Known;
 use crate::formats::tables::{Growth, Queries};
 use crate::ingest::files::{Files, Kind};
@@ -98,7 +98,7 @@ impl SessionRows {
         match &queries.growth {
             Growth::Appended { .. } => self.look_beyond(number, database, queries, is_settling),
             Growth::Edited(edited) => {
-                self.look_through(number, database, (queries, edited), (is_touched, is_settling))
+                self.look_through(Look { number, database, queries, edited, is_touched, is_settling })
             }
         }
     }
