@@ -262,17 +262,16 @@ impl Events {
             // What was answered before answers what was asked before.
             self.held.give_out(out);
         }
-        let rest = self.executions.take_over(&mut entry);
+        let rest = self.executions.take_over(&mut entry, known.first == out.origin());
         message::title(&entry, out);
         self.held.entry(entry, out);
         if !is_open {
             self.held.give_out_entry(out);
         }
-        let Some(rest) = rest else { return };
-        match rest.entry {
-            Some(entry) => self.held.entry(entry, out),
-            None => out.push(Edit::Retire(rest.key)),
+        if let Some(entry) = rest.entry {
+            self.held.entry(entry, out);
         }
+        out.edits.extend(rest.gone.map(Edit::Retire));
         for (call, result) in rest.results {
             self.held.result(call, result);
         }

@@ -19,18 +19,26 @@ const EVENTS: &str = include_str!("../../../tests/fixtures/pi/mode-json.jsonl");
 const OPEN_EVENTS: &str = include_str!("../../../tests/fixtures/pi/mode-json-open.jsonl");
 
 fn read(text: &str) -> Transcript {
+    read_by(text, usize::MAX)
+}
+
+/// Reads so many lines at once.
+fn read_by(text: &str, portion: usize) -> Transcript {
     let mut decoder = Pi.decoder();
-    let mut batch = Batch::default();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let len = u32::try_from(line.trim_end().len()).unwrap();
-        let origin = Origin { file: FileId(0), at, len, line: 0 };
-        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut batch);
-        at += line.len() as u64;
-    }
-    decoder.finish(&mut batch);
     let mut transcript = Transcript::new();
-    transcript.apply(batch);
+    let mut at = 0;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for lines in lines.chunks(portion) {
+        let mut batch = Batch::default();
+        for line in lines {
+            let len = u32::try_from(line.trim_end().len()).unwrap();
+            let origin = Origin { file: FileId(0), at, len, line: 0 };
+            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut batch);
+            at += line.len() as u64;
+        }
+        decoder.finish(&mut batch);
+        transcript.apply(batch);
+    }
     transcript.settle();
     transcript
 }
@@ -284,4 +292,19 @@ fn calls_that_a_message_leaves_out_stay_until_another_one_holds_them() {
     let again = executions + &message("message_end", 1, &["a", "b", "c"]);
     let again = again + "{\"type\":\"turn_start\"}\n" + &message("message_end", 1, &["a", "b", "c"]);
     assert_eq!(answered(&again), [done(&["a", "b", "c"])]);
+}
+
+#[test]
+fn results_stay_when_their_message_ends_without_the_calls() {
+    let begun = ended("a") + &message("message_start", 1, &["b"]);
+    let grown = begun + &message("message_update", 1, &["b", "a"]) + &ended("b");
+    let text = grown + &message("message_end", 1, &[]);
+    for portion in [usize::MAX, 1, 3, 4] {
+        let transcript = read_by(&text, portion);
+        let strays = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| {
+            let BlockKind::Result(stray) = &block.kind else { return None };
+            Some((stray.call.as_str(), stray.result.body.stub.as_str()))
+        });
+        assert_eq!(strays.collect::<Vec<_>>(), [("a", "a"), ("b", "b")], "{portion}");
+    }
 }

@@ -1,10 +1,10 @@
 //! Executions of tools: what they put out while they run, and calls that no message has told (yet).
 //!
 //! Invariant: calls that only their executions tell of are gathered in one entry a turn. The first message
-//! that holds some of them takes that entry's place, and what it leaves has an entry of its own until
+//! that begins with some of them takes that entry's place, and what it leaves has an entry of its own until
 //! another message comes for it. So no call is shown twice and none is lost.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::formats::json::Json;
 use crate::formats::pi::{block, entry, result};
@@ -27,8 +27,8 @@ pub struct Executions {
     in_messages: HashMap<Key, Key>,
     /// Calls of this turn that no message told.
     born: Option<Box<Entry>>,
-    /// Their results so far: they go where the calls go.
-    results: HashMap<Key, Box<ToolResult>>,
+    /// Results of this turn: they go where their calls go, and stay when a message leaves its call out.
+    results: BTreeMap<Key, Box<ToolResult>>,
     /// Calls of this turn that messages took over, and how they fare.
     taken: HashMap<Key, ToolState>,
     /// Where messages stand that took the place of such an entry.
@@ -47,14 +47,14 @@ struct Place {
     at: Option<Moment>,
 }
 
-/// What a message has left of the calls that were born.
-#[derive(Debug)]
+/// What changes beside a message when it takes over calls that were born, or leaves out some of its own.
+#[derive(Debug, Default)]
 pub struct Rest {
-    /// The entry of the calls that are left.
-    pub key: Key,
-    /// It, unless the message holds all that was in it.
+    /// The entry of calls that were born and are in no message yet.
     pub entry: Option<Box<Entry>>,
-    /// Results of the calls that have another entry now.
+    /// The entry of such calls, if the message holds all that was in it.
+    pub gone: Option<Key>,
+    /// Results of the calls that have another entry now, or none.
     pub results: Vec<(Key, Box<ToolResult>)>,
 }
 
@@ -77,10 +77,9 @@ impl Executions {
         }
     }
 
-    /// Notes the result of a call that no message told.
+    /// Notes the result of a call.
     pub fn note_result(&mut self, call: &Key, result: &ToolResult) {
-        let is_born = |born: &Entry| identifies(call) && calls_of(born).any(|known| known.key == *call);
-        if self.born.as_deref().is_some_and(is_born) {
+        if identifies(call) {
             self.results.insert(call.clone(), Box::new(result.clone()));
         }
     }
@@ -112,7 +111,6 @@ impl Executions {
         let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
         let is_new = fitting.is_none();
         if is_new {
-            self.results.clear();
             self.rests = 0;
         }
         let mut entry = fitting.unwrap_or_else(|| {
@@ -130,11 +128,13 @@ impl Executions {
     }
 
     /// Notes the calls of a message. If some of them were born by their executions, the message takes
-    /// that entry's place. Answers with what changes beside the message by that.
-    pub fn take_over(&mut self, message: &mut Entry) -> Option<Rest> {
+    /// that entry's place, unless an earlier record gave it one. Answers with what changes beside the message
+    /// by that.
+    pub fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
         let calls = calls_of(message).map(|call| call.key.clone()).filter(|key| identifies(key));
         let calls: HashSet<Key> = calls.collect();
-        let rest = self.part(&message.key, &calls);
+        let mut rest = self.part(&message.key, &calls, is_new);
+        rest.results.extend(self.leave_out(&message.key, &calls));
         for call in calls_of_mut(message) {
             if let Some(state) = self.taken.get(&call.key) {
                 call.state = state.clone();
@@ -149,18 +149,29 @@ impl Executions {
         rest
     }
 
+    /// Results of calls that the message held when it was told before, and now does not.
+    fn leave_out(&mut self, message: &Key, calls: &HashSet<Key>) -> Vec<(Key, Box<ToolResult>)> {
+        let is_left_out = |call: &Key| self.in_messages.get(call) == Some(message) && !calls.contains(call);
+        let results = self.results.iter().filter(|(call, _)| is_left_out(call));
+        let left_out: Vec<_> = results.map(|(call, result)| (call.clone(), result.clone())).collect();
+        for (call, _) in &left_out {
+            self.in_messages.remove(call);
+        }
+        left_out
+    }
+
     /// Parts what was born into the calls of a message and the rest.
-    fn part(&mut self, message: &Key, calls: &HashSet<Key>) -> Option<Rest> {
-        let mut born = self.born.take()?;
+    fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> Rest {
+        let Some(mut born) = self.born.take() else { return Rest::default() };
         let is_its = |block: &Block| call_in(block).is_some_and(|call| calls.contains(&call.key));
         let (its, left): (Vec<Block>, Vec<Block>) =
             std::mem::take(&mut born.blocks).into_iter().partition(is_its);
         born.blocks = left;
         if its.is_empty() {
             self.born = Some(born);
-            return None;
+            return Rest::default();
         }
-        let is_first = !self.places.contains_key(message);
+        let is_first = is_new && !self.places.contains_key(message);
         if is_first {
             let place = Place { key: born.key.clone(), origin: born.origin, at: born.at };
             self.places.insert(message.clone(), place);
@@ -172,8 +183,8 @@ impl Executions {
         for call in its.iter().filter_map(call_in) {
             self.taken.insert(call.key.clone(), call.state.clone());
             // In the place itself a call keeps its result.
-            let result = self.results.remove(&call.key).filter(|_| !is_first);
-            results.extend(result.map(|result| (call.key.clone(), result)));
+            let result = self.results.get(&call.key).filter(|_| !is_first);
+            results.extend(result.map(|result| (call.key.clone(), result.clone())));
         }
         if is_first {
             let left = calls_of(&born).filter_map(|call| self.results.get_key_value(&call.key));
@@ -181,7 +192,9 @@ impl Executions {
         }
         let key = born.key.clone();
         self.born = Some(born).filter(|born| !born.blocks.is_empty());
-        (!is_first || self.born.is_some()).then(|| Rest { key, entry: self.born.clone(), results })
+        let entry = self.born.clone();
+        let gone = (!is_first && entry.is_none()).then_some(key);
+        Rest { entry, gone, results }
     }
 
     /// Calls of the next turn have an entry of their own.
