@@ -10,6 +10,8 @@ use hashbrown::HashTable;
 pub struct Told<V> {
     seed: RandomState,
     fresh: HashTable<(u64, V)>,
+    /// Of all that is not fresh: most keys that are asked for were never told.
+    filter: Filter,
     some: Sorted<V>,
     most: Sorted<V>,
 }
@@ -24,7 +26,9 @@ impl<V: Copy + Default> Told<V> {
     pub fn get(&self, key: &str) -> Option<V> {
         let print = self.seed.hash_one(key);
         let fresh = self.fresh.find(print, |(known, _)| *known == print).map(|(_, value)| value);
-        fresh.or_else(|| self.some.get(print)).or_else(|| self.most.get(print)).copied()
+        let is_old = fresh.is_none() && self.filter.may_have(print);
+        let old = is_old.then(|| self.some.get(print).or_else(|| self.most.get(print))).flatten();
+        fresh.or(old).copied()
     }
 
     /// Whether the key has a value.
@@ -37,6 +41,7 @@ impl<V: Copy + Default> Told<V> {
         let print = self.seed.hash_one(key);
         let known = match self.fresh.find_mut(print, |(known, _)| *known == print) {
             Some((_, known)) => Some(known),
+            None if !self.filter.may_have(print) => None,
             None => match self.some.place(print) {
                 Some(place) => self.some.values.get_mut(place),
                 None => self.most.place(print).and_then(|place| self.most.values.get_mut(place)),
@@ -47,7 +52,16 @@ impl<V: Copy + Default> Told<V> {
         }
         self.fresh.insert_unique(print, (print, value), |(print, _)| *print);
         if self.fresh.len() >= FRESH {
-            self.some.take(self.fresh.drain().collect());
+            let fresh: Vec<(u64, V)> = self.fresh.drain().collect();
+            if self.filter.has_room_for(self.some.prints.len() + self.most.prints.len() + fresh.len()) {
+                for (print, _) in &fresh {
+                    self.filter.add(*print);
+                }
+            } else {
+                let others = fresh.iter().map(|(print, _)| print);
+                self.filter = Filter::of(self.some.prints.iter().chain(&self.most.prints).chain(others));
+            }
+            self.some.take(fresh);
             if self.some.prints.len() >= SOME {
                 let Sorted { prints, values } = std::mem::take(&mut self.some);
                 self.most.take(prints.into_iter().zip(values).collect());
@@ -55,6 +69,48 @@ impl<V: Copy + Default> Told<V> {
         }
         None
     }
+}
+
+/// Tells of most fingerprints that they are not among those that were added, by looking at one place.
+#[derive(Clone, Debug, Default)]
+struct Filter {
+    words: Vec<u64>,
+}
+
+/// A word for so many fingerprints at most: of forty others one is taken for one of them then.
+const PER_WORD: usize = 4;
+
+impl Filter {
+    /// Of these, with room for as many more.
+    fn of<'p>(prints: impl Iterator<Item = &'p u64> + Clone) -> Self {
+        let mut filter = Self { words: vec![0; prints.clone().count() * 2 / PER_WORD + 1] };
+        prints.for_each(|print| filter.add(*print));
+        filter
+    }
+
+    fn has_room_for(&self, prints: usize) -> bool {
+        prints <= self.words.len() * PER_WORD
+    }
+
+    fn add(&mut self, print: u64) {
+        let at = place_among(print, self.words.len());
+        self.words.get_mut(at).into_iter().for_each(|word| *word |= bits(print));
+    }
+
+    fn may_have(&self, print: u64) -> bool {
+        let word = self.words.get(place_among(print, self.words.len()));
+        word.is_some_and(|word| word & bits(print) == bits(print))
+    }
+}
+
+/// Two of the 64, by the end of the fingerprint: its beginning says which word.
+fn bits(print: u64) -> u64 {
+    1 << (print & 63) | 1 << (print >> 6 & 63)
+}
+
+/// Fingerprints are spread evenly, so each is about as far from the beginning as it is large.
+fn place_among(print: u64, len: usize) -> usize {
+    usize::try_from((u128::from(print) * len as u128) >> u64::BITS).unwrap_or_default()
 }
 
 /// Values by fingerprint, in its order.
@@ -69,12 +125,10 @@ impl<V: Copy + Default> Sorted<V> {
         self.values.get(self.place(print)?)
     }
 
-    /// Fingerprints are spread evenly, so each is about as far from the beginning as it is large: looked for
-    /// from there, most of the list is never touched.
+    /// Looked for from about where it must be, so that most of the list is never touched.
     fn place(&self, print: u64) -> Option<usize> {
         let prints = self.prints.as_slice();
-        let about =
-            usize::try_from((u128::from(print) * prints.len() as u128) >> u64::BITS).unwrap_or_default();
+        let about = place_among(print, prints.len());
         let step = prints.len().isqrt() + 1;
         let (mut low, mut high) = (about.saturating_sub(step), (about + step).min(prints.len()));
         while low > 0 && prints.get(low).is_some_and(|first| *first > print) {
@@ -113,6 +167,7 @@ impl<V: Copy + Default> Sorted<V> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::hash::BuildHasher;
 
     use super::{FRESH, SOME, Sorted, Told};
 
@@ -128,6 +183,8 @@ mod tests {
             assert_eq!(told.insert(&key, number), plain.insert(key, number));
         }
         assert!(plain.iter().all(|(key, value)| told.get(key) == Some(*value)));
+        let mistaken = |n: &u32| told.filter.may_have(told.seed.hash_one(format!("no {n}")));
+        assert!((0..1_000).filter(mistaken).count() < 80);
         assert!(!told.contains("key") && !told.most.prints.is_empty() && !told.fresh.is_empty());
         assert_eq!(told.fresh.len() + told.some.prints.len() + told.most.prints.len(), plain.len());
     }
