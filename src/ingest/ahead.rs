@@ -1,59 +1,87 @@
-//! Many lines at once: another thread takes the JSON of the next ones apart while this one decodes.
+//! Much of a file at once: another thread reads on and takes the JSON of the next lines apart while this one
+//! decodes.
 //!
 //! Invariant: lines are decoded in their order, by one decoder, on the thread that asks; what is done ahead
 //! depends on the bytes of a line alone.
 
-use std::path::Path;
+use std::io;
+use std::panic::resume_unwind;
 use std::sync::LazyLock;
 use std::thread;
 
 use crossbeam_channel::bounded;
 
-use super::files::Kind;
-use super::strand::tell_line;
-use super::teller::Teller;
 use crate::formats::decoder::value_of;
 use crate::formats::json::Json;
-use crate::source::lines::Line;
+use crate::source::follow::Follower;
+use crate::source::lines::{Ended, Line, LineBuffer};
 
 /// Fewer bytes are done before a thread is there.
 const WORTH_A_THREAD: u64 = 256 << 10;
-/// Lines that are handed over together.
-const GROUP: usize = 16;
-/// Groups that may wait.
-const AHEAD: usize = 8;
+/// How much is read and handed over together: so much stays near the processor.
+const PORTION: usize = 128 << 10;
+/// Portions that may wait.
+const AHEAD: usize = 3;
 
-/// Tells lines of a file that follow one another.
-pub fn tell_lines(lines: &[Line<'_>], kind: Kind, path: &Path, teller: &mut Teller<'_>) {
+/// Lines that end in one portion of a file.
+pub struct Portion<'r> {
+    /// Where the portion begins.
+    pub at: u64,
+    /// The line that began before it.
+    pub first: Option<Ended>,
+    /// Those that lie in it, with what JSON was found in them ahead.
+    pub lines: Vec<(Line<'r>, Option<Json<'r>>)>,
+}
+
+/// Reads on until the room is full or the file ends, and tells one portion after the other. Returns how
+/// many bytes it read.
+pub fn read_portions<'r>(
+    follower: &mut Follower,
+    buffer: &mut LineBuffer,
+    room: &'r mut [u8],
+    mut tell: impl FnMut(Portion<'r>),
+) -> io::Result<usize> {
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
-    let bytes: u64 = lines.iter().map(|line| u64::from(line.record().origin.len)).sum();
-    if bytes < WORTH_A_THREAD || !*CAN_HELP {
-        for line in lines {
-            tell_line(*line, kind, path, teller);
-        }
-        return;
+    let left = follower.len().saturating_sub(follower.offset());
+    if left < WORTH_A_THREAD || !*CAN_HELP {
+        return read_each(follower, buffer, room, |portion| {
+            tell(portion);
+            true
+        });
     }
     thread::scope(|scope| {
-        let (send, values) = bounded(AHEAD);
-        scope.spawn(move || {
-            for group in lines.chunks(GROUP) {
-                let read: Vec<Option<Json<'_>>> =
-                    group.iter().map(|line| value_of(line.record().bytes)).collect();
-                if send.send(read).is_err() {
-                    return;
+        let (send, portions) = bounded(AHEAD);
+        let ahead = scope.spawn(move || {
+            read_each(follower, buffer, room, |mut portion| {
+                for (line, value) in &mut portion.lines {
+                    *value = value_of(line.record().bytes);
                 }
-            }
+                send.send(portion).is_ok()
+            })
         });
-        for (group, values) in lines.chunks(GROUP).zip(values) {
-            for (line, value) in group.iter().zip(values) {
-                match (*line, value) {
-                    (Line::Whole(record), Some(value)) => {
-                        teller.tell_read(record, &value, kind.place(path, record.origin.line));
-                    }
-                    (line, _) => tell_line(line, kind, path, teller),
-                }
-            }
+        portions.into_iter().for_each(tell);
+        ahead.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// Reads portions for as long as they are welcome.
+fn read_each<'r>(
+    follower: &mut Follower,
+    buffer: &mut LineBuffer,
+    room: &'r mut [u8],
+    mut each: impl FnMut(Portion<'r>) -> bool,
+) -> io::Result<usize> {
+    let mut sum = 0;
+    for place in room.chunks_mut(PORTION) {
+        let (at, wanted) = (follower.offset(), place.len());
+        let read = follower.read(place)?;
+        sum += read;
+        let (first, lines) = buffer.cut(place.get(..read).unwrap_or_default());
+        let lines = lines.into_iter().map(|line| (line, None)).collect();
+        if !each(Portion { at, first, lines }) || read < wanted {
+            break;
         }
-    });
+    }
+    Ok(sum)
 }

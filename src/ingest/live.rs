@@ -175,16 +175,19 @@ impl<'f> Follow<'f> {
             if self.is_stopped(reader) {
                 return;
             }
-            if let Some(shown) = preview.take() {
-                preview = shown.update(now).then_some(shown);
-            }
             if now.duration_since(told) >= PROGRESS {
                 told = now;
                 let (done, total) = reader.progress();
                 reader.teller.flush(false);
                 reader.teller.send(Feed::Progress { done, total });
             }
-            if !reader.step(now) && !reader.rest(now, false) {
+            let mut show_newest = || {
+                if let Some(shown) = preview.take() {
+                    preview = shown.update(Instant::now()).then_some(shown);
+                }
+            };
+            show_newest();
+            if !reader.step(now, &mut show_newest) && !reader.rest(now, false) {
                 return;
             }
         }

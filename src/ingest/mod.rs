@@ -173,7 +173,7 @@ fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
     match Reader::new(plan, files, bodies, teller, Instant::now()) {
         Ok(mut reader) => {
-            while reader.step(Instant::now()) || reader.rest(Instant::now(), true) {}
+            while reader.step(Instant::now(), &mut || ()) || reader.rest(Instant::now(), true) {}
             outlet(Feed::CaughtUp);
         }
         Err(error) => {

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
-use super::reader::CHUNK;
-use super::strand::Strand;
+use super::strand::{Step, Strand};
 use super::teller::{Outlet, Teller};
 use super::whole::{Small, is_whole_value};
 use crate::formats::decoder::Pattern;
@@ -23,6 +23,8 @@ const WORTH_IT: u64 = 4 << 20;
 /// read at once.
 const WINDOW: u64 = 1 << 20;
 const WIDEST: u64 = 64 << 20;
+/// How much is looked at together.
+const STEP: usize = 1 << 20;
 /// Folders with fewer messages are read whole at once.
 const MANY_FILES: usize = 200;
 /// How many messages of others are shown first.
@@ -32,7 +34,7 @@ const NEWEST_FILES: usize = 30;
 pub struct Preview<'o> {
     teller: Teller<'o>,
     strand: Strand,
-    chunk: Vec<u8>,
+    room: Vec<u8>,
 }
 
 impl<'o> Preview<'o> {
@@ -46,7 +48,12 @@ impl<'o> Preview<'o> {
         let Some(at) = last_lines(plan, len)? else { return Ok(None) };
         strand.seek(at)?;
         let teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
-        Ok(Some(Self { teller, strand, chunk: vec![0; CHUNK] }))
+        Ok(Some(Self { teller, strand, room: vec![0; STEP] }))
+    }
+
+    fn read(&mut self, now: Instant) -> io::Result<usize> {
+        let (room, between) = (&mut *self.room, &mut || ());
+        self.strand.read(&mut self.teller, Step { room, bodies: Bodies::Kept, now, between })
     }
 
     /// Shows what was appended. Answers whether the preview still shows the file: once it is cut or
@@ -60,7 +67,7 @@ impl<'o> Preview<'o> {
                     return true;
                 }
             }
-            while self.strand.read(&mut self.teller, &mut self.chunk, now).is_ok_and(|read| read > 0) {}
+            while self.read(now).is_ok_and(|read| read > 0) {}
             self.strand.rest(&mut self.teller, now, false);
             self.teller.finish();
             self.teller.flush(true);
@@ -111,8 +118,8 @@ fn last_lines(plan: &Plan, len: u64) -> io::Result<Option<u64>> {
     let mut window = WINDOW;
     while window < len && window <= WIDEST {
         // Chunk by chunk: a line may be longer than what should be held of it.
-        for at in (len - window..len - 1).step_by(CHUNK) {
-            let room = usize::try_from(len - 1 - at).unwrap_or(CHUNK).min(CHUNK);
+        for at in (len - window..len - 1).step_by(STEP) {
+            let room = usize::try_from(len - 1 - at).unwrap_or(STEP).min(STEP);
             if let Some(newline) = memchr::memchr(b'\n', &read_range(&file, at, room)?) {
                 return Ok(Some(at + newline as u64 + 1));
             }

@@ -14,7 +14,7 @@ use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::plan::Plan;
 use super::rows::Rows;
-use super::strand::{Strand, tell_line};
+use super::strand::{Step, Strand, tell_line};
 use super::teller::Teller;
 use super::whole::{Small, is_whole_document, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState};
@@ -28,7 +28,7 @@ use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
 
 /// How much of a line file is read at once.
-pub const CHUNK: usize = 1 << 20;
+const ROOM: usize = 4 << 20;
 /// Small files beyond this sum leave their bodies on disk, and all of them where there are so many.
 const SMALL_SUM: u64 = 32 << 20;
 const MANY_SMALLS: usize = 2_000;
@@ -62,7 +62,7 @@ pub struct Reader<'o> {
     queue: VecDeque<Todo>,
     /// Files beside the session that could not be opened; tried again at each look.
     unopened: BTreeSet<PathBuf>,
-    chunk: Vec<u8>,
+    room: Vec<u8>,
 }
 
 /// The opened file.
@@ -125,18 +125,18 @@ impl<'o> Reader<'o> {
             asked: HashSet::new(),
             queue: VecDeque::new(),
             unopened: BTreeSet::new(),
-            chunk: vec![0; CHUNK],
+            room: vec![0; ROOM],
         };
         reader.find_files(now);
         Ok(reader)
     }
 
-    /// Reads on a little. Answers whether there is more to read.
-    pub fn step(&mut self, now: Instant) -> bool {
-        let is_reading = self.step_main(now);
+    /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
+    pub fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
+        let is_reading = self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {
-                Some(Todo::Strand(index)) => self.read_strand(index, now),
+                Some(Todo::Strand(index)) => self.read_strand(index, now, between),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
                 Some(Todo::Lost(path)) => self.teller.lost(&path),
                 Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
@@ -344,12 +344,11 @@ impl<'o> Reader<'o> {
         self.find_files(now);
     }
 
-    fn step_main(&mut self, now: Instant) -> bool {
+    fn step_main(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         match &mut self.main {
             Main::Lines { strand, has_more: has_more @ true } => {
-                let follower = &strand.follower;
-                self.teller.leave_bodies(self.bodies.away_at(follower.offset(), follower.len()));
-                match strand.read(&mut self.teller, &mut self.chunk, now) {
+                let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
+                match strand.read(&mut self.teller, step) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
@@ -370,11 +369,10 @@ impl<'o> Reader<'o> {
         }
     }
 
-    fn read_strand(&mut self, index: usize, now: Instant) {
+    fn read_strand(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
         let Some(strand) = self.strands.get_mut(index) else { return };
-        let follower = &strand.follower;
-        self.teller.leave_bodies(self.bodies.away_at(follower.offset(), follower.len()));
-        match strand.read(&mut self.teller, &mut self.chunk, now) {
+        let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
+        match strand.read(&mut self.teller, step) {
             Ok(0) => strand.follower.rest(),
             Ok(_) => self.queue.push_front(Todo::Strand(index)),
             Err(error) => {
@@ -395,7 +393,7 @@ impl<'o> Reader<'o> {
                 Some(packing) => packed::open(path, packing)?,
                 None => Box::new(File::open(path)?),
             };
-            while let Some(bytes) = read_some(&mut *text, &mut self.chunk)? {
+            while let Some(bytes) = read_some(&mut *text, &mut self.room)? {
                 buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, teller));
             }
             Ok(())

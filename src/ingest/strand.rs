@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::ahead;
+use super::ahead::read_portions;
+use super::bodies::Bodies;
 use super::files::{Files, Kind};
 use super::teller::Teller;
 use crate::formats::decoder::{Format, Pattern};
@@ -21,6 +22,18 @@ use crate::source::pattern::expand;
 
 /// An unfinished last line that stays so for this long is shown as it is.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How far a file is read at once.
+pub struct Step<'s> {
+    /// Takes what is read.
+    pub room: &'s mut [u8],
+    /// Which bodies stay in memory.
+    pub bodies: Bodies,
+    /// When it is.
+    pub now: Instant,
+    /// What is to be done again and again meanwhile.
+    pub between: &'s mut dyn FnMut(),
+}
 
 /// A line file that is read.
 pub struct Strand {
@@ -82,29 +95,38 @@ impl Strand {
         self.id
     }
 
-    /// Reads a chunk and tells its lines. Returns how many bytes it read.
-    pub fn read(&mut self, teller: &mut Teller<'_>, chunk: &mut [u8], now: Instant) -> io::Result<usize> {
-        let read = self.follower.read(chunk)?;
-        if read > 0 {
-            self.last_bytes = now;
-        }
-        let mut buffer = std::mem::replace(&mut self.buffer, LineBuffer::new(self.id));
-        let lines = buffer.lines(chunk.get(..read).unwrap_or_default(), |line| self.tell_first(line, teller));
-        self.buffer = buffer;
+    /// Reads on and tells what lines it read. Returns how many bytes that were.
+    pub fn read(&mut self, teller: &mut Teller<'_>, step: Step<'_>) -> io::Result<usize> {
+        let Self { kind, follower, buffer, shown, .. } = self;
+        let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
-        let (first, rest) = lines.split_at(usize::from(self.shown.is_some()).min(lines.len()));
-        for line in first {
-            self.tell_first(*line, teller);
+        let mut is_to_be_told = |line: Line<'_>, teller: &mut Teller<'_>| {
+            shown.take().is_none_or(|shown| take_back(&shown, line, teller))
+        };
+        let read = read_portions(follower, buffer, step.room, |portion| {
+            teller.leave_bodies(step.bodies.away_at(portion.at, len));
+            if let Some(first) = &portion.first
+                && is_to_be_told(first.line(), teller)
+            {
+                tell_line(first.line(), *kind, &path, teller);
+            }
+            for (line, value) in portion.lines {
+                if !is_to_be_told(line, teller) {
+                    continue;
+                }
+                match (line, value) {
+                    (Line::Whole(record), Some(value)) => {
+                        teller.tell_read(record, &value, kind.place(&path, record.origin.line));
+                    }
+                    (line, _) => tell_line(line, *kind, &path, teller),
+                }
+            }
+            (step.between)();
+        })?;
+        if read > 0 {
+            self.last_bytes = step.now;
         }
-        ahead::tell_lines(rest, self.kind, self.follower.path(), teller);
         Ok(read)
-    }
-
-    /// Tells the first line of a chunk, of which something may be shown already.
-    fn tell_first(&mut self, line: Line<'_>, teller: &mut Teller<'_>) {
-        if self.shown.take().is_none_or(|shown| take_back(&shown, line, teller)) {
-            tell_line(line, self.kind, self.follower.path(), teller);
-        }
     }
 
     /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its

@@ -12,8 +12,6 @@ use crate::model::record::{FileId, Origin, Record};
 const LIMIT: usize = 256 << 20;
 /// What is kept of a line that is too long.
 const KEPT: usize = 1024;
-/// A buffer that grew beyond this is given back after its line.
-const ROOMY: usize = 4 << 20;
 
 /// How many bytes of a line file's record are ever held, if it is so long.
 pub fn held_of(len: u32) -> usize {
@@ -35,6 +33,22 @@ impl<'a> Line<'a> {
     pub fn record(self) -> Record<'a> {
         let (Self::Whole(record) | Self::TooLong(record)) = self;
         record
+    }
+}
+
+/// A line that has ended in another chunk than it began in.
+#[derive(Debug)]
+pub struct Ended {
+    origin: Origin,
+    bytes: Vec<u8>,
+    is_too_long: bool,
+}
+
+impl Ended {
+    /// The line.
+    pub fn line(&self) -> Line<'_> {
+        let record = Record { origin: self.origin, bytes: &self.bytes };
+        if self.is_too_long { Line::TooLong(record) } else { Line::Whole(record) }
     }
 }
 
@@ -75,13 +89,16 @@ impl LineBuffer {
 
     /// Takes the next chunk and gives out the lines that it ends. Empty lines are none.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
-        self.lines(chunk, &mut each).into_iter().for_each(each);
+        let (first, lines) = self.cut(chunk);
+        if let Some(first) = first {
+            each(first.line());
+        }
+        lines.into_iter().for_each(each);
     }
 
-    /// As [`Self::feed`]: gives out the line that began in an earlier chunk, and answers with those that lie
-    /// in this one.
-    pub fn lines<'c>(&mut self, chunk: &'c [u8], mut first: impl FnMut(Line<'_>)) -> Vec<Line<'c>> {
-        let mut lines = Vec::new();
+    /// As [`Self::feed`]: the line that began in an earlier chunk, and those that lie in this one.
+    pub fn cut<'c>(&mut self, chunk: &'c [u8]) -> (Option<Ended>, Vec<Line<'c>>) {
+        let (mut first, mut lines) = (None, Vec::new());
         let mut rest = chunk;
         while let Some(end) = memchr(b'\n', rest) {
             let (piece, after) = rest.split_at(end);
@@ -91,12 +108,12 @@ impl LineBuffer {
                 lines.extend((seen > 0).then(|| self.line_of(kept, seen)));
                 self.begin_line(seen);
             } else {
-                self.end_line(piece, &mut first);
+                first = Some(self.end_line(piece));
             }
             rest = after.get(1..).unwrap_or_default();
         }
         self.keep(rest);
-        lines
+        (first, lines)
     }
 
     /// The line that has not ended, if anything of it is there.
@@ -104,20 +121,20 @@ impl LineBuffer {
         (self.seen > 0).then(|| self.line_of(&self.partial, self.seen))
     }
 
-    fn end_line(&mut self, piece: &[u8], each: &mut impl FnMut(Line<'_>)) {
+    fn end_line(&mut self, piece: &[u8]) -> Ended {
         self.keep(piece);
-        each(self.line_of(&self.partial, self.seen));
+        let mut bytes = std::mem::take(&mut self.partial);
+        let line = self.line_of(&bytes, self.seen);
+        let (origin, is_too_long) = (line.record().origin, matches!(line, Line::TooLong(_)));
+        bytes.truncate(line.record().bytes.len());
         self.begin_line(self.seen);
+        Ended { origin, bytes, is_too_long }
     }
 
     fn begin_line(&mut self, seen: u64) {
         self.at += seen + 1;
         self.line += u32::from(self.line > 0);
         self.seen = 0;
-        self.partial.clear();
-        if self.partial.capacity() > ROOMY {
-            self.partial = Vec::new();
-        }
     }
 
     fn keep(&mut self, piece: &[u8]) {
