@@ -242,7 +242,7 @@ impl Events {
                 }
                 self.told.result(call.clone());
                 self.held.give_out_entry(out);
-                self.held.forget(&call);
+                self.held.settle(&call, out);
                 if let Some(usage) = usage {
                     out.push(Edit::Usage { of: result.key.clone(), usage, model: None });
                 }

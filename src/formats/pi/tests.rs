@@ -308,3 +308,19 @@ fn results_stay_when_their_message_ends_without_the_calls() {
         assert_eq!(strays.collect::<Vec<_>>(), [("a", "a"), ("b", "b")], "{portion}");
     }
 }
+
+#[test]
+fn a_call_that_comes_again_in_a_later_run_is_the_same_in_any_portions() {
+    let turn = "{\"type\":\"turn_start\"}\n".to_owned();
+    let asked = turn.clone() + &message("message_end", 1, &["a"]);
+    let update = "{\"type\":\"tool_execution_update\",\"toolCallId\":\"a\",\"partialResult\":\"so far\"}\n";
+    let text = ended("a") + &asked + update + &ended("a") + &turn;
+    let timeless = |transcript: &Transcript| -> Vec<Entry> {
+        transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+    };
+    let whole = timeless(&read(&text));
+    assert_eq!(calls(&read(&text)), [("a", "done"), ("a", "pending")]);
+    for portion in 1..5 {
+        assert_eq!(timeless(&read_by(&text, portion)), whole, "{portion}");
+    }
+}

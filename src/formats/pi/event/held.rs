@@ -45,15 +45,17 @@ impl Held {
         self.states.push((call, state));
     }
 
-    /// Holds a result.
+    /// Holds a result. How the call fared before stays held: where ids come again, the result may answer
+    /// another call than the one that ran last.
     pub fn result(&mut self, call: Key, result: Box<ToolResult>) {
-        self.forget(&call);
+        self.results.retain(|(held, _)| *held != call);
         self.results.push((call, result));
     }
 
-    /// Lets go of what was held of a call: it was told in full.
-    pub fn forget(&mut self, call: &Key) {
-        self.states.retain(|(held, _)| held != call);
+    /// A call was answered in full: gives out how it fared before, and lets go of the result that was held.
+    pub fn settle(&mut self, call: &Key, out: &mut Batch) {
+        let states = self.states.extract_if(.., |(held, _)| held == call);
+        out.edits.extend(states.map(|(call, state)| Edit::State { call, state }));
         self.results.retain(|(held, _)| held != call);
     }
 
