@@ -28,7 +28,7 @@ use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
 
 /// How much of a line file is read at once.
-const ROOM: usize = 4 << 20;
+const ROOM: usize = 1 << 20;
 /// Small files beyond this sum leave their bodies on disk, and all of them where there are so many.
 const SMALL_SUM: u64 = 32 << 20;
 const MANY_SMALLS: usize = 2_000;
