@@ -5,7 +5,7 @@
 //! it count for what the lanes know of it, but make no file of the list by themselves.
 //!
 //! Invariant: noting an entry again takes back what it told before. An entry that comes or changes costs
-//! its calls, and the uses of their files.
+//! its calls; that the uses of their files are judged anew is left for when somebody asks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -257,7 +257,10 @@ impl Files {
         let used: Vec<(EntryId, usize, usize)> = self.of_entry(id).map(|(used, _)| *used).collect();
         for path in used.iter().filter_map(|used| self.of_call.remove(used)).collect::<Vec<_>>() {
             let Some(file) = self.by_path.get_mut(&path) else { continue };
-            file.uses.retain(|one| one.place.entry != id);
+            // What changes is mostly new, and so among the last of perhaps very many uses.
+            if let Some(at) = file.uses.iter().rposition(|one| one.place.entry == id) {
+                file.uses.remove(at);
+            }
             if file.uses.is_empty() {
                 self.by_path.remove(&path);
             }
