@@ -10,10 +10,11 @@ mod packing;
 use std::sync::{Arc, OnceLock};
 
 use super::body::{Body, Key};
-use super::entry::{Block, Entry};
+use super::entry::{Block, Entry, EntryId};
 use super::fingerprint::Print;
 use super::glance::Glance;
 use super::text::Name;
+use super::turn::TurnFacts;
 pub use handing::{ToPack, WasPacked};
 pub use packing::Packer;
 use packing::{Packed, parents_of, unpack};
@@ -44,6 +45,8 @@ struct Page {
     packed: Option<Packed>,
     /// Whether somebody packs it.
     is_given: bool,
+    /// What happened in it, if somebody asked since it was changed.
+    facts: OnceLock<Box<TurnFacts>>,
 }
 
 impl Pages {
@@ -92,6 +95,24 @@ impl Pages {
     /// For a look at one entry after the other.
     pub fn passing(&self) -> Passing<'_> {
         Passing { pages: self, number: None, entries: Vec::new() }
+    }
+
+    /// What happened in the entries of the page that these begin with, and how many those are; nothing if these
+    /// do not begin with all of a page.
+    pub fn facts_of_first(&self, ids: &[EntryId]) -> Option<(&TurnFacts, usize)> {
+        let first = ids.first()?.index();
+        let is_whole = first.is_multiple_of(PAGE)
+            && ids.get(..PAGE)?.iter().enumerate().all(|(at, id)| id.index() == first + at);
+        let page = self.list.get(first / PAGE).filter(|_| is_whole)?;
+        let facts = page.facts.get_or_init(|| {
+            let mut passing = self.passing();
+            let mut facts = Box::<TurnFacts>::default();
+            for number in first..first + PAGE {
+                passing.get(number).into_iter().for_each(|entry| facts.add(entry));
+            }
+            facts
+        });
+        Some((facts, PAGE))
     }
 
     /// Adds an entry; its number is the length before.
@@ -182,6 +203,7 @@ impl Page {
         self.entries();
         self.packed = None;
         self.is_given = false;
+        self.facts.take();
         self.entries.get_mut().map(Arc::make_mut)
     }
 

@@ -4,7 +4,7 @@ use super::handing::GIVEN;
 use super::{OPEN, PAGE, Packer, Pages, RECENT, WasPacked};
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Raw, Role, StrayResult};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Marks, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
 use crate::model::glance::{Compaction, Glance, Kept};
 use crate::model::moment::Moment;
@@ -231,4 +231,25 @@ fn who_packs_too_slowly_is_not_waited_for() {
     for number in [0, PAGE, PAGE * GIVEN, PAGE * 3 * GIVEN - 1] {
         assert_same(pages.get(number), &full(number));
     }
+}
+
+#[test]
+fn what_happened_in_a_page_is_known_without_opening_it_until_it_changes() {
+    let mut pages = filled(MANY);
+    pages.tidy(&print);
+    let ids = |numbers: std::ops::Range<usize>| -> Vec<EntryId> {
+        numbers.map(|number| EntryId(u32::try_from(number).unwrap())).collect()
+    };
+    let of = |pages: &Pages, ids: &[EntryId]| {
+        pages.facts_of_first(ids).map(|(facts, len)| (facts.calls, facts.totals.sum().input.total, len))
+    };
+    let page = u32::try_from(PAGE).unwrap();
+    assert_eq!(of(&pages, &ids(0..MANY)), Some((3 * page, 4 * u64::from(page), PAGE)));
+    assert_eq!(pages.open_pages(), RECENT);
+    let gap: Vec<EntryId> = ids(0..MANY).into_iter().filter(|id| id.0 != 7).collect();
+    for not_all in [ids(1..MANY), ids(0..PAGE - 1), gap, ids(MANY - 7..MANY), Vec::new()] {
+        assert_eq!(of(&pages, &not_all), None, "{}", not_all.len());
+    }
+    pages.get_mut(7).unwrap().blocks.clear();
+    assert_eq!(of(&pages, &ids(0..PAGE)), Some((3 * page - 3, 4 * u64::from(page), PAGE)));
 }

@@ -98,15 +98,15 @@ impl Transcript {
 
     /// The sub-agent that started this one; none if the main agent did, or nobody knows.
     pub fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
-        let name = self.get(self.caller(lane)?)?.lane.as_ref()?;
+        let name = self.lane_at(self.caller(lane)?)?;
         self.lane(name).filter(|parent| parent.name != lane.name)
     }
 
     /// The entry of the main lane that a sub-agent goes back to, over all that lie between.
     pub fn root_caller(&self, lane: &LaneFacts) -> Option<EntryId> {
-        let mut seen = HashSet::new();
         let mut at = lane;
-        while seen.insert(&at.name) {
+        // More steps than sub-agents would go in a circle.
+        for _ in self.lanes() {
             match self.parent_lane(at) {
                 Some(parent) => at = parent,
                 None => return self.caller(at),
