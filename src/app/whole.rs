@@ -11,6 +11,9 @@ use crate::model::edit::Batch;
 use crate::model::pages::ToPack;
 use crate::model::transcript::Transcript;
 
+/// Entries that the lint takes in for one batch: a batch brings far fewer, and to judge them unpacks them.
+const A_BATCH: usize = 1_024;
+
 /// What is known of a session as far as it is read.
 #[derive(Clone, Debug, Default)]
 pub struct Whole {
@@ -67,7 +70,7 @@ impl Whole {
             let begins_again =
                 self.transcript.turns_settle_anew() || self.findings.begins_again(&self.transcript);
             if self.judging.goes_on(begins_again, entries) {
-                self.findings.update(&self.transcript);
+                self.findings.follow(&self.transcript, A_BATCH);
             }
         } else {
             self.findings.reset();

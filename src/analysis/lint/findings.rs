@@ -144,6 +144,7 @@ impl Findings {
         for (place, id) in order.iter().enumerate().skip(self.judged).take(most) {
             self.judge(transcript, *id, place);
             self.judged += 1;
+            self.judge_all(transcript, &self.with_its_calls(transcript, *id));
         }
         self.judged >= order.len()
     }
@@ -179,19 +180,37 @@ impl Findings {
 
     fn judge_touched(&mut self, transcript: &Transcript) {
         let touched = std::mem::take(&mut self.touched);
-        let mut wanted: BTreeSet<EntryId> = touched.clone();
-        wanted.extend(&self.waiting);
+        let mut wanted = self.waiting.clone();
         for id in &touched {
             self.see_compaction(transcript, *id);
             wanted.extend(self.watched.get(id).into_iter().flatten());
-            for call in transcript.get(*id).into_iter().flat_map(calls_of) {
-                wanted.extend(transcript.entries_with_call(&call.key));
-                wanted.extend(self.strays.get(&call.key).into_iter().flatten());
+            if self.is_judged(transcript, *id) {
+                wanted.insert(*id);
+                wanted.extend(self.with_its_calls(transcript, *id));
             }
         }
-        for id in wanted {
-            if let Some(place) = transcript.place_of(id).filter(|place| *place < self.judged) {
-                self.judge(transcript, id, place);
+        self.judge_all(transcript, &wanted);
+    }
+
+    /// Other entries that ask or answer the calls of an entry.
+    fn with_its_calls(&self, transcript: &Transcript, id: EntryId) -> BTreeSet<EntryId> {
+        let mut others = BTreeSet::new();
+        for call in transcript.get(id).into_iter().flat_map(calls_of) {
+            others.extend(transcript.entries_with_call(&call.key).iter().filter(|other| **other != id));
+            others.extend(self.strays.get(&call.key).into_iter().flatten());
+        }
+        others
+    }
+
+    fn is_judged(&self, transcript: &Transcript, id: EntryId) -> bool {
+        transcript.place_of(id).is_some_and(|place| place < self.judged)
+    }
+
+    /// Judges those of them that were judged before; the others have their turn.
+    fn judge_all(&mut self, transcript: &Transcript, ids: &BTreeSet<EntryId>) {
+        for id in ids {
+            if let Some(place) = transcript.place_of(*id).filter(|place| *place < self.judged) {
+                self.judge(transcript, *id, place);
             }
         }
     }
