@@ -218,6 +218,12 @@ impl Files {
         *self = Self { generation: self.generation + 1, ..Self::default() };
     }
 
+    /// Others take the place of these.
+    pub fn become_other(&mut self, other: Self) {
+        let generation = self.generation + other.generation + 1;
+        *self = Self { generation, ..other };
+    }
+
     fn add(&mut self, place: usize, id: EntryId, entry: &Entry) {
         if entry.marks.copy {
             return;

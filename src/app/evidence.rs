@@ -66,8 +66,10 @@ pub struct Evidence {
     pub windows: Windows,
     /// Which calls are in flight where.
     pub flights: Flights,
-    /// Files with their uses.
+    /// Files with their uses; the former ones, until those of another order are all there: a list that is
+    /// looked at must not grow from nothing again.
     pub files: Files,
+    coming_files: Option<Files>,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -83,7 +85,10 @@ impl Evidence {
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         self.generation += 1;
         if touched.reordered {
-            return self.clear();
+            let files = std::mem::take(&mut self.files);
+            self.clear();
+            (self.files, self.coming_files) = (files, Some(Files::default()));
+            return;
         }
         for id in &touched.changed {
             self.troubles.change(transcript, *id);
@@ -94,7 +99,7 @@ impl Evidence {
             self.timeline.change(transcript, *id);
             self.paths.change(*id);
             self.flights.change(*id);
-            self.files.change(transcript, *id);
+            self.newest_files().change(transcript, *id);
         }
         if touched.lanes {
             self.timeline.rename();
@@ -113,7 +118,7 @@ impl Evidence {
         self.generation += 1;
         self.calls.learn(transcript, ids);
         for id in ids {
-            self.files.change(transcript, *id);
+            self.newest_files().change(transcript, *id);
         }
     }
 
@@ -138,7 +143,13 @@ impl Evidence {
         let was_behind = self.is_behind_around;
         let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
         let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
-        let all_files = !wants.files || self.files.follow(transcript, A_FRAME);
+        let all_files = !wants.files || self.newest_files().follow(transcript, A_FRAME);
+        if all_files
+            && wants.files
+            && let Some(files) = self.coming_files.take()
+        {
+            self.files.become_other(files);
+        }
         self.is_behind_around = !(all_lanes && all_times && all_files);
         self.generation += u64::from(was_behind || self.is_behind_around);
     }
@@ -174,10 +185,17 @@ impl Evidence {
         let around = other.around;
         let all_lanes = !around.lanes || self.flights.follow(transcript, usize::MAX);
         let all_times = !around.rulers || self.ledger.follow(transcript, usize::MAX);
+        if let Some(files) = self.coming_files.take() {
+            self.files.become_other(files);
+        }
         let all_files = !around.files || self.files.collect(transcript, usize::MAX);
         self.is_behind_around = !(all_lanes && all_times && all_files);
         self.around = around;
         self.take_in(transcript, other.wants, usize::MAX);
+    }
+
+    fn newest_files(&mut self) -> &mut Files {
+        self.coming_files.as_mut().unwrap_or(&mut self.files)
     }
 
     /// Whether the lint was wanted last.
