@@ -23,6 +23,9 @@ use crate::model::transcript::Transcript;
 mod flags;
 pub mod paths;
 
+/// Uses that are judged in the time that it takes to take in an entry, which may have to be unpacked.
+const USES: usize = 8;
+
 /// How a call used a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -170,11 +173,11 @@ pub struct Files {
 
 impl Files {
     /// Takes in what was changed since the last time, and what was appended, but no more than so many
-    /// entries and uses. Says whether that was all.
+    /// entries. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         let is_all = self.collect(transcript, most);
         self.generation += u64::from(!self.stale.is_empty());
-        let mut room = most;
+        let mut room = most.saturating_mul(USES);
         while room > 0
             && let Some(path) = self.stale.pop_first()
         {
