@@ -275,6 +275,9 @@ impl Events {
         for (call, result) in rest.results {
             self.held.result(call, result);
         }
+        if !is_open {
+            self.held.give_out(out);
+        }
     }
 
     fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Message {

@@ -298,14 +298,15 @@ fn calls_that_a_message_leaves_out_stay_until_another_one_holds_them() {
 fn results_stay_when_their_message_ends_without_the_calls() {
     let begun = ended("a") + &message("message_start", 1, &["b"]);
     let grown = begun + &message("message_update", 1, &["b", "a"]) + &ended("b");
-    let text = grown + &message("message_end", 1, &[]);
-    for portion in [usize::MAX, 1, 3, 4] {
+    let text = grown + &message("message_end", 1, &[]) + &message("message_end", 2, &["c"]);
+    for portion in [usize::MAX, 1, 3, 4, 5] {
         let transcript = read_by(&text, portion);
-        let strays = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| {
-            let BlockKind::Result(stray) = &block.kind else { return None };
-            Some((stray.call.as_str(), stray.result.body.stub.as_str()))
+        let shown = transcript.entries().flat_map(|entry| &entry.blocks).map(|block| match &block.kind {
+            BlockKind::Result(stray) => (stray.call.as_str(), stray.result.body.stub.as_str()),
+            BlockKind::Call(call) => (call.key.as_str(), "asked"),
+            _ => ("", ""),
         });
-        assert_eq!(strays.collect::<Vec<_>>(), [("a", "a"), ("b", "b")], "{portion}");
+        assert_eq!(shown.collect::<Vec<_>>(), [("a", "a"), ("b", "b"), ("c", "asked")], "{portion}");
     }
 }
 

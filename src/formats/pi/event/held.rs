@@ -70,6 +70,7 @@ impl Held {
             entry.marks.open = false;
             out.push(Edit::Entry(entry));
         }
+        self.give_out_answers(out);
     }
 
     /// Gives out the entry.
@@ -90,6 +91,12 @@ impl Held {
     /// Gives out all.
     pub fn give_out(&mut self, out: &mut Batch) {
         self.give_out_entry(out);
+        self.give_out_answers(out);
+    }
+
+    /// Results that no entry asks for any more stand where they are given out: behind the entry that was told
+    /// last, and before the next one.
+    fn give_out_answers(&mut self, out: &mut Batch) {
         out.edits.extend(self.states.drain(..).map(|(call, state)| Edit::State { call, state }));
         let results = self.results.drain(..);
         out.edits.extend(results.map(|(call, result)| Edit::Result { call, result, lane: None }));
