@@ -594,7 +594,8 @@ fn a_command_gets_the_record_and_its_end_is_told() {
     // Until the shell has begun, the interrupt is for nobody.
     std::thread::sleep(Duration::from_millis(300));
     console.send("\u{3}");
-    console.wait_for("press a key");
+    // What the command before it ended with may still stand on the screen of the shell.
+    console.wait_for("SIGINT); press a key");
     console.send("x");
     console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
     console.send("Q");
