@@ -205,6 +205,11 @@ impl Files {
         self.read >= transcript.order().len()
     }
 
+    /// Whether what is known goes on: paths were taken from the working directory that the session has now.
+    pub fn goes_on(&self, transcript: &Transcript) -> bool {
+        self.read == 0 || self.cwd == transcript.meta().cwd
+    }
+
     /// An entry has changed, or its bodies were read again.
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         let place = transcript.place_of(id).filter(|place| *place < self.read);

@@ -66,7 +66,7 @@ pub struct Evidence {
     pub windows: Windows,
     /// Which calls are in flight where.
     pub flights: Flights,
-    /// Files with their uses; the former ones, until those of another order are all there: a list that is
+    /// Files with their uses; the former ones, until those of another order or working directory are all there: a list that is
     /// looked at must not grow from nothing again.
     pub files: Files,
     coming_files: Option<Files>,
@@ -143,6 +143,9 @@ impl Evidence {
         let was_behind = self.is_behind_around;
         let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
         let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
+        if wants.files && !self.newest_files().goes_on(transcript) {
+            self.coming_files = Some(Files::default());
+        }
         let all_files = !wants.files || self.newest_files().follow(transcript, A_FRAME);
         if all_files
             && wants.files

@@ -1,7 +1,6 @@
 //! Branches on the screen: the line above each, folds, jumps, the outline.
 
-use tv::model::edit::{Batch, Edit};
-use tv::model::entry::Role;
+use tv::model::edit::{Edit, MetaEdit};
 use tv::model::text::Text;
 use tv::render::theme::Theme;
 
@@ -119,7 +118,7 @@ fn what_a_long_branch_cost_is_added_up_over_several_frames() {
 }
 
 #[test]
-fn files_stay_in_the_outline_until_those_of_another_branch_are_counted() {
+fn files_stay_in_the_outline_until_they_are_counted_from_another_directory() {
     let mut text = r#"{"type":"session","version":3,"id":"s1","cwd":"/home/ann"}"#.to_owned() + "\n";
     let mut line = |id: &str, parent: &str, role: &str, content: &str| {
         let message = format!(r#"{{"role":"{role}","content":[{content}]}}"#);
@@ -149,12 +148,7 @@ fn files_stay_in_the_outline_until_those_of_another_branch_are_counted() {
         stage.arrange();
     }
     assert!(told(&stage), "{}", stage.picture());
-    let entry = |key: &str, parent: Option<&str>| {
-        let mut entry = Batch::default().new_entry(Text::from(key), Role::Assistant, None);
-        entry.parent = parent.map(Text::from);
-        Edit::Entry(Box::new(entry))
-    };
-    stage.add([entry("z0", None)]).add([entry("z1", Some("z0"))]);
+    stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
     let mut frames = 0;
     while stage.state.is_unfinished() {
         assert!(told(&stage), "frame {frames}\n{}", stage.picture());
