@@ -262,6 +262,7 @@ impl Events {
             // What was answered before answers what was asked before.
             self.held.give_out(out);
         }
+        self.held.forget_states(|call| self.executions.is_left_out(call, &entry));
         let rest = self.executions.take_over(&mut entry, known.first == out.origin());
         message::title(&entry, out);
         self.held.entry(entry, out);

@@ -325,3 +325,17 @@ fn a_call_that_comes_again_in_a_later_run_is_the_same_in_any_portions() {
         assert_eq!(timeless(&read_by(&text, portion)), whole, "{portion}");
     }
 }
+
+#[test]
+fn what_a_message_leaves_out_does_not_run_in_another() {
+    let text = message("message_end", 1, &["b"])
+        + &ended("b")
+        + &message("message_end", 2, &["b"])
+        + &message("message_update", 3, &["b"])
+        + &ended("b")
+        + &message("message_end", 3, &[]);
+    for portion in [usize::MAX, 1, 2, 3, 5] {
+        let transcript = read_by(&text, portion);
+        assert_eq!(calls(&transcript), [("b", "done"), ("b", "pending")], "{portion}");
+    }
+}

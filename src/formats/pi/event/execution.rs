@@ -70,6 +70,11 @@ impl Executions {
         calls_of(message).filter_map(known).any(|by| *by != message.key)
     }
 
+    /// Whether a message held the call when it was told before, and now does not.
+    pub fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
+        self.in_messages.get(call) == Some(&message.key) && calls_of(message).all(|held| held.key != *call)
+    }
+
     /// Notes how a call fares that a message holds.
     pub fn note_state(&mut self, call: &Key, state: &ToolState) {
         if let Some(known) = self.taken.get_mut(call) {
@@ -134,7 +139,7 @@ impl Executions {
         let calls = calls_of(message).map(|call| call.key.clone()).filter(|key| identifies(key));
         let calls: HashSet<Key> = calls.collect();
         let mut rest = self.part(&message.key, &calls, is_new);
-        rest.results.extend(self.leave_out(&message.key, &calls));
+        rest.results.extend(self.leave_out(message));
         for call in calls_of_mut(message) {
             if let Some(state) = self.taken.get(&call.key) {
                 call.state = state.clone();
@@ -149,10 +154,9 @@ impl Executions {
         rest
     }
 
-    /// Results of calls that the message held when it was told before, and now does not.
-    fn leave_out(&mut self, message: &Key, calls: &HashSet<Key>) -> Vec<(Key, Box<ToolResult>)> {
-        let is_left_out = |call: &Key| self.in_messages.get(call) == Some(message) && !calls.contains(call);
-        let results = self.results.iter().filter(|(call, _)| is_left_out(call));
+    /// Results of calls that the message leaves out.
+    fn leave_out(&mut self, message: &Entry) -> Vec<(Key, Box<ToolResult>)> {
+        let results = self.results.iter().filter(|(call, _)| self.is_left_out(call, message));
         let left_out: Vec<_> = results.map(|(call, result)| (call.clone(), result.clone())).collect();
         for (call, _) in &left_out {
             self.in_messages.remove(call);

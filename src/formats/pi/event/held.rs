@@ -45,6 +45,11 @@ impl Held {
         self.states.push((call, state));
     }
 
+    /// Lets go of how calls fared that are gone: another call with the id of one fared otherwise.
+    pub fn forget_states(&mut self, is_gone: impl Fn(&Key) -> bool) {
+        self.states.retain(|(call, _)| !is_gone(call));
+    }
+
     /// Holds a result. How the call fared before stays held: where ids come again, the result may answer
     /// another call than the one that ran last.
     pub fn result(&mut self, call: Key, result: Box<ToolResult>) {
