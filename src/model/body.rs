@@ -117,10 +117,12 @@ impl<'de> Deserialize<'de> for Held {
     }
 }
 
-/// Bodies are equal if their contents are, as far as both are in memory; where they lie does not matter.
+/// Bodies are equal if their contents are, as far as both are in memory; where they lie does not matter. What is
+/// the whole of a stub is never left on disk, so it differs from all that is.
 impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         let same_content = match (&self.held, &other.held) {
+            (Held::Away, Held::Stub) | (Held::Stub, Held::Away) => false,
             (Held::Away, _) | (_, Held::Away) => true,
             (mine, theirs) => mine == theirs,
         };
@@ -181,5 +183,27 @@ impl Body {
             }
             Held::Stub | Held::Away => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Held, Origin, Signs};
+
+    #[test]
+    fn what_is_whole_in_its_stub_is_nothing_that_was_left_on_disk() {
+        let origin = Origin { file: crate::model::record::FileId(0), at: 0, len: 9, line: 1 };
+        let body = |held| Body {
+            stub: "[1]".into(),
+            bytes: 3,
+            lines: 1,
+            from: origin,
+            slot: 0,
+            signs: Signs::default(),
+            held,
+        };
+        assert_ne!(body(Held::Stub), body(Held::Away));
+        assert_ne!(body(Held::Away), body(Held::Stub));
+        assert_eq!(body(Held::Away), body(Held::Text("[1]".into())));
     }
 }
