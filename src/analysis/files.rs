@@ -164,11 +164,19 @@ pub struct File {
 pub struct Files {
     read: usize,
     cwd: Option<Text>,
+    known: Known,
+    /// What was known before all began again; it is shown until that is done: a list that is looked at must not
+    /// grow from nothing.
+    former: Option<Known>,
+    stale: BTreeSet<Text>,
+    generation: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
     by_path: HashMap<Text, File>,
     /// Files by the calls that used them: the entry, the block, and which file of the call it is.
     of_call: BTreeMap<(EntryId, usize, usize), Text>,
-    stale: BTreeSet<Text>,
-    generation: u64,
 }
 
 impl Files {
@@ -181,19 +189,24 @@ impl Files {
         while room > 0
             && let Some(path) = self.stale.pop_first()
         {
-            if let Some(file) = self.by_path.get_mut(&path) {
+            if let Some(file) = self.known.by_path.get_mut(&path) {
                 room = room.saturating_sub(file.uses.len());
                 file.settle();
             }
         }
-        is_all && self.stale.is_empty()
+        let is_all = is_all && self.stale.is_empty();
+        self.generation += u64::from(is_all && self.former.take().is_some());
+        is_all
     }
 
     /// Takes in what was appended, but does not judge the uses of a file yet, which depend on each other. Says
-    /// whether that was all.
+    /// whether that was all. Paths depend on the working directory: where the session has another one now, all
+    /// begins again.
     pub fn collect(&mut self, transcript: &Transcript, most: usize) -> bool {
         if self.cwd != transcript.meta().cwd {
-            self.clear();
+            if self.read > 0 {
+                self.begin_again();
+            }
             self.cwd.clone_from(&transcript.meta().cwd);
         }
         for id in transcript.order().iter().skip(self.read).take(most) {
@@ -203,11 +216,6 @@ impl Files {
             self.read += 1;
         }
         self.read >= transcript.order().len()
-    }
-
-    /// Whether what is known goes on: paths were taken from the working directory that the session has now.
-    pub fn goes_on(&self, transcript: &Transcript) -> bool {
-        self.read == 0 || self.cwd == transcript.meta().cwd
     }
 
     /// An entry has changed, or its bodies were read again.
@@ -221,15 +229,15 @@ impl Files {
         }
     }
 
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self { generation: self.generation + 1, ..Self::default() };
+    /// The order is another one: takes everything in again, and shows what it knows until that is done.
+    pub fn begin_again(&mut self) {
+        let known = std::mem::take(&mut self.known);
+        let former = self.former.take().or(Some(known));
+        *self = Self { former, generation: self.generation, ..Self::default() };
     }
 
-    /// Others take the place of these.
-    pub fn become_other(&mut self, other: Self) {
-        let generation = self.generation + other.generation + 1;
-        *self = Self { generation, ..other };
+    fn shown(&self) -> &Known {
+        self.former.as_ref().unwrap_or(&self.known)
     }
 
     fn add(&mut self, place: usize, id: EntryId, entry: &Entry) {
@@ -244,10 +252,10 @@ impl Files {
             for (number, (path, op, by_shell)) in used.into_iter().enumerate() {
                 let path = Text::from(path.as_str());
                 // One name for all uses of a file.
-                let path = self.by_path.get_key_value(&path).map_or(path, |(known, _)| known.clone());
+                let path = self.known.by_path.get_key_value(&path).map_or(path, |(known, _)| known.clone());
                 self.stale.insert(path.clone());
-                self.of_call.insert((id, block, number), path.clone());
-                self.by_path.entry(path).or_default().uses.push(Use {
+                self.known.of_call.insert((id, block, number), path.clone());
+                self.known.by_path.entry(path).or_default().uses.push(Use {
                     place: Place { entry: id, block },
                     op,
                     by_shell,
@@ -264,19 +272,19 @@ impl Files {
 
     /// Files that an entry uses, by call.
     fn of_entry(&self, id: EntryId) -> impl Iterator<Item = (&(EntryId, usize, usize), &Text)> {
-        self.of_call.range((id, 0, 0)..=(id, usize::MAX, usize::MAX))
+        self.known.of_call.range((id, 0, 0)..=(id, usize::MAX, usize::MAX))
     }
 
     fn take_back(&mut self, id: EntryId) {
         let used: Vec<(EntryId, usize, usize)> = self.of_entry(id).map(|(used, _)| *used).collect();
-        for path in used.iter().filter_map(|used| self.of_call.remove(used)).collect::<Vec<_>>() {
-            let Some(file) = self.by_path.get_mut(&path) else { continue };
+        for path in used.iter().filter_map(|used| self.known.of_call.remove(used)).collect::<Vec<_>>() {
+            let Some(file) = self.known.by_path.get_mut(&path) else { continue };
             // What changes is mostly new, and so among the last of perhaps very many uses.
             if let Some(at) = file.uses.iter().rposition(|one| one.place.entry == id) {
                 file.uses.remove(at);
             }
             if file.uses.is_empty() {
-                self.by_path.remove(&path);
+                self.known.by_path.remove(&path);
             }
             self.stale.insert(path);
         }
@@ -286,18 +294,18 @@ impl Files {
 
     /// Files that tools for files used, with their paths, in no order.
     pub fn list(&self) -> impl Iterator<Item = (&Text, &File)> {
-        self.by_path.iter().filter(|(_, file)| file.is_listed)
+        self.shown().by_path.iter().filter(|(_, file)| file.is_listed)
     }
 
     /// The file with a path.
     pub fn file(&self, path: &str) -> Option<&File> {
-        self.by_path.get(path).filter(|file| file.is_listed)
+        self.shown().by_path.get(path).filter(|file| file.is_listed)
     }
 
     /// The first listed file that a call used.
     pub fn of_call(&self, place: Place) -> Option<&Text> {
         let Place { entry, block } = place;
-        let mut used = self.of_call.range((entry, block, 0)..=(entry, block, usize::MAX));
+        let mut used = self.shown().of_call.range((entry, block, 0)..=(entry, block, usize::MAX));
         used.find_map(|(_, path)| self.file(path).map(|_| path))
     }
 

@@ -66,10 +66,8 @@ pub struct Evidence {
     pub windows: Windows,
     /// Which calls are in flight where.
     pub flights: Flights,
-    /// Files with their uses; the former ones, until those of another order or working directory are all there: a list that is
-    /// looked at must not grow from nothing again.
+    /// Files with their uses.
     pub files: Files,
-    coming_files: Option<Files>,
     /// Rises with every change of the session.
     pub generation: u64,
     is_behind: bool,
@@ -85,9 +83,10 @@ impl Evidence {
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         self.generation += 1;
         if touched.reordered {
-            let files = std::mem::take(&mut self.files);
+            let mut files = std::mem::take(&mut self.files);
+            files.begin_again();
             self.clear();
-            (self.files, self.coming_files) = (files, Some(Files::default()));
+            self.files = files;
             return;
         }
         for id in &touched.changed {
@@ -99,7 +98,7 @@ impl Evidence {
             self.timeline.change(transcript, *id);
             self.paths.change(*id);
             self.flights.change(*id);
-            self.newest_files().change(transcript, *id);
+            self.files.change(transcript, *id);
         }
         if touched.lanes {
             self.timeline.rename();
@@ -118,7 +117,7 @@ impl Evidence {
         self.generation += 1;
         self.calls.learn(transcript, ids);
         for id in ids {
-            self.newest_files().change(transcript, *id);
+            self.files.change(transcript, *id);
         }
     }
 
@@ -143,16 +142,7 @@ impl Evidence {
         let was_behind = self.is_behind_around;
         let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
         let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
-        if wants.files && !self.newest_files().goes_on(transcript) {
-            self.coming_files = Some(Files::default());
-        }
-        let all_files = !wants.files || self.newest_files().follow(transcript, A_FRAME);
-        if all_files
-            && wants.files
-            && let Some(files) = self.coming_files.take()
-        {
-            self.files.become_other(files);
-        }
+        let all_files = !wants.files || self.files.follow(transcript, A_FRAME);
         self.is_behind_around = !(all_lanes && all_times && all_files);
         self.generation += u64::from(was_behind || self.is_behind_around);
     }
@@ -188,17 +178,10 @@ impl Evidence {
         let around = other.around;
         let all_lanes = !around.lanes || self.flights.follow(transcript, usize::MAX);
         let all_times = !around.rulers || self.ledger.follow(transcript, usize::MAX);
-        if let Some(files) = self.coming_files.take() {
-            self.files.become_other(files);
-        }
         let all_files = !around.files || self.files.collect(transcript, usize::MAX);
         self.is_behind_around = !(all_lanes && all_times && all_files);
         self.around = around;
         self.take_in(transcript, other.wants, usize::MAX);
-    }
-
-    fn newest_files(&mut self) -> &mut Files {
-        self.coming_files.as_mut().unwrap_or(&mut self.files)
     }
 
     /// Whether the lint was wanted last.

@@ -5,6 +5,8 @@ use proptest::sample::select;
 use ratatui::layout::Rect;
 use tv::app::panes::{Frame, Pane, Panes, divide, focused};
 use tv::app::viewport::focus_of;
+use tv::model::edit::{Edit, MetaEdit};
+use tv::model::text::Text;
 use tv::render::theme::Theme;
 
 use crate::stage::{Stage, demo, fixture};
@@ -198,6 +200,47 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
         stage.arrange();
         assert_eq!(stage.state.outline.sections, first, "{name}");
     }
+}
+
+#[test]
+fn files_stay_in_the_outline_until_they_are_counted_from_another_directory() {
+    let mut text = r#"{"type":"session","version":3,"id":"s1","cwd":"/home/ann"}"#.to_owned() + "\n";
+    let mut line = |id: &str, parent: &str, role: &str, content: &str| {
+        let message = format!(r#"{{"role":"{role}","content":[{content}]}}"#);
+        text += &format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-05-20T14:01:00.000Z","message":{message}}}"#
+        );
+        text.push('\n');
+    };
+    line("p0", "null", "user", r#"{"type":"text","text":"Where do we begin?"}"#);
+    line("a0", r#""p0""#, "user", r#"{"type":"text","text":"Count the boats."}"#);
+    for n in 1..=3_000 {
+        let parent = format!(r#""a{}""#, n - 1);
+        let call = format!(
+            r#"{{"type":"toolCall","id":"call{n}","name":"read","arguments":{{"path":"/home/ann/boats.md"}}}}"#
+        );
+        line(&format!("a{n}"), &parent, "assistant", &call);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    std::fs::write(&path, &text).unwrap();
+    let mut stage = Stage::open_from_disk(&path, (200, 40));
+    let told = |stage: &Stage| {
+        let picture = stage.picture();
+        picture.lines().any(|row| row.contains("boats.md") && row.contains("3000 - -"))
+    };
+    while stage.state.is_unfinished() {
+        stage.arrange();
+    }
+    assert!(told(&stage), "{}", stage.picture());
+    stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
+    let mut frames = 0;
+    while stage.state.is_unfinished() {
+        assert!(told(&stage), "frame {frames}\n{}", stage.picture());
+        stage.arrange();
+        frames += 1;
+    }
+    assert!(frames > 1 && told(&stage), "{frames} frames\n{}", stage.picture());
 }
 
 #[test]
