@@ -22,6 +22,9 @@ const FAILED: u8 = 2;
 /// The user interrupted it.
 const INTERRUPTED: u8 = 130;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
     prices::install(own_prices(&surroundings));

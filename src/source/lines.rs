@@ -12,6 +12,9 @@ use crate::model::record::{FileId, Origin, Record};
 const LIMIT: usize = 256 << 20;
 /// What is kept of a line that is too long.
 const KEPT: usize = 1024;
+/// A line that is longer has room up to the limit at once. What is not written to takes no memory, whereas to grow
+/// by and by would copy the line, and hold it twice meanwhile.
+const LONG: usize = 4 << 20;
 
 /// How many bytes of a line file's record are ever held, if it is so long.
 pub fn held_of(len: u32) -> usize {
@@ -140,6 +143,11 @@ impl LineBuffer {
     fn keep(&mut self, piece: &[u8]) {
         self.seen += piece.len() as u64;
         if !self.is_too_long(self.seen) {
+            let len = self.partial.len() + piece.len();
+            if len > LONG.max(self.partial.capacity()) {
+                // Where so much is refused, there may be enough for a part of it.
+                let _ = self.partial.try_reserve_exact(self.limit.saturating_sub(self.partial.len()));
+            }
             self.partial.extend_from_slice(piece);
             return;
         }
