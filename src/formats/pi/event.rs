@@ -6,7 +6,7 @@
 
 mod draft;
 mod execution;
-mod held;
+mod growing;
 mod told;
 
 use super::message::{self, Line, ReadPrompt, Told as Message};
@@ -21,7 +21,7 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use draft::Draft;
 use execution::Executions;
-use held::Held;
+use growing::Growing;
 use told::{Identity, Known, List, Told};
 
 /// Where an event stream stands.
@@ -32,7 +32,7 @@ pub struct Events {
     unnamed: Option<Known>,
     told: Told,
     executions: Executions,
-    held: Held,
+    growing: Growing,
 }
 
 /// The message that is being told.
@@ -54,7 +54,7 @@ impl Events {
             unnamed: None,
             told: Told::default(),
             executions: Executions::default(),
-            held: Held::default(),
+            growing: Growing::default(),
         }
     }
 
@@ -88,10 +88,9 @@ impl Events {
         }
     }
 
-    /// Gives out what was held back.
+    /// Tells what only deltas told so far.
     pub fn give_out(&mut self, out: &mut Batch) {
         self.tell_draft(true, out);
-        self.held.give_out(out);
     }
 
     fn border(&mut self, what: &'static str, out: &mut Batch) -> Fate {
@@ -128,7 +127,7 @@ impl Events {
         self.tell_draft(false, out);
         self.open = None;
         self.unnamed = None;
-        self.held.close_entry(out);
+        self.growing.close(out);
     }
 
     fn open(&mut self, out: &Batch) -> &mut Open {
@@ -220,7 +219,7 @@ impl Events {
             self.tell_entry(entry, &known, true, out);
         }
         if !is_open {
-            self.held.close_entry(out);
+            self.growing.close(out);
         }
     }
 
@@ -236,18 +235,14 @@ impl Events {
                 result.key = execution::result_key(&call);
                 result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
                 self.executions.note_result(&call, &result);
-                if is_open {
-                    self.held.result(call, result);
-                    return false;
-                }
-                self.told.result(call.clone());
-                self.held.give_out_entry(out);
-                self.held.settle(&call, out);
-                if let Some(usage) = usage {
-                    out.push(Edit::Usage { of: result.key.clone(), usage, model: None });
-                }
-                if let Some(name) = child {
-                    out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+                if !is_open {
+                    self.told.result(call.clone());
+                    if let Some(usage) = usage {
+                        out.push(Edit::Usage { of: result.key.clone(), usage, model: None });
+                    }
+                    if let Some(name) = child {
+                        out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+                    }
                 }
                 out.push(Edit::Result { call, result, lane: None });
                 false
@@ -258,27 +253,15 @@ impl Events {
     fn tell_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
         entry.marks.open = is_open;
         entry.origin = known.first;
-        if self.executions.asks_again(&entry) {
-            // What was answered before answers what was asked before.
-            self.held.give_out(out);
-        }
-        self.held.forget_states(|call| self.executions.is_left_out(call, &entry));
         let rest = self.executions.take_over(&mut entry, known.first == out.origin());
         message::title(&entry, out);
-        self.held.entry(entry, out);
-        if !is_open {
-            self.held.give_out_entry(out);
-        }
+        self.growing.tell(entry, out);
         if let Some(entry) = rest.entry {
-            self.held.entry(entry, out);
+            self.growing.tell(entry, out);
         }
         out.edits.extend(rest.gone.map(Edit::Retire));
-        for (call, result) in rest.results {
-            self.held.result(call, result);
-        }
-        if !is_open {
-            self.held.give_out(out);
-        }
+        let results = rest.results.into_iter();
+        out.edits.extend(results.map(|(call, result)| Edit::Result { call, result, lane: None }));
     }
 
     fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Message {
@@ -301,12 +284,12 @@ impl Events {
         }
         if self.executions.is_in_message(&call) {
             self.executions.note_state(&call, &state);
-            self.held.state(call, state);
+            out.push(Edit::State { call, state });
             return Fate::Merged;
         }
         let at = json.get("timestamp").moment();
         let (entry, is_new) = self.executions.bear(made, at, out);
-        self.held.entry(entry, out);
+        self.growing.tell(entry, out);
         if is_new { Fate::Shown } else { Fate::Merged }
     }
 
@@ -317,7 +300,7 @@ impl Events {
         let fate = self.running(json, &Json::Null, out);
         if !self.told.has_result(&call) {
             self.executions.note_result(&call, &told);
-            self.held.result(call, Box::new(told));
+            out.push(Edit::Result { call, result: Box::new(told), lane: None });
         }
         fate
     }

@@ -64,14 +64,8 @@ impl Executions {
         self.in_messages.contains_key(call)
     }
 
-    /// Whether a message asks again what another one asked.
-    pub fn asks_again(&self, message: &Entry) -> bool {
-        let known = |call: &ToolCall| self.in_messages.get(&call.key);
-        calls_of(message).filter_map(known).any(|by| *by != message.key)
-    }
-
     /// Whether a message held the call when it was told before, and now does not.
-    pub fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
+    fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
         self.in_messages.get(call) == Some(&message.key) && calls_of(message).all(|held| held.key != *call)
     }
 

@@ -1,0 +1,41 @@
+//! Entries that a stream is still telling: when another one comes, or the stream ends, they are closed.
+
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Entry, Piece};
+
+/// The entries that are open.
+#[derive(Default)]
+pub struct Growing {
+    /// The one that was told last.
+    entry: Option<Box<Entry>>,
+    /// One that another came after.
+    aside: Option<Box<Entry>>,
+    /// The one that was told with blocks last.
+    filled: Option<Key>,
+}
+
+impl Growing {
+    /// Tells an entry, in place of what was told of it before.
+    pub fn tell(&mut self, entry: Box<Entry>, out: &mut Batch) {
+        if self.entry.as_ref().is_some_and(|told| told.key != entry.key) {
+            self.aside = self.entry.take().or(self.aside.take());
+        }
+        self.aside = self.aside.take().filter(|aside| aside.key != entry.key);
+        self.entry = entry.marks.open.then(|| entry.clone());
+        if !entry.blocks.is_empty() {
+            self.filled = Some(entry.key.clone());
+        } else if self.filled.as_ref() == Some(&entry.key) {
+            out.push(Edit::RetirePiece { of: entry.key.clone(), piece: Piece(0) });
+        }
+        out.push(Edit::Entry(entry));
+    }
+
+    /// Nothing that is open will go on.
+    pub fn close(&mut self, out: &mut Batch) {
+        for mut entry in self.entry.take().into_iter().chain(self.aside.take()) {
+            entry.marks.open = false;
+            out.push(Edit::Entry(entry));
+        }
+    }
+}
