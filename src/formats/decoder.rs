@@ -16,6 +16,7 @@ use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Record, Shape};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+pub use part::unframed;
 use part::{Part, shifts, started};
 
 /// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
@@ -317,27 +318,6 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         left -= bytes;
         out.tally.count(fate, record.origin.file, bytes as u64);
     }
-}
-
-/// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
-pub fn unframed(line: &str) -> &str {
-    // A record itself, which may be long, is not looked through.
-    if line.starts_with(['{', '[']) {
-        return line;
-    }
-    if let Some(value) = line.strip_prefix("data:").map(str::trim_start)
-        && value.starts_with(['{', '['])
-    {
-        return value;
-    }
-    let is_event = |name: &str| name == "message" || name.contains('.') && !name.contains(' ');
-    let is_frame = match line.split_once(": ") {
-        Some(("event", name)) => is_event(name),
-        Some(("id", id)) => id.starts_with("evt_") && !id.contains(' '),
-        Some(("", comment)) => matches!(comment, "ping" | "heartbeat" | "keepalive" | "keep-alive"),
-        _ => line == ":",
-    };
-    if is_frame { "" } else { line }
 }
 
 fn feed_text(decoder: &mut dyn Decoder, part: Part<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Outcome> {

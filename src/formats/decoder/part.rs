@@ -13,6 +13,27 @@ pub fn started(text: &str) -> &str {
     text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
 }
 
+/// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
+pub fn unframed(line: &str) -> &str {
+    // A record itself, which may be long, is not looked through.
+    if line.starts_with(['{', '[']) {
+        return line;
+    }
+    if let Some(value) = line.strip_prefix("data:").map(str::trim_start)
+        && value.starts_with(['{', '['])
+    {
+        return value;
+    }
+    let is_event = |name: &str| name == "message" || name.contains('.') && !name.contains(' ');
+    let is_frame = match line.split_once(": ") {
+        Some(("event", name)) => is_event(name),
+        Some(("id", id)) => id.starts_with("evt_") && !id.contains(' '),
+        Some(("", comment)) => matches!(comment, "ping" | "heartbeat" | "keepalive" | "keep-alive"),
+        _ => line == ":",
+    };
+    if is_frame { "" } else { line }
+}
+
 /// A part of a record's text.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
@@ -27,12 +48,12 @@ pub struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// What is in a range of it, without blanks around.
+    /// What is in a range of it, without blanks around and without the frame of an event.
     pub fn within(self, range: Range<usize>) -> Self {
         let text = self.text.get(range.clone()).unwrap_or_default();
-        let started = started(text);
-        let blanks = text.len() - started.len();
-        Self { at: self.at + range.start + blanks, text: started.trim_end(), ..self }
+        let part = unframed(started(text).trim_end());
+        let end = text.trim_end().len();
+        Self { at: self.at + range.start + end.saturating_sub(part.len()), text: part, ..self }
     }
 
     /// Its own place in the file.

@@ -96,7 +96,7 @@ fn lines_of(data: &[u8]) -> Vec<Kept> {
 /// Whether a record holds nothing, or only frames one.
 fn is_blank(record: Record<'_>) -> bool {
     let text = String::from_utf8_lossy(record.bytes);
-    unframed(text.trim_start_matches('\u{feff}').trim()).is_empty()
+    unframed(text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace()).trim_end()).is_empty()
 }
 
 /// Reads records one after the other as one reading, and counts on the way. `before` went before.
