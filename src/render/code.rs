@@ -2,7 +2,7 @@
 //!
 //! Highlighting is a hundred times slower than everything else in a layout. [`Colours::get`] never
 //! waits: it answers with what is there and queues the rest; a thread of the runtime works the queue.
-//! Compiled languages take some ten megabytes each, so few are kept.
+//! Compiled languages take some megabytes each, so few are kept, and none for long.
 //!
 //! Invariant: what is kept are roles of words, not colours, so a change of theme costs nothing.
 
@@ -12,6 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -132,11 +133,18 @@ impl Colours {
         None
     }
 
-    /// Waits until there is work; `false` means to stop.
-    pub fn wait_for_work(&self) -> bool {
-        let mut state = self.lock();
-        while state.waiting.is_empty() && !state.is_stopped {
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// Waits until there is work; `false` means to stop. After so long without any, what was compiled is let go:
+    /// colours that are made stay, and the next ones may be an hour away.
+    pub fn wait_for_work(&self, patience: Duration) -> bool {
+        let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_stopped;
+        let (mut state, waited) = self
+            .wake
+            .wait_timeout_while(self.lock(), patience, is_idle)
+            .unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            drop(state);
+            self.grammars().take();
+            state = self.wake.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
         }
         !state.is_stopped
     }
@@ -249,22 +257,25 @@ fn key_of(language: &str, text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use ratatui::style::Style;
+
     use super::{Colours, MAX_COMPILED, language_of_fence, language_of_path, lines};
     use crate::render::theme::Theme;
-    use ratatui::style::Style;
 
     #[test]
     fn asks_once_and_answers_later() {
         let colours = Colours::default();
         assert!(colours.get("rs", "fn main() {}").is_none());
         assert!(colours.get("rs", "fn main() {}").is_none());
-        assert!(colours.wait_for_work());
+        assert!(colours.wait_for_work(Duration::MAX));
         assert!(colours.work());
         assert!(!colours.work());
         assert_eq!(colours.generation(), 1);
         assert!(colours.get("rs", "fn main() {}").is_some());
         colours.stop();
-        assert!(!colours.wait_for_work());
+        assert!(!colours.wait_for_work(Duration::MAX));
     }
 
     #[test]
@@ -285,6 +296,22 @@ mod tests {
                 assert!(colours.work() && colours.compiled() == compiled, "{language}");
             }
         }
+    }
+
+    #[test]
+    fn languages_are_let_go_when_nothing_comes_for_long() {
+        let colours = Colours::default();
+        colours.get("rs", "let x = 1;");
+        assert!(colours.work() && colours.compiled() == 1);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| colours.wait_for_work(Duration::from_millis(1)));
+            while colours.compiled() > 0 {
+                std::thread::yield_now();
+            }
+            colours.get("rs", "let y = 1;");
+            assert!(waiting.join().unwrap());
+        });
+        assert!(colours.get("rs", "let x = 1;").is_some() && colours.work() && colours.compiled() == 1);
     }
 
     #[test]

@@ -26,6 +26,8 @@ use crate::render::picture::Pictures;
 
 /// How far a filter is, is told so often.
 const TELL: Duration = Duration::from_millis(50);
+/// Grammars are let go if nothing was to be coloured for so long.
+const FORGETTING: Duration = Duration::from_secs(15);
 /// Larger records are shown as their first part.
 const LARGEST_RECORD: usize = 4 << 20;
 
@@ -306,7 +308,7 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
 }
 
 fn colour(colours: &Colours, say: &Sender<Event>) {
-    while colours.wait_for_work() {
+    while colours.wait_for_work(FORGETTING) {
         while colours.work() {}
         // An event without meaning of its own: the frame after it asks for the colours again.
         if say.send(Event::Coloured).is_err() {

@@ -27,6 +27,7 @@ mod finding;
 mod fixtures;
 mod follow;
 mod golden;
+mod grammars;
 #[cfg(feature = "images")]
 mod graphics;
 mod hostile;

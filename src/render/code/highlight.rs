@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ratatui::style::Style;
+use syntect::dumps::from_uncompressed_data;
 use syntect::highlighting::{
     Color, HighlightState, Highlighter as Matcher, RangedHighlightIterator, ScopeSelectors, StyleModifier,
     Theme as Scopes, ThemeItem, ThemeSettings,
@@ -78,6 +79,12 @@ pub struct Highlighter {
     compiled: Mutex<HashSet<String>>,
 }
 
+/// The grammars of the collection that `bat` uses, with patterns that compile to less: `tests/all/grammars.rs` makes
+/// them.
+fn grammars() -> SyntaxSet {
+    from_uncompressed_data(include_bytes!("../../../assets/grammars.bin")).unwrap_or_default()
+}
+
 impl Highlighter {
     /// Loads the grammars; each is compiled when it is first used.
     pub fn new() -> Self {
@@ -95,7 +102,7 @@ impl Highlighter {
             scopes: ROLES.iter().enumerate().map(item).collect(),
             ..Scopes::default()
         };
-        Self { grammars: two_face::syntax::extra_newlines(), scopes, compiled: Mutex::default() }
+        Self { grammars: grammars(), scopes, compiled: Mutex::default() }
     }
 
     /// How many languages were in use.
