@@ -228,6 +228,10 @@ fn unpacked_cell(cell: &Cell) -> Option<Vec<u8>> {
 fn bodies(batch: &Batch) -> Vec<Held> {
     let mut held = Vec::new();
     let mut put = |body: &Body| {
+        // A text that no record holds has no slot of its own.
+        if body.held == Held::Stub {
+            return;
+        }
         let slot = usize::from(body.slot);
         if held.len() <= slot {
             held.resize(slot + 1, Held::Stub);

@@ -229,6 +229,13 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
             assert_same(&fixtures::tell(vec![first.clone(), second]), &once, &place);
             assert_same(&fixtures::tell(vec![first, anew.clone()]), &once, &place);
         }
+        let Telling { mut transcript, mut pager, .. } =
+            fixtures::read(&Target { path: path.clone(), session: None });
+        let kept = transcript.clone();
+        transcript.release(0, |_| false);
+        let ids = transcript.order().to_vec();
+        page_in(&mut transcript, &mut pager, &ids);
+        assert_same(&transcript, &kept, &format!("{} from the disk", path.display()));
     }
 }
 
