@@ -44,7 +44,8 @@ pub fn read_portions<'r>(
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
     let left = follower.len().saturating_sub(follower.offset());
-    if left < WORTH_A_THREAD || !*CAN_HELP {
+    // In a long line there is nothing to take apart, and what holds it should not outlive its thread.
+    if left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
         return read_each(follower, buffer, room, |portion| {
             tell(portion);
             true

@@ -90,6 +90,11 @@ impl LineBuffer {
         self.at + self.seen
     }
 
+    /// Whether the line that has not ended is long already.
+    pub fn is_in_long_line(&self) -> bool {
+        self.seen > LONG as u64 / 4
+    }
+
     /// Takes the next chunk and gives out the lines that it ends. Empty lines are none.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
         let (first, lines) = self.cut(chunk);
