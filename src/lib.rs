@@ -117,7 +117,8 @@
 //!   so folds and the reader's place in a tree hold when it is laid out anew or has grown. A tree is open as
 //!   deep as its rows fit; JSON that is too large for a tree is read as a text, as far as it is shown.
 //! * **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a
-//!   layout is plain at first and a thread of its own colours what was asked for.
+//!   layout is plain at first and a thread of its own colours what was asked for. The grammars are an asset made of
+//!   those of `two-face`: letters by ranges in the place of Unicode categories halve what they take to compile.
 //! * **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each
 //!   cell ([`render::link`]), so the difference of two frames may write any of them alone. A thread decodes
 //!   images out of their records, within limits, and keeps only what is small.
