@@ -228,15 +228,12 @@ fn unpacked_cell(cell: &Cell) -> Option<Vec<u8>> {
 fn bodies(batch: &Batch) -> Vec<Held> {
     let mut held = Vec::new();
     let mut put = |body: &Body| {
-        // A text that no record holds has no slot of its own.
-        if body.held == Held::Stub {
-            return;
-        }
         let slot = usize::from(body.slot);
         if held.len() <= slot {
             held.resize(slot + 1, Held::Stub);
         }
-        if let Some(place) = held.get_mut(slot) {
+        // A text that no record holds is its stub, and has no slot of its own.
+        if let Some(place) = held.get_mut(slot).filter(|_| body.held != Held::Stub) {
             *place = body.held.clone();
         }
     };
