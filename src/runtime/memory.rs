@@ -28,7 +28,7 @@ const OLDEST: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 /// A larger file is none of ours.
 const LARGEST: u64 = 1 << 20;
 /// So often another program is waited for, each time for a while.
-const TRIES: u32 = 20;
+const TRIES: u32 = 100;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// The file of the reader's habits.
