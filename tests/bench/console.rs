@@ -1,5 +1,6 @@
 //! A program in a terminal: what it writes, when it came, and what the system says of it.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -11,6 +12,9 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 /// Columns and lines in which programs are measured.
 pub(crate) const SIZE: (u16, u16) = (120, 40);
+
+/// How much of what was typed is known.
+const REMEMBERED: usize = 60;
 
 /// What a terminal answers to questions of programs.
 const ANSWERS: [(&[u8], &[u8]); 7] = [
@@ -51,6 +55,8 @@ pub(crate) struct Console {
     pub(crate) first_byte: Option<Duration>,
     /// How many bytes came.
     pub(crate) bytes: usize,
+    /// What was typed last.
+    pub(crate) typed: VecDeque<String>,
     is_over: bool,
 }
 
@@ -111,7 +117,8 @@ impl Console {
         let screen = vt100::Parser::new(cells(size.1), cells(size.0), 0);
         let master = pair.master;
         let (first_byte, bytes, is_over) = (None, 0, false);
-        Self { child, master, writer, output, screen, started, first_byte, bytes, is_over }
+        let typed = VecDeque::new();
+        Self { child, master, writer, output, screen, started, first_byte, bytes, typed, is_over }
     }
 
     /// Takes what comes next, and says when it came.
@@ -157,6 +164,8 @@ impl Console {
     /// Types, and says when.
     pub(crate) fn send(&mut self, keys: &str) -> Instant {
         let at = Instant::now();
+        self.typed.push_back(keys.to_owned());
+        self.typed.drain(..self.typed.len().saturating_sub(REMEMBERED));
         let _ = self.writer.write_all(keys.as_bytes()).and_then(|()| self.writer.flush());
         at
     }

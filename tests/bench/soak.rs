@@ -63,6 +63,7 @@ pub(crate) fn run(minutes: f64, seed: u64) {
     let mut console = Console::start_in(&program, SIZE, home, &[("PATH", home.to_str().unwrap())]);
     let mut seen = Seen::default();
     let over = keep_busy(&mut console, Duration::from_secs_f64(minutes * 60.0), seed, &mut seen);
+    let is_early = over.is_some();
     stop.store(true, Ordering::Relaxed);
     for writer in writers {
         writer.join().unwrap();
@@ -72,7 +73,7 @@ pub(crate) fn run(minutes: f64, seed: u64) {
         console.quit("\x1b");
         console.quit("\x1b\x1bQ").or_else(|| console.quit("\x03"))
     });
-    report(&seen, &console, code, lines.load(Ordering::Relaxed), &sessions);
+    report(&seen, &console, (code, is_early), lines.load(Ordering::Relaxed), &sessions);
 }
 
 /// Three sessions where Claude Code keeps them; the first one has a sub-agent.
@@ -240,7 +241,13 @@ fn sent(press: Press) -> String {
     if press.alt { format!("\x1b{plain}") } else { plain }
 }
 
-fn report(seen: &Seen, console: &Console, code: Option<u32>, lines: u64, sessions: &[PathBuf]) {
+fn report(
+    seen: &Seen,
+    console: &Console,
+    (code, is_early): (Option<u32>, bool),
+    lines: u64,
+    sessions: &[PathBuf],
+) {
     let bytes: u64 = sessions.iter().map(|path| fs::metadata(path).map_or(0, |found| found.len())).sum();
     let rss = |place: usize| seen.samples.get(place).map_or(0.0, |(_, facts)| facts.rss);
     let (half, end) = (rss(seen.samples.len() / 2), rss(seen.samples.len().saturating_sub(1)));
@@ -263,6 +270,9 @@ fn report(seen: &Seen, console: &Console, code: Option<u32>, lines: u64, session
     }
     let left = console.left_behind();
     match code {
+        Some(0) if is_early => {
+            println!("ENDED BEFORE ITS TIME, as if it was asked to, after {:?}", console.typed);
+        }
         Some(0) => println!("ended when it was asked to"),
         Some(code) => println!("ENDED with code {code}; the screen:\n{}", console.text()),
         None => println!("DID NOT END when it was asked to; the screen:\n{}", console.text()),
