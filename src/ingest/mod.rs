@@ -32,7 +32,7 @@ use std::time::Instant;
 use crossbeam_channel::Sender;
 
 pub use self::open::is_database;
-pub use self::pager::Pager;
+pub use self::pager::{Pager, contents};
 pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;

@@ -71,7 +71,7 @@ impl Pager {
         let mut decoder = self.files.format().decoder();
         feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
         decoder.finish(&mut batch);
-        bodies(&batch)
+        contents(&batch)
     }
 
     /// Whether a record was told as a fault, whatever its bytes would be by themselves: a line that is too
@@ -224,8 +224,8 @@ fn unpacked_cell(cell: &Cell) -> Option<Vec<u8>> {
     }
 }
 
-/// The contents of all bodies, by slot.
-fn bodies(batch: &Batch) -> Vec<Held> {
+/// The contents of all bodies that a record told, by slot; [`Held::Stub`] where a stub is all there is.
+pub fn contents(batch: &Batch) -> Vec<Held> {
     let mut held = Vec::new();
     let mut put = |body: &Body| {
         let slot = usize::from(body.slot);

@@ -17,7 +17,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
 use crate::model::text::Text;
 use crate::source::follow::Follower;
-use crate::source::lines::{Line, LineBuffer};
+use crate::source::lines::{Ended, Line, LineBuffer};
 use crate::source::pattern::expand;
 
 /// An unfinished last line that stays so for this long is shown as it is.
@@ -104,12 +104,13 @@ impl Strand {
             shown.take().is_none_or(|shown| take_back(&shown, line, teller))
         };
         let read = read_portions(follower, buffer, step.room, |portion| {
-            teller.leave_bodies(step.bodies.away_at(portion.at, len));
-            if let Some(first) = &portion.first
-                && is_to_be_told(first.line(), teller)
-            {
-                tell_line(first.line(), *kind, &path, teller);
+            if let Some(first) = portion.first.as_ref().map(Ended::line) {
+                teller.leave_bodies(step.bodies.away_at(first.record().origin.at, len));
+                if is_to_be_told(first, teller) {
+                    tell_line(first, *kind, &path, teller);
+                }
             }
+            teller.leave_bodies(step.bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
                 if !is_to_be_told(line, teller) {
                     continue;

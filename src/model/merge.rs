@@ -43,20 +43,22 @@ fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Op
     }
 }
 
-/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last. A call that one of
-/// the pieces `told` so far has brought is not repeated.
-pub(super) fn merge_blocks(entry: &mut Entry, new: Vec<Block>, told: &[Piece]) {
+/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last. If all pieces are
+/// told again, their order is the new one. A call that one of the pieces `told` so far has brought is not repeated.
+pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece]) {
     let old = std::mem::take(&mut entry.blocks);
     let is_retold = |block: &Block| new.iter().any(|told| told.piece == block.piece);
     let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
+    let mut carried = HashSet::new();
+    new.retain(|block| !repeats_call(&kept, told, block));
+    new.iter_mut().for_each(|block| carry_over(&retold, &mut carried, block));
+    if kept.is_empty() {
+        entry.blocks = new;
+        return;
+    }
     let mut further = Vec::new();
     let mut again: HashMap<Piece, Vec<Block>> = HashMap::new();
-    let mut carried = HashSet::new();
-    for mut block in new {
-        if repeats_call(&kept, told, &block) {
-            continue;
-        }
-        carry_over(&retold, &mut carried, &mut block);
+    for block in new {
         if retold.iter().any(|old| old.piece == block.piece) {
             again.entry(block.piece).or_default().push(block);
         } else {
