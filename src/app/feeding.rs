@@ -1,7 +1,8 @@
 //! What the session says: batches, progress, the fate of the file.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::effect::Effect;
 use super::ends;
@@ -82,11 +83,11 @@ fn note_polled(state: &mut State, why: Polled) {
     state.polled = Some(why);
 }
 
-fn note_file(state: &mut State, id: FileId, path: PathBuf) {
+fn note_file(state: &mut State, id: FileId, path: Arc<Path>) {
     let number = usize::try_from(id.0).unwrap_or(usize::MAX);
     if number < 1_000_000 {
         if state.files.len() <= number {
-            state.files.resize(number + 1, PathBuf::new());
+            state.files.resize(number + 1, Arc::from(Path::new("")));
         }
         if let Some(place) = state.files.get_mut(number) {
             *place = path;

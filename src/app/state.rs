@@ -1,7 +1,7 @@
 //! All that the viewer knows: the session, what is looked at, and the mode of the keys.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::as_of::AsOf;
@@ -60,7 +60,7 @@ pub struct State {
     /// What was found when the session was opened.
     pub opened: Option<Opened>,
     /// Paths of the session's files by number.
-    pub files: Vec<PathBuf>,
+    pub files: Vec<Arc<Path>>,
     /// How the file fares.
     pub link: LinkState,
     /// Why the files are looked at a few times a second, if they are.

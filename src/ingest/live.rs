@@ -56,7 +56,7 @@ pub fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 /// Follows a session of files until asked to stop.
 pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: plan.path.clone() });
+    outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
     let mut watcher = Watcher::new(native);
     let kind = watcher.distrust(&plan.path);
     if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {

@@ -169,7 +169,7 @@ impl Session {
 
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: plan.path.clone() });
+    outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
     let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
     match Reader::new(plan, files, bodies, teller, Instant::now()) {
         Ok(mut reader) => {

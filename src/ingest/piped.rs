@@ -43,7 +43,7 @@ pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
         is_caught_up: false,
     };
     piped.teller.send(Feed::Opened(Box::new(piped.plan.opened.clone())));
-    piped.teller.send(Feed::File { id: FileId(0), path: piped.plan.path.clone() });
+    piped.teller.send(Feed::File { id: FileId(0), path: (*piped.plan.path).into() });
     piped.run(&pieces, stop);
 }
 

@@ -104,7 +104,7 @@ fn files_of(patterns: Vec<Pattern>) -> Vec<PathBuf> {
 fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
     let (id, is_new) = files.number(path, Kind::Small);
     if is_new {
-        teller.send(Feed::File { id, path: path.to_owned() });
+        teller.send(Feed::File { id, path: path.into() });
     }
     let mut small = Small::new(path, id, Kind::Small);
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {

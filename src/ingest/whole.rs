@@ -18,16 +18,17 @@ use crate::source::rewritten::Rewritten;
 /// A file that is one record.
 pub struct Small {
     id: FileId,
-    kind: Kind,
+    is_text: bool,
     /// Where it is read.
     pub file: Rewritten,
-    told: Option<(Origin, Told)>,
+    /// What it counted, and how many bytes it had then.
+    told: Option<(u32, Told)>,
 }
 
 impl Small {
     /// A file that has not been read yet.
     pub fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind) -> Self {
-        Self { id, kind, file: Rewritten::new(path).of_some_size(), told: None }
+        Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path).of_some_size(), told: None }
     }
 
     /// The file's number.
@@ -42,18 +43,22 @@ impl Small {
 
     /// What it holds.
     pub fn kind(&self) -> Kind {
-        self.kind
+        if self.is_text { Kind::Text } else { Kind::Small }
+    }
+
+    fn origin(&self, len: u32) -> Origin {
+        Origin { file: self.id, at: 0, len, line: self.id.0 }
     }
 
     /// Tells its content, in place of what was told before.
     pub fn tell(&mut self, teller: &mut Teller<'_>, bytes: &[u8]) {
-        if let Some((origin, told)) = self.told.take() {
-            teller.take_back(&told.tally(origin.file), origin);
+        if let Some((len, told)) = self.told.take() {
+            teller.take_back(&told.tally(self.id), self.origin(len));
         }
-        let origin = Origin { file: self.id, at: 0, len: saturating_u32(bytes.len()), line: self.id.0 };
-        let place = self.kind.place(self.file.path(), origin.line);
+        let origin = self.origin(saturating_u32(bytes.len()));
+        let place = self.kind().place(self.file.path(), origin.line);
         let tally = teller.tell_apart(Record { origin, bytes }, place);
-        self.told = Some((origin, Told::of(tally, origin.file)));
+        self.told = Some((origin.len, Told::of(tally, self.id)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The only way into a transcript: edits in batches, and the feed that carries them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::body::{Body, Held, Key, Tree};
@@ -375,7 +375,7 @@ pub enum Feed {
         /// Its number in origins.
         id: FileId,
         /// Where it lies.
-        path: PathBuf,
+        path: Arc<Path>,
     },
     /// How the file fares.
     Link(LinkState),

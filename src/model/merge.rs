@@ -51,7 +51,9 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece
     let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
     let mut carried = HashSet::new();
     new.retain(|block| !repeats_call(&kept, told, block));
-    new.iter_mut().for_each(|block| carry_over(&retold, &mut carried, block));
+    for block in &mut new {
+        carry_over(&retold, &mut carried, block);
+    }
     if kept.is_empty() {
         entry.blocks = new;
         return;

@@ -40,7 +40,7 @@ pub struct Tally {
     /// Where faulty records are and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
     /// Records and their bytes by file.
-    pub files: BTreeMap<FileId, (u64, u64)>,
+    pub files: ByFile,
     /// Versions of the agent program: where each was seen first.
     pub versions: BTreeMap<Text, Origin>,
 }
@@ -58,6 +58,42 @@ pub struct Bytes {
     pub faulty: u64,
     /// Of passed records, by reason.
     pub reasons: BTreeMap<&'static str, u64>,
+}
+
+/// Records and bytes by file. There may be tens of thousands, of which each batch carries the sums, so they lie in
+/// one piece, in the order of their numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByFile(Vec<(FileId, (u64, u64))>);
+
+impl ByFile {
+    /// Records of a file, and their bytes.
+    pub fn get(&self, file: FileId) -> (u64, u64) {
+        self.place(file).ok().and_then(|place| self.0.get(place)).map_or((0, 0), |(_, counts)| *counts)
+    }
+
+    fn place(&self, file: FileId) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&file, |(file, _)| *file)
+    }
+
+    fn add(&mut self, file: FileId, (records, bytes): (u64, u64)) {
+        match self.place(file) {
+            Ok(place) => {
+                if let Some((_, sum)) = self.0.get_mut(place) {
+                    *sum = (sum.0 + records, sum.1 + bytes);
+                }
+            }
+            Err(place) => self.0.insert(place, (file, (records, bytes))),
+        }
+    }
+
+    fn take(&mut self, file: FileId, (records, bytes): (u64, u64)) {
+        let Ok(place) = self.place(file) else { return };
+        let Some((_, sum)) = self.0.get_mut(place) else { return };
+        *sum = (sum.0.saturating_sub(records), sum.1.saturating_sub(bytes));
+        if sum.0 == 0 {
+            self.0.remove(place);
+        }
+    }
 }
 
 /// More faults than this are counted but not kept.
@@ -92,8 +128,7 @@ impl Tally {
         };
         *records += 1;
         *weight += bytes;
-        let in_file = self.files.entry(file).or_default();
-        *in_file = (in_file.0 + 1, in_file.1 + bytes);
+        self.files.add(file, (1, bytes));
     }
 
     /// Adds the counts of further records.
@@ -115,9 +150,8 @@ impl Tally {
                 sums.entry(what.clone()).or_insert((0, *origin)).0 += n;
             }
         }
-        for (file, (records, bytes)) in &other.files {
-            let in_file = self.files.entry(*file).or_default();
-            *in_file = (in_file.0 + records, in_file.1 + bytes);
+        for (file, counts) in &other.files.0 {
+            self.files.add(*file, *counts);
         }
         for (version, origin) in &other.versions {
             self.versions.entry(version.clone()).or_insert(*origin);
@@ -141,12 +175,9 @@ impl Tally {
                 *count = count.saturating_sub(*n);
             }
         }
-        for (file, (records, bytes)) in &other.files {
-            if let Some(sum) = self.files.get_mut(file) {
-                *sum = (sum.0.saturating_sub(*records), sum.1.saturating_sub(*bytes));
-            }
+        for (file, counts) in &other.files.0 {
+            self.files.take(*file, *counts);
         }
-        self.files.retain(|_, (records, _)| *records > 0);
         self.reasons.retain(|_, n| *n > 0);
         self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));
         let unknown =
@@ -235,7 +266,7 @@ mod tests {
             sum.absorb(&told);
             assert_eq!(sum.records(), (before.len() + taken.len()) as u64);
             assert_eq!(sum.bytes.total(), before.iter().chain(&taken).map(|(_, bytes)| bytes).sum::<u64>());
-            let in_files = sum.files.values().fold((0, 0), |(n, m), (records, bytes)| (n + records, m + bytes));
+            let in_files = sum.files.0.iter().fold((0, 0), |(n, m), (_, (records, bytes))| (n + records, m + bytes));
             assert_eq!(in_files, (sum.records(), sum.bytes.total()));
             assert_eq!(sum.bytes.passed, sum.bytes.reasons.values().sum::<u64>());
             assert_eq!(sum.passed, sum.reasons.values().sum::<u64>());

@@ -4,7 +4,8 @@ mod text;
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -215,11 +216,11 @@ fn versions(reading: &Reading) -> Vec<VersionLine> {
 }
 
 fn files(reading: &Reading) -> Vec<FileLine> {
-    let line = |(id, path): (&FileId, &PathBuf)| {
-        let (records, record_bytes) = reading.transcript.tally().files.get(id).copied().unwrap_or_default();
+    let line = |(id, path): (&FileId, &Arc<Path>)| {
+        let (records, record_bytes) = reading.transcript.tally().files.get(*id);
         let role = if path.is_dir() {
             "folder"
-        } else if *path == reading.target.path {
+        } else if **path == *reading.target.path {
             "session"
         } else if path.starts_with(&reading.target.path) {
             "part"

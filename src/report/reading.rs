@@ -1,7 +1,8 @@
 //! A session read to its end: what every report starts from.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
@@ -26,7 +27,7 @@ pub struct Reading {
     /// The session.
     pub transcript: Transcript,
     /// Its files by the numbers in origins.
-    pub files: BTreeMap<FileId, PathBuf>,
+    pub files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
     pub fault: Option<Text>,
     /// For bodies that were left on disk; none if all are held.
@@ -137,7 +138,7 @@ impl Reading {
 
     /// The file that an origin speaks of.
     pub fn file(&self, id: FileId) -> &Path {
-        self.files.get(&id).unwrap_or(&self.opened.path)
+        self.files.get(&id).map_or(&self.opened.path, |path| path)
     }
 }
 

@@ -35,6 +35,12 @@ pub enum Look {
     Unreadable(String),
 }
 
+impl Doubt {
+    fn is_none(&self) -> bool {
+        self.broken_since.is_none() && self.retry.is_none() && self.away.is_none()
+    }
+}
+
 /// Follows one file.
 #[derive(Debug)]
 pub struct Rewritten {
@@ -44,31 +50,30 @@ pub struct Rewritten {
     hash: Option<u64>,
     /// Read twice in the same state: two changes may share one time stamp.
     is_settled: bool,
+    /// Whether it is not read if it is too large to lie beside a session.
+    is_bounded: bool,
+    /// Most files of tens of thousands are as they should be.
+    doubt: Option<Box<Doubt>>,
+}
+
+/// What makes a file be looked at again.
+#[derive(Debug, Default)]
+struct Doubt {
     broken_since: Option<Instant>,
     retry: Option<Instant>,
     away: Option<String>,
-    largest: u64,
 }
 
 impl Rewritten {
     /// A file that has not been read yet.
     pub fn new(path: impl Into<Arc<Path>>) -> Self {
-        Self {
-            path: path.into(),
-            stamp: None,
-            hash: None,
-            is_settled: true,
-            broken_since: None,
-            retry: None,
-            away: None,
-            largest: u64::MAX,
-        }
+        Self { path: path.into(), stamp: None, hash: None, is_settled: true, is_bounded: false, doubt: None }
     }
 
     /// The same, but it is not read if it is too large to lie beside a session.
     #[must_use]
     pub fn of_some_size(self) -> Self {
-        Self { largest: LARGEST, ..self }
+        Self { is_bounded: true, ..self }
     }
 
     /// The file's name.
@@ -78,33 +83,49 @@ impl Rewritten {
 
     /// When it should be looked at again without any event.
     pub fn retry_at(&self) -> Option<Instant> {
-        self.retry
+        self.doubt.as_ref()?.retry
+    }
+
+    fn broken_since(&self) -> Option<Instant> {
+        self.doubt.as_ref()?.broken_since
+    }
+
+    fn doubt(&mut self) -> &mut Doubt {
+        self.doubt.get_or_insert_default()
+    }
+
+    fn take_away(&mut self) -> Option<String> {
+        self.doubt.as_mut()?.away.take()
     }
 
     /// Looks at the file, and reads it if it may have changed.
     pub fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
-        match self.look(now, is_complete) {
-            Ok(Look::Quiet) if self.away.take().is_some() => Look::Back,
+        let look = match self.look(now, is_complete) {
+            Ok(Look::Quiet) if self.take_away().is_some() => Look::Back,
             Ok(look) => {
-                self.away = None;
+                self.take_away();
                 look
             }
             Err(error) => self.note_absence(&error),
-        }
+        };
+        self.doubt.take_if(|doubt| doubt.is_none());
+        look
     }
 
     /// Reads what is there now, broken or not.
     pub fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut file = File::open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
-        if stamp.len > self.largest {
-            return Err(io::Error::other(format!("it has more than {} MiB", self.largest >> 20)));
+        if self.is_bounded && stamp.len > LARGEST {
+            return Err(io::Error::other(format!("it has more than {} MiB", LARGEST >> 20)));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(stamp.len).unwrap_or(0).min(1 << 30));
         file.read_to_end(&mut bytes)?;
         self.stamp = Some(stamp);
         self.is_settled = false;
-        self.broken_since = None;
+        if let Some(doubt) = &mut self.doubt {
+            doubt.broken_since = None;
+        }
         self.hash = Some(hash(&bytes));
         Ok(bytes)
     }
@@ -112,23 +133,22 @@ impl Rewritten {
     fn look(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> io::Result<Look> {
         let stamp = Stamp::of(&self.path)?;
         let is_touched = self.stamp != Some(stamp);
-        if (!is_touched && self.is_settled && self.broken_since.is_none())
-            || self.retry.is_some_and(|retry| now < retry)
+        if (!is_touched && self.is_settled && self.broken_since().is_none())
+            || self.retry_at().is_some_and(|retry| now < retry)
         {
             return Ok(Look::Quiet);
         }
-        let (told, broken_since) = (self.hash, self.broken_since);
+        let (told, broken_since) = (self.hash, self.broken_since());
         let bytes = self.read()?;
         let is_same = self.hash == told;
-        self.retry = None;
         if is_same {
             self.is_settled = !is_touched;
-            self.retry = (!self.is_settled).then(|| now + RETRY);
+            self.retry((!self.is_settled).then(|| now + RETRY));
             return Ok(Look::Quiet);
         }
         let is_complete = is_complete(&bytes);
         let is_first = told.is_none() && broken_since.is_none();
-        self.retry = (!is_first || !is_complete).then(|| now + RETRY);
+        self.retry((!is_first || !is_complete).then(|| now + RETRY));
         if is_complete {
             return Ok(Look::Content(bytes));
         }
@@ -137,15 +157,21 @@ impl Rewritten {
             return Ok(Look::Broken(bytes));
         }
         self.hash = told;
-        self.broken_since = Some(since);
+        self.doubt().broken_since = Some(since);
         Ok(Look::Quiet)
+    }
+
+    fn retry(&mut self, at: Option<Instant>) {
+        if at.is_some() || self.doubt.is_some() {
+            self.doubt().retry = at;
+        }
     }
 
     fn note_absence(&mut self, error: &io::Error) -> Look {
         let what = error.to_string();
-        let is_news = self.away.as_ref() != Some(&what);
-        self.retry = None;
-        self.away = Some(what.clone());
+        let doubt = self.doubt();
+        doubt.retry = None;
+        let is_news = doubt.away.replace(what.clone()).as_ref() != Some(&what);
         match (is_news, is_absence(error)) {
             (false, _) => Look::Quiet,
             (true, true) => Look::Gone,

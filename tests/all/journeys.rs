@@ -1,5 +1,7 @@
 //! What a reader does, key by key, and what must come of it.
 
+use std::path::Path;
+
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::bindings::BINDINGS;
@@ -360,7 +362,7 @@ fn raw_records_pop_up() {
 #[test]
 fn copies() {
     let mut stage = boats();
-    stage.state.files = vec!["/home/mira/boats.jsonl".into()];
+    stage.state.files = vec![Path::new("/home/mira/boats.jsonl").into()];
     stage.press("g ] t ] t");
     let mut copied = |keys: &str| {
         stage.asked.clear();

@@ -1,5 +1,7 @@
 //! Taking things out: rows, items, turns, records, by keys and by the mouse.
 
+use std::path::Path;
+
 use proptest::prelude::{ProptestConfig, any, proptest};
 use proptest::sample::select as one_of;
 use ratatui::style::{Color, Modifier};
@@ -395,7 +397,7 @@ fn records_are_piped_to_a_command() {
 #[test]
 fn the_path_names_file_and_line() {
     let mut stage = session();
-    stage.tell(Feed::File { id: FileId(0), path: "/work/boat.jsonl".into() });
+    stage.tell(Feed::File { id: FileId(0), path: Path::new("/work/boat.jsonl").into() });
     stage.press("3 y p");
     assert_eq!(copied(&stage), "/work/boat.jsonl:1\n/work/boat.jsonl:2\n/work/boat.jsonl:3");
 }

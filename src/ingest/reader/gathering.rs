@@ -71,7 +71,7 @@ impl Reader<'_> {
         let kind = kind_of(path);
         let (id, is_new) = self.files.number_shared(path, kind);
         if is_new {
-            self.teller.send(Feed::File { id, path: path.to_path_buf() });
+            self.teller.send(Feed::File { id, path: Arc::clone(path) });
         }
         if kind != Kind::CompanionLines {
             self.small_at.insert(Arc::clone(path), self.smalls.len());

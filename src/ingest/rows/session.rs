@@ -262,7 +262,7 @@ impl SessionRows {
         let path = PathBuf::from(path);
         let (id, is_new) = files.number(&path, kind);
         if is_new {
-            teller.send(Feed::File { id, path: path.clone() });
+            teller.send(Feed::File { id, path: path.as_path().into() });
         }
         (id, kind, path)
     }
