@@ -163,7 +163,7 @@ pub struct File {
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     read: usize,
-    cwd: Option<Text>,
+    root: Option<Text>,
     known: Known,
     /// What was known before all began again; it is shown until that is done: a list that is looked at must not
     /// grow from nothing.
@@ -200,14 +200,13 @@ impl Files {
     }
 
     /// Takes in what was appended, but does not judge the uses of a file yet, which depend on each other. Says
-    /// whether that was all. Paths depend on the working directory: where the session has another one now, all
-    /// begins again.
+    /// whether that was all. Where the session began is told first, or seldom a little later: then all begins again.
     pub fn collect(&mut self, transcript: &Transcript, most: usize) -> bool {
-        if self.cwd != transcript.meta().cwd {
+        if self.root != transcript.meta().root {
             if self.read > 0 {
                 self.begin_again();
             }
-            self.cwd.clone_from(&transcript.meta().cwd);
+            self.root.clone_from(&transcript.meta().root);
         }
         for id in transcript.order().iter().skip(self.read).take(most) {
             if let Some(entry) = transcript.get(*id) {
@@ -248,7 +247,7 @@ impl Files {
             let BlockKind::Call(call) = &kind.kind else { continue };
             let result = call.state.result();
             let at = result.and_then(|result| result.at).or(call.started).or(entry.at);
-            let used = paths::used_by(call, self.cwd.as_deref());
+            let used = paths::used_by(call, self.root.as_deref());
             for (number, (path, op, by_shell)) in used.into_iter().enumerate() {
                 let path = Text::from(path.as_str());
                 // One name for all uses of a file.

@@ -1,7 +1,8 @@
 //! How much lies on each path of a session: on the active one, and in each sub-agent.
 //!
-//! Invariant: sums are those of the entries as they are now, whatever came in whatever order. An entry that
-//! comes or changes costs a page of its path; branches that are drawn anew cost the main lane once.
+//! Invariant: once all is taken in, sums are those of the entries as they are now, whatever came in whatever order.
+//! An entry that comes or changes costs a page of its path; branches that are drawn anew cost the main lane once,
+//! some pages at a time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -81,10 +82,11 @@ impl Paths {
         {
             main.stale.extend(0..main.pages.len());
         }
+        let mut room = most;
         for track in &mut self.tracks {
-            track.settle(transcript);
+            track.settle(transcript, &mut room);
         }
-        self.read >= transcript.order().len()
+        self.read >= transcript.order().len() && self.tracks.iter().all(|track| track.stale.is_empty())
     }
 
     fn add(&mut self, id: EntryId, entry: &Entry) {
@@ -136,9 +138,13 @@ impl Paths {
 }
 
 impl Track {
-    fn settle(&mut self, transcript: &Transcript) {
+    /// Sums pages up anew, as long as there is room for an entry.
+    fn settle(&mut self, transcript: &Transcript, room: &mut usize) {
         let abandoned = &transcript.branches().abandoned;
-        while let Some(number) = self.stale.pop_first() {
+        while *room > 0
+            && let Some(number) = self.stale.pop_first()
+        {
+            *room = room.saturating_sub(PAGE);
             let ids = self.ids.iter().skip(number * PAGE).take(PAGE);
             let page =
                 PathFacts::of(ids.filter(|id| !abandoned.contains(id)).filter_map(|id| transcript.get(*id)));

@@ -8,7 +8,7 @@ use ratatui::text::Span;
 use super::sequence::place_in_file;
 use super::state::State;
 use crate::model::body::Key;
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
@@ -91,8 +91,9 @@ fn candidates<'s>(state: &'s State, seen: &Seen) -> Box<dyn Iterator<Item = Entr
         return Box::new(std::iter::empty());
     }
     let at = seen.at;
-    let first = state.transcript.first_such(order, |entry| entry.at > Some(at)).unwrap_or(order.len());
-    Box::new(order.get(first..).unwrap_or_default().iter().copied())
+    let is_older = |entry: &Entry| entry.at.is_some_and(|told| told <= at);
+    let older = state.transcript.last_such(order, is_older).map_or(0, |last| last + 1);
+    Box::new(order.get(older..).unwrap_or_default().iter().copied())
 }
 
 /// The line: `── new since Tue 10:41 ─────`.

@@ -171,9 +171,9 @@ fn seek_mention(state: &mut State, way: Way) -> Vec<Effect> {
         go(state, if way == Way::Next { 1 } else { -1 });
         return Vec::new();
     }
-    let cwd = state.transcript.meta().cwd.clone();
+    let root = state.transcript.meta().root.clone();
     let entry = state.transcript.get(focus.entry);
-    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, cwd.as_deref())) else {
+    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, root.as_deref())) else {
         state.say("nothing in this item to look for");
         return Vec::new();
     };

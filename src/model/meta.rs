@@ -17,6 +17,8 @@ pub struct Meta {
     pub agent: Option<Name>,
     /// The working directory.
     pub cwd: Option<Text>,
+    /// The one in which the session began: paths are told as seen from there, wherever it went later.
+    pub root: Option<Text>,
     /// Versions of the agent program, in the order seen.
     pub versions: Vec<Text>,
     /// The model in use.
@@ -46,7 +48,10 @@ impl Meta {
                 }
             }
             MetaEdit::Agent(agent) => self.agent = Some(agent),
-            MetaEdit::Cwd(cwd) => self.cwd = Some(cwd),
+            MetaEdit::Cwd(cwd) => {
+                self.root.get_or_insert_with(|| cwd.clone());
+                self.cwd = Some(cwd);
+            }
             MetaEdit::Version(version) => {
                 if !self.versions.contains(&version) {
                     self.versions.push(version);

@@ -101,6 +101,8 @@ impl Transcript {
         let mode = batch.mode;
         if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
             self.retelling = Some(Retelling::default());
+            // Another session may be told in its place.
+            self.meta.root = None;
             self.notices.clear();
             self.forget_links();
         }
@@ -312,10 +314,10 @@ impl Transcript {
         }
     }
 
-    /// The place of the first of these entries that is such a one; packed ones stay packed.
-    pub fn first_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
+    /// The place of the last of these entries that is such a one; packed ones stay packed.
+    pub fn last_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
         let mut passing = self.entries.passing();
-        ids.iter().position(|id| passing.get(id.index()).is_some_and(&mut is_it))
+        ids.iter().rposition(|id| passing.get(id.index()).is_some_and(&mut is_it))
     }
 
     /// What a glance at the entry tells; it costs little, whatever was done with the entry.

@@ -76,11 +76,11 @@ impl<'a> Told<'a> {
         self.entry.usage.as_deref().filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
     }
 
-    /// What it asks for on one line; files as seen from the working directory.
+    /// What it asks for on one line; files as seen from where the session began.
     pub fn argument(&self, scene: &Scene<'_>) -> &'a str {
         let line = self.call.headline.trim().lines().next().unwrap_or_default();
         let is_path = matches!(self.call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
-        if is_path { below(line, scene.transcript.meta().cwd.as_deref()) } else { line }
+        if is_path { below(line, scene.transcript.meta().root.as_deref()) } else { line }
     }
 
     /// What the lint found in it.
