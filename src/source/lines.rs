@@ -90,7 +90,7 @@ impl LineBuffer {
         self.at + self.seen
     }
 
-    /// Whether the line that has not ended is long already.
+    /// Whether the line that has not ended is long, or may be so with the next chunk.
     pub fn is_in_long_line(&self) -> bool {
         self.seen > LONG as u64 / 4
     }

@@ -24,7 +24,7 @@ impl Transcript {
         });
         let told = self.retelling.as_ref();
         // A new telling places each result anew, by what it has told itself.
-        let is_placed = told.is_none_or(|told| told.has_result(&result.key));
+        let is_placed = told.is_none_or(|told| told.has_result(&result.key, &call));
         let waits = |id: &EntryId| {
             self.get(*id)
                 .is_some_and(|e| told_calls(told, *id, e).any(|(_, c)| c.key == call && waits(told, c)))
@@ -43,6 +43,7 @@ impl Transcript {
         }
         match target {
             Some(id) => {
+                self.forget_stray(&stray_key(&result.key), touched);
                 let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
                 result.body.signs.elsewhere = lane.is_some() && lane.as_ref() != of_call;
                 self.join_result(id, &call, result, is_placed, touched);
@@ -85,7 +86,7 @@ impl Transcript {
         let known = call.state.result().filter(|_| is_placed && has(call, &result));
         result.body.signs.early |= known.is_some_and(|known| known.body.signs.early);
         if let Some(told) = told {
-            told.result(&result.key);
+            told.result(&result.key, key);
         }
         let state = ended(result);
         if call.state == state {
@@ -122,11 +123,14 @@ impl Transcript {
         duplicate: bool,
         touched: &mut Touched,
     ) {
-        let key = Text::clean(&format!("result:{}", result.key));
-        if self.retelling.as_ref().is_some_and(|told| !told.has_result(&result.key)) {
+        let key = stray_key(&result.key);
+        if let Some(other) = self.call_of_stray(&key).filter(|other| *other != call) {
+            self.pairs.remove_stray(&other, &key);
+        }
+        if self.retelling.as_ref().is_some_and(|told| !told.has_result(&result.key, &call)) {
             self.pairs.remove_stray(&call, &key);
         }
-        self.retell_result(&result.key);
+        self.retell_result(&result.key, &call);
         if !duplicate && !call.is_empty() {
             self.pairs.add_stray(&call, key.clone());
         }
@@ -138,6 +142,22 @@ impl Transcript {
         entry.lane = lane;
         entry.blocks = vec![Batch::block(Piece(0), BlockKind::Result(Box::new(stray)))];
         self.apply_entry(entry, touched);
+    }
+
+    /// A result that stood alone belongs to a call now.
+    fn forget_stray(&mut self, key: &Key, touched: &mut Touched) {
+        if let Some(call) = self.call_of_stray(key) {
+            self.pairs.remove_stray(&call, key);
+            self.retire(key, touched);
+        }
+    }
+
+    fn call_of_stray(&self, key: &Key) -> Option<Key> {
+        let entry = self.index.get(key).and_then(|id| self.get(*id))?;
+        entry.blocks.iter().find_map(|block| match &block.kind {
+            BlockKind::Result(stray) => Some(stray.call.clone()),
+            _ => None,
+        })
     }
 
     /// Gives results that came before their calls to the calls of an entry. Whether there were any.
@@ -155,7 +175,7 @@ impl Transcript {
             let place = told_calls(told, id, entry)
                 .find(|(place, call)| call.key == key && is_open(told, id, *place, call))
                 .map(|(place, _)| place);
-            self.retell_result(&result.key);
+            self.retell_result(&result.key, &key);
             if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) {
                 call.state = ended(result);
                 has_adopted = true;
@@ -231,13 +251,18 @@ impl Transcript {
     }
 }
 
+/// The key of the entry in which a result stands alone.
+fn stray_key(result: &Key) -> Key {
+    Text::clean(&format!("result:{result}"))
+}
+
 fn has(call: &ToolCall, result: &ToolResult) -> bool {
     call.state.result().is_some_and(|known| known.key == result.key)
 }
 
 /// Whether a call has no result. In a new telling one that comes from the telling before does not count.
 fn waits(told: Option<&Retelling>, call: &ToolCall) -> bool {
-    call.state.result().is_none_or(|known| told.is_some_and(|told| !told.has_result(&known.key)))
+    call.state.result().is_none_or(|known| told.is_some_and(|told| !told.has_result(&known.key, &call.key)))
 }
 
 /// Whether a call may still go on. In a new telling how it fared in the telling before does not count.

@@ -15,7 +15,8 @@ pub(super) struct Retelling {
     order: Vec<EntryId>,
     entries: HashSet<EntryId>,
     pieces: HashSet<(EntryId, Piece)>,
-    results: HashSet<Key>,
+    /// Results with the calls that they were told of: their ids may come again.
+    results: HashSet<(Key, Key)>,
     /// Calls that were told to be lost: by the place of the block, or by the entry itself.
     lost: HashSet<(EntryId, Key, Option<usize>)>,
     usages: HashSet<Key>,
@@ -49,14 +50,14 @@ impl Retelling {
         self.pieces.contains(&(id, piece))
     }
 
-    /// Whether a result was told.
-    pub(super) fn has_result(&self, result: &Key) -> bool {
-        self.results.contains(result)
+    /// Whether a result was told of a call.
+    pub(super) fn has_result(&self, result: &Key, call: &Key) -> bool {
+        self.results.contains(&(result.clone(), call.clone()))
     }
 
-    /// Notes that a result was told.
-    pub(super) fn result(&mut self, result: &Key) {
-        self.results.insert(result.clone());
+    /// Notes that a result was told of a call.
+    pub(super) fn result(&mut self, result: &Key, call: &Key) {
+        self.results.insert((result.clone(), call.clone()));
     }
 
     /// Whether a call was told to be lost.
@@ -94,7 +95,7 @@ impl Transcript {
             if call.state == ToolState::Lost {
                 told.lost(id, &call.key, None);
             }
-            call.state.result().into_iter().for_each(|result| told.result(&result.key));
+            call.state.result().into_iter().for_each(|result| told.result(&result.key, &call.key));
         }
     }
 
@@ -113,10 +114,10 @@ impl Transcript {
         pieces.filter(|piece| told.is_none_or(|told| told.has_piece(id, *piece))).collect()
     }
 
-    /// Notes that a result was told.
-    pub(super) fn retell_result(&mut self, result: &Key) {
+    /// Notes that a result was told of a call.
+    pub(super) fn retell_result(&mut self, result: &Key, call: &Key) {
         if let Some(told) = &mut self.retelling {
-            told.result(result);
+            told.result(result, call);
         }
     }
 
@@ -160,7 +161,7 @@ impl Transcript {
         let before = held_bytes(&entry.blocks);
         entry.blocks.retain(|block| told.pieces.contains(&(id, block.piece)));
         for call in calls_of_mut(&mut entry) {
-            if call.state.result().is_some_and(|result| !told.results.contains(&result.key)) {
+            if call.state.result().is_some_and(|result| !told.has_result(&result.key, &call.key)) {
                 call.state = ToolState::Pending;
             }
         }
@@ -190,5 +191,5 @@ fn is_outdated(id: EntryId, entry: &Entry, told: &Retelling) -> bool {
     let has_untold_piece = entry.blocks.iter().any(|block| !told.pieces.contains(&(id, block.piece)));
     has_untold_piece
         || calls_of(entry)
-            .any(|call| call.state.result().is_some_and(|result| !told.results.contains(&result.key)))
+            .any(|call| call.state.result().is_some_and(|result| !told.has_result(&result.key, &call.key)))
 }

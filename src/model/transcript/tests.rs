@@ -100,7 +100,7 @@ fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) 
 
 fn answer(out: &mut Batch, call: usize, key: usize) -> Edit {
     let result = ToolResult {
-        key: Text::clean(&format!("result {key} of {call}")),
+        key: Text::clean(&format!("result {key}")),
         tool: None,
         verdict: Verdict::Done,
         body: out.output("output"),
@@ -159,7 +159,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Ids repeat, results come before their calls, and calls fare as the agent says.
+    /// Ids repeat, of results too, results come before their calls, and calls fare as the agent says.
     #[test]
     fn a_new_telling_pairs_as_the_first_one(steps in steps()) {
         let once = {
