@@ -158,7 +158,7 @@ pub fn caught_up(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     };
     let whole = whole.replace(&mut state.evidence, &mut state.findings);
-    let (_, effects) = show(state, whole);
+    let (_, mut effects) = show(state, whole);
     if ends.is_awaited {
         state.view.ask(Motion::Top);
     }
@@ -171,6 +171,6 @@ pub fn caught_up(state: &mut State) -> Vec<Effect> {
     news::settle(state);
     watching::begin(state);
     state.transcript.release(BODY_BUDGET, |_| false);
-    state.transcript.pack();
+    effects.extend(state.transcript.hand_out().into_iter().map(Effect::Pack));
     effects
 }

@@ -3,7 +3,7 @@
 //! Invariant: what is appended gives no branch another number and moves no entry from one to another.
 //! Whether a branch is active again is another matter: a session may go back to what it left.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::body::Key;
 use super::entry::EntryId;

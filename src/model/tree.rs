@@ -1,7 +1,8 @@
 //! Branches: which entries the session left behind. File order stays the reading order.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::branch::{self, Branch, Leaving, Why};
 use super::entry::EntryId;
@@ -12,7 +13,7 @@ use super::forest::{Departure, Forest, IsCircle, Links};
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     /// Entries that are not on the active branch.
-    pub abandoned: HashSet<EntryId>,
+    pub abandoned: std::collections::HashSet<EntryId>,
     /// Where what was abandoned leaves the active branch, in file order.
     pub roots: Vec<EntryId>,
     /// What was left, by number. One root may hold several of them.
@@ -150,7 +151,11 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
 }
 
 /// What the last record left whenever it moved to another path.
-fn departures(links: &Links<'_>, forest: &Forest, abandoned: &HashSet<EntryId>) -> Vec<Leaving> {
+fn departures(
+    links: &Links<'_>,
+    forest: &Forest,
+    abandoned: &std::collections::HashSet<EntryId>,
+) -> Vec<Leaving> {
     let entry = |at: usize| links.entries.get(at);
     let leaving = |departure: &Departure| {
         let (tip, next) = ((links.print)(&departure.tip), (links.print)(&departure.next));

@@ -201,7 +201,9 @@ fn bound_keys() -> Vec<String> {
     };
     let bindings = BINDINGS.iter().filter(|binding| !leaves(&binding.action));
     let keys = bindings.flat_map(|binding| binding.keys.iter());
-    keys.map(|keys| parse_keys(keys).unwrap().into_iter().map(sent).collect()).collect()
+    let sent = keys.map(|keys| parse_keys(keys).unwrap().into_iter().map(sent).collect::<String>());
+    // Where the first key of several does something by itself, this one leaves.
+    sent.filter(|keys| !keys.contains('q')).collect()
 }
 
 fn sent(press: Press) -> String {

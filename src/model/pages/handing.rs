@@ -11,6 +11,8 @@ use crate::model::fingerprint::Print;
 
 /// Pages that may be given out at a time. Who packs them is too slow otherwise.
 pub(super) const GIVEN: usize = 32;
+/// Pages that are packed at once here in that case: more than come meanwhile, and few enough not to be noticed.
+const A_FEW: usize = 2;
 
 /// A page that is to be packed.
 #[derive(Clone, Debug)]
@@ -45,7 +47,9 @@ impl Pages {
         }
         let pages = self.list.len().saturating_sub(RECENT);
         if self.list.iter().filter(|page| page.is_given).count() > GIVEN {
-            self.close(pages, print);
+            let mut packer = Packer::default();
+            let own = self.list.iter_mut().take(pages).filter(|page| page.is_to_be_packed());
+            own.take(A_FEW).for_each(|page| page.close(&mut packer, print));
             return Vec::new();
         }
         let closable = self.list.iter_mut().enumerate().take(pages);
@@ -68,6 +72,10 @@ impl Pages {
 }
 
 impl Page {
+    fn is_to_be_packed(&self) -> bool {
+        self.is_open() && !self.is_given && !self.holds_bodies()
+    }
+
     fn give(&mut self, number: usize, print: Printing<'_>) -> Option<ToPack> {
         if self.packed.is_some() {
             self.entries.take();
