@@ -1,5 +1,5 @@
 //! What is known of calls and of time, for the inspector and the time strip. It grows while they are in
-//! sight, some thousand entries a frame; a session that is read without them pays nothing for it.
+//! sight, some hundred entries a frame; a session that is read without them pays nothing for it.
 
 use crate::analysis::calls::Calls;
 use crate::analysis::files::Files;
@@ -15,7 +15,7 @@ use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
 /// Entries that are taken in for one frame.
-const A_FRAME: usize = 1_024;
+const A_FRAME: usize = 512;
 
 /// What is in sight needs these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 pub mod checks;
 mod keys;
+mod left;
 mod notes;
 pub mod row;
 mod sums;
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 
 use checks::{Check, Target};
 use keys::Keys;
+use left::LeftRows;
 use notes::Notes;
 use row::{Key, Part, Row};
 use sums::Sums;
@@ -61,6 +63,8 @@ pub struct Outline {
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
+    /// Rows of branches made before.
+    left: LeftRows,
     /// What they sum up.
     sums: Sums,
     /// State of the findings, the files and the troubles that rows were made of.
@@ -111,6 +115,7 @@ impl Outline {
     /// Takes in an entry that has changed.
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         self.sums.change(transcript, id);
+        self.left.change(transcript, id);
         self.note(transcript, id);
     }
 
@@ -136,6 +141,7 @@ impl Outline {
         self.look_again();
         self.notes = None;
         self.turns.clear();
+        self.left.clear();
         self.sums.clear();
     }
 
@@ -240,13 +246,21 @@ impl Outline {
             self.turns.insert(prompt, row.clone());
             return row;
         }
+        if let Key::Branch(number) = key
+            && let Some(row) = self.left.get(transcript, *number)
+        {
+            return row.clone();
+        }
         if let Some((_, row)) = self.others.iter().find(|(known, _)| known == key) {
             return row.clone();
         }
         let lacking = self.sums.lacking();
         let row = self.make(wanted, key).unwrap_or_default();
         if self.sums.lacking() == lacking {
-            self.others.push((key.clone(), row.clone()));
+            match key {
+                Key::Branch(number) => self.left.keep(*number, row.clone()),
+                _ => self.others.push((key.clone(), row.clone())),
+            }
         }
         row
     }

@@ -71,6 +71,11 @@ impl ByFile {
         self.place(file).ok().and_then(|place| self.0.get(place)).map_or((0, 0), |(_, counts)| *counts)
     }
 
+    /// Records of all files, and their bytes.
+    pub fn total(&self) -> (u64, u64) {
+        self.0.iter().fold((0, 0), |(n, m), (_, (records, bytes))| (n + records, m + bytes))
+    }
+
     fn place(&self, file: FileId) -> Result<usize, usize> {
         self.0.binary_search_by_key(&file, |(file, _)| *file)
     }
@@ -266,8 +271,7 @@ mod tests {
             sum.absorb(&told);
             assert_eq!(sum.records(), (before.len() + taken.len()) as u64);
             assert_eq!(sum.bytes.total(), before.iter().chain(&taken).map(|(_, bytes)| bytes).sum::<u64>());
-            let in_files = sum.files.0.iter().fold((0, 0), |(n, m), (_, (records, bytes))| (n + records, m + bytes));
-            assert_eq!(in_files, (sum.records(), sum.bytes.total()));
+            assert_eq!(sum.files.total(), (sum.records(), sum.bytes.total()));
             assert_eq!(sum.bytes.passed, sum.bytes.reasons.values().sum::<u64>());
             assert_eq!(sum.passed, sum.reasons.values().sum::<u64>());
             sum.give_back(&told);

@@ -106,11 +106,11 @@ fn what_a_long_branch_cost_is_added_up_over_several_frames() {
         stage.arrange();
         frames += 1;
     }
-    assert_eq!(frames, 3, "a frame takes in some of it");
+    assert_eq!(frames, 6, "a frame takes in some of it");
     assert!(tells_cost(&stage), "{}", stage.picture());
     // What is not in sight is not waited for.
     let mut stage = long_branch(3_000);
     stage.resize(60, 24);
     stage.arrange();
-    assert!(!stage.state.is_unfinished(), "{}", stage.picture());
+    assert!(!stage.state.outline.is_behind(), "{}", stage.picture());
 }

@@ -203,8 +203,8 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
 }
 
 #[test]
-fn files_stay_in_the_outline_until_they_are_counted_from_another_directory() {
-    let mut text = r#"{"type":"session","version":3,"id":"s1","cwd":"/home/ann"}"#.to_owned() + "\n";
+fn files_stay_in_the_outline_until_they_are_counted_from_a_directory_told_late() {
+    let mut text = r#"{"type":"session","version":3,"id":"s1"}"#.to_owned() + "\n";
     let mut line = |id: &str, parent: &str, role: &str, content: &str| {
         let message = format!(r#"{{"role":"{role}","content":[{content}]}}"#);
         text += &format!(
@@ -233,7 +233,7 @@ fn files_stay_in_the_outline_until_they_are_counted_from_another_directory() {
         stage.arrange();
     }
     assert!(told(&stage), "{}", stage.picture());
-    stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
+    stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann")))]);
     let mut frames = 0;
     while stage.state.is_unfinished() {
         assert!(told(&stage), "frame {frames}\n{}", stage.picture());
@@ -241,6 +241,9 @@ fn files_stay_in_the_outline_until_they_are_counted_from_another_directory() {
         frames += 1;
     }
     assert!(frames > 1 && told(&stage), "{frames} frames\n{}", stage.picture());
+    // They are told from where the session began, wherever it goes.
+    stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
+    assert!(!stage.state.is_unfinished() && told(&stage), "{}", stage.picture());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
 /// Entries that are taken in for one frame.
-const A_FRAME: usize = 1_024;
+const A_FRAME: usize = 512;
 
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
