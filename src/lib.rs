@@ -85,6 +85,8 @@
 //! * **What is known of a session is taken in while it is read** ([`app::whole`]). Indexes and the lint follow batch by
 //!   batch, while the entries are at hand; to unpack them all afterwards costs more than reading them did. What has
 //!   to begin again waits until the session is twice as long.
+//! * **Paths are told as seen from where the session began**, wherever its agent went later
+//!   ([`model::meta::Meta::root`]): a file has one name throughout, and no `cd` makes the list of files begin anew.
 //! * **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a
 //!   time ([`app::hunt`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
 //!   decoded only if its bytes hold the words that the pattern needs ([`analysis::needle`]).
