@@ -144,18 +144,19 @@ impl Pages {
     }
 
     fn has_many_open(&self) -> bool {
-        self.list.iter().filter(|page| page.is_open()).count() > self.held + OPEN + RECENT
+        self.list.iter().filter(|page| page.waits()).count() > self.held + OPEN + RECENT
     }
 
     /// Packs all that can be packed.
     pub fn pack(&mut self, print: Printing<'_>) {
+        self.list.iter_mut().for_each(|page| page.is_given = false);
         self.close(self.list.len(), print);
     }
 
     fn close(&mut self, pages: usize, print: Printing<'_>) {
         self.held = 0;
         let mut packer = Packer::default();
-        for page in self.list.iter_mut().take(pages) {
+        for page in self.list.iter_mut().take(pages).filter(|page| page.waits()) {
             page.close(&mut packer, print);
             self.held += usize::from(page.is_open());
         }
@@ -197,6 +198,11 @@ impl Page {
 
     fn is_open(&self) -> bool {
         self.entries.get().is_some()
+    }
+
+    /// Whether it stands open, and nobody packs it.
+    fn waits(&self) -> bool {
+        self.is_open() && !self.is_given
     }
 
     fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {

@@ -48,13 +48,13 @@ impl Pages {
         let pages = self.list.len().saturating_sub(RECENT);
         if self.list.iter().filter(|page| page.is_given).count() > GIVEN {
             let mut packer = Packer::default();
-            let own = self.list.iter_mut().take(pages).filter(|page| page.is_to_be_packed());
+            let own = self.list.iter_mut().take(pages).filter(|page| page.waits() && !page.holds_bodies());
             own.take(A_FEW).for_each(|page| page.close(&mut packer, print));
             return Vec::new();
         }
         let closable = self.list.iter_mut().enumerate().take(pages);
         let given = closable.filter_map(|(number, page)| page.give(number, print)).collect();
-        self.held = self.list.iter().take(pages).filter(|page| page.is_open()).count();
+        self.held = self.list.iter().take(pages).filter(|page| page.waits()).count();
         given
     }
 
@@ -66,16 +66,11 @@ impl Pages {
             place.packed = page.packed;
             place.is_given = false;
             place.entries.take();
-            self.held = self.held.saturating_sub(1);
         }
     }
 }
 
 impl Page {
-    fn is_to_be_packed(&self) -> bool {
-        self.is_open() && !self.is_given && !self.holds_bodies()
-    }
-
     fn give(&mut self, number: usize, print: Printing<'_>) -> Option<ToPack> {
         if self.packed.is_some() {
             self.entries.take();
