@@ -1,10 +1,14 @@
 //! What was spent by sub-agents and on branches, for their rows.
 //!
+//! The row of a branch is kept with its sum: what it tells lies in entries that are packed by then, and changes
+//! when the sum does.
+//!
 //! Invariant: an entry that is appended to a sub-agent costs itself; what a branch holds is gone over when
 //! branches change, some of it for each frame. So a long session that grows costs no more than a short one.
 
 use std::collections::HashMap;
 
+use super::row::{self, Row};
 use crate::model::branch::Branch;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
@@ -21,7 +25,7 @@ pub struct Sums {
     /// By sub-agent.
     lanes: HashMap<Name, Sum>,
     /// By number.
-    branches: HashMap<usize, Sum>,
+    branches: HashMap<usize, Left>,
     /// How often branches had changed.
     branches_seen: u32,
     /// Entries that may still be taken in for this frame.
@@ -35,6 +39,14 @@ pub struct Sums {
 struct Sum {
     known: usize,
     facts: TurnFacts,
+}
+
+/// A branch that was left.
+#[derive(Clone, Debug, Default)]
+struct Left {
+    sum: Sum,
+    /// Made when the sum was whole.
+    row: Option<Row>,
 }
 
 impl Sum {
@@ -84,16 +96,21 @@ impl Sums {
         is_whole.then_some(&sum.facts)
     }
 
-    /// The sum of a branch, likewise.
-    pub fn of_branch(&mut self, transcript: &Transcript, branch: &Branch) -> Option<&TurnFacts> {
+    /// The row of a branch, without its sum until all of it is taken in.
+    pub fn row_of(&mut self, transcript: &Transcript, branch: &Branch) -> Row {
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();
         }
-        let sum = self.branches.entry(branch.number).or_default();
+        let Left { sum, row } = self.branches.entry(branch.number).or_default();
+        if let Some(row) = row {
+            return row.clone();
+        }
         sum.take(transcript, &branch.entries, &mut self.left);
-        let is_whole = sum.known >= branch.entries.len();
-        self.lacking += usize::from(!is_whole);
-        is_whole.then_some(&sum.facts)
+        if sum.known < branch.entries.len() {
+            self.lacking += 1;
+            return row::of_branch(transcript, branch, None);
+        }
+        row.insert(row::of_branch(transcript, branch, Some(&sum.facts))).clone()
     }
 }
