@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tv::app::state::State;
 use tv::app::update::{Event, update};
 use tv::ingest::{Pager, Session, Target, WatchMode, open};
-use tv::model::body::{Held, Key};
+use tv::model::body::{Body, Held, Key};
 use tv::model::edit::{Feed, LinkState, Polled, Stage};
 use tv::model::moment::Moment;
 use tv::model::transcript::Transcript;
@@ -733,6 +733,26 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
     followed.until("the appended line", |followed| followed.whole.order().len() == lines.len() + 1);
     followed.end();
     whole.settle();
+}
+
+#[test]
+fn a_line_that_began_before_the_last_part_of_a_long_file_stays_there() {
+    let place = Place::new("session.jsonl");
+    let long = format!(r#"{{"role":"user","content":"{}"}}"#, "the tide ".repeat(1 << 20));
+    let lines: Vec<String> = lines(0..9).into_iter().chain([long]).chain(lines(9..12)).collect();
+    fs::write(&place.path, text(&lines)).unwrap();
+    let mut followed = Followed::start(&place.path, WatchMode::Native);
+    followed.until_lines(&lines);
+    let is_away: Vec<bool> = followed
+        .whole
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .flat_map(|block| block.kind.bodies())
+        .filter(|body| body.bytes > 1 << 20)
+        .map(Body::is_away)
+        .collect();
+    assert_eq!(is_away, [true]);
+    followed.end();
 }
 
 #[test]

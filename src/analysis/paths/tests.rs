@@ -79,3 +79,26 @@ proptest! {
         }
     }
 }
+
+/// Branches that are drawn anew concern all pages, of which each look takes in one.
+#[test]
+fn a_look_sums_up_no_more_than_it_may() {
+    let told = |key: usize, parent: Option<usize>| {
+        let mut batch = Batch::default();
+        batch.push(Edit::Meta(MetaEdit::LinkedTree));
+        let name = |number: usize| Text::clean(&format!("key{number}"));
+        let mut entry = batch.new_entry(name(key), Role::Assistant, None);
+        entry.parent = parent.map(name);
+        batch.entry(entry);
+        batch
+    };
+    let mut transcript = Transcript::new();
+    (0..super::PAGE * 4).for_each(|key| drop(transcript.apply(told(key, key.checked_sub(1)))));
+    transcript.settle();
+    let mut paths = Paths::default();
+    while !paths.follow(&transcript, usize::MAX) {}
+    transcript.apply(told(super::PAGE * 4, Some(super::PAGE)));
+    transcript.settle();
+    let looks = (1..20).find(|_| paths.follow(&transcript, 1));
+    assert_eq!((looks, paths.active().entries), (Some(5), super::PAGE + 2));
+}

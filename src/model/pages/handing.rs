@@ -12,7 +12,7 @@ use crate::model::fingerprint::Print;
 /// Pages that may be given out at a time. Who packs them is too slow otherwise.
 pub(super) const GIVEN: usize = 32;
 /// Pages that are packed at once here in that case: more than come meanwhile, and few enough not to be noticed.
-const A_FEW: usize = 2;
+pub(super) const A_FEW: usize = 2;
 
 /// A page that is to be packed.
 #[derive(Clone, Debug)]

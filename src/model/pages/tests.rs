@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use super::handing::GIVEN;
+use super::handing::{A_FEW, GIVEN};
 use super::{OPEN, PAGE, Packer, Pages, RECENT, WasPacked};
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
@@ -180,6 +180,8 @@ fn what_somebody_else_packed_reads_as_before() {
     let given = pages.hand_out(&print);
     assert_eq!(given.len(), OPEN + RECENT + 3 + 1 - RECENT);
     assert!(pages.hand_out(&print).is_empty(), "each page is given out once");
+    pages.tidy(&print);
+    assert_eq!(pages.open_pages(), given.len() + RECENT, "who has them packs them");
     let mut packer = Packer::default();
     for page in given {
         assert!((0..MANY).all(|number| pages.glance(number) == Some(Glance::of(&full(number)))));
@@ -221,7 +223,9 @@ fn who_packs_too_slowly_is_not_waited_for() {
     let mut given = Vec::new();
     for number in 0..PAGE * (3 * GIVEN) {
         pages.push(full(number));
+        let before = pages.open_pages();
         given.extend(pages.hand_out(&print));
+        assert!(pages.open_pages() + A_FEW >= before, "no more than a few are packed here at once");
     }
     assert!(pages.open_pages() < 2 * GIVEN, "{} pages stand open", pages.open_pages());
     let mut packer = Packer::default();
