@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::raise;
 
 use super::hearing::{Heard, Hearing};
 use crate::app::mouse::{Gesture, Pointer};
@@ -50,6 +51,8 @@ pub struct Input {
     is_paused: Arc<AtomicBool>,
     wake: File,
     paused: Receiver<()>,
+    /// A change of size that came while something else had the terminal.
+    resized: Receiver<()>,
 }
 
 impl Input {
@@ -59,6 +62,7 @@ impl Input {
         let (signals_out, signals) = unbounded();
         let (answers_out, answers) = unbounded();
         let (paused_out, paused) = unbounded();
+        let (resized_out, resized) = unbounded();
         let (reader, writer) = io::pipe()?;
         let is_paused = Arc::new(AtomicBool::new(false));
         let keys = Keys {
@@ -76,8 +80,12 @@ impl Input {
         let wake = File::from(OwnedFd::from(writer));
         let listen = move || {
             for signal in caught.forever() {
-                if is_away.load(Ordering::SeqCst) && is_for_others(signal) {
+                let is_away = is_away.load(Ordering::SeqCst);
+                if is_away && is_for_others(signal) {
                     continue;
+                }
+                if is_away && signal == SIGWINCH {
+                    let _ = resized_out.send(());
                 }
                 if signals_out.send(meaning(signal)).is_err() {
                     return;
@@ -85,7 +93,7 @@ impl Input {
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
-        Ok(Self { events, signals, answers, is_paused, wake, paused })
+        Ok(Self { events, signals, answers, is_paused, wake, paused, resized })
     }
 
     /// Keeps away from the keys; returns when the thread has let go of them.
@@ -96,8 +104,13 @@ impl Input {
         }
     }
 
-    /// Listens to the keys again.
+    /// Listens to the keys again, and to what was typed to interrupt us. An interrupt of what had the terminal may
+    /// still wait to be heard: signals are told in the order of their numbers, and a change of size comes after it.
     pub fn resume(&mut self) {
+        self.resized.try_iter().for_each(drop);
+        if raise(SIGWINCH).is_ok() {
+            let _ = self.resized.recv_timeout(Duration::from_secs(1));
+        }
         self.is_paused.store(false, Ordering::SeqCst);
         let _ = self.wake.write_all(b"r");
     }
