@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use std::thread;
 
 use crossbeam_channel::bounded;
+use memchr::memrchr;
 
 use crate::formats::decoder::value_of;
 use crate::formats::json::Json;
@@ -66,23 +67,39 @@ pub fn read_portions<'r>(
     })
 }
 
-/// Reads portions for as long as they are welcome.
+/// Reads portions for as long as they are welcome. A line that one portion has only the beginning of is the first
+/// one of the next: both lie in the room, one behind the other.
 fn read_each<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
     room: &'r mut [u8],
     mut each: impl FnMut(Portion<'r>) -> bool,
 ) -> io::Result<usize> {
-    let mut sum = 0;
-    for place in room.chunks_mut(PORTION) {
-        let (at, wanted) = (follower.offset(), place.len());
-        let read = follower.read(place)?;
+    let (mut sum, mut begun, mut rest) = (0, 0, room);
+    let end = loop {
+        let at = follower.offset() - begun as u64;
+        let filled = rest.len().min(begun + PORTION);
+        let read = match follower.read(rest.get_mut(begun..filled).unwrap_or_default()) {
+            Ok(read) => read,
+            Err(error) => break Err(error),
+        };
         sum += read;
-        let (first, lines) = buffer.cut(place.get(..read).unwrap_or_default());
+        let is_last = begun + read < filled || filled == rest.len();
+        let new = rest.get(begun..begun + read).unwrap_or_default();
+        let whole = if is_last { Some(read) } else { memrchr(b'\n', new).map(|newline| newline + 1) };
+        let Some(whole) = whole else {
+            begun += read;
+            continue;
+        };
+        let (lines, after) = rest.split_at_mut(begun + whole);
+        (begun, rest) = (read - whole, after);
+        let (first, lines) = buffer.cut(lines);
         let lines = lines.into_iter().map(|line| (line, None)).collect();
-        if !each(Portion { at, first, lines }) || read < wanted {
-            break;
+        if !each(Portion { at, first, lines }) || is_last {
+            break Ok(sum);
         }
-    }
-    Ok(sum)
+    };
+    // Wherever it ended, what was read is taken.
+    buffer.cut(rest.get(..begun).unwrap_or_default());
+    end
 }

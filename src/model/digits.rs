@@ -76,33 +76,25 @@ impl<'de, T, F: Fn(&str) -> Option<T>> Visitor<'de> for Texts<F> {
     }
 }
 
-fn bytes_of_uuid(text: &str) -> Option<Vec<u8>> {
-    if text.len() != UUID || DASHES.iter().any(|at| text.as_bytes().get(*at) != Some(&b'-')) {
-        return None;
+fn bytes_of_uuid(text: &str) -> Option<[u8; 16]> {
+    let letters: &[u8; UUID] = text.as_bytes().try_into().ok()?;
+    let mut digits =
+        letters.iter().enumerate().filter(|(at, _)| !DASHES.contains(at)).map(|(_, digit)| *digit);
+    let mut bytes = [0; 16];
+    for byte in &mut bytes {
+        *byte = value(digits.next()?)? << 4 | value(digits.next()?)?;
     }
-    let digits = text.bytes().enumerate().filter(|(at, _)| !DASHES.contains(at));
-    bytes_of(digits.map(|(_, digit)| digit))
+    DASHES.iter().all(|at| letters.get(*at) == Some(&b'-')).then_some(bytes)
 }
 
 /// The bytes for the digits at the end of a text, and what stands before them.
 fn bytes_at_end(text: &str) -> Option<(&str, Vec<u8>)> {
     let digits = text.bytes().rev().take_while(|byte| value(*byte).is_some()).count() & !1;
+    (digits >= WORTH_IT).then_some(())?;
     let (before, digits) = text.split_at_checked(text.len() - digits)?;
-    (digits.len() >= WORTH_IT).then_some(())?;
-    Some((before, bytes_of(digits.bytes())?))
-}
-
-fn bytes_of(digits: impl Iterator<Item = u8>) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(UUID / 2);
-    let mut high = None;
-    for digit in digits {
-        let low = value(digit)?;
-        match high.take() {
-            Some(high) => bytes.push(high << 4 | low),
-            None => high = Some(low),
-        }
-    }
-    high.is_none().then_some(bytes)
+    let (pairs, _) = digits.as_bytes().as_chunks();
+    let bytes: Option<_> = pairs.iter().map(|[high, low]| Some(value(*high)? << 4 | value(*low)?)).collect();
+    Some((before, bytes?))
 }
 
 /// Only small letters, so that a digit can be written in one way.

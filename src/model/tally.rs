@@ -1,6 +1,7 @@
 //! What became of the records: the conservation law that nothing is dropped silently.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::record::{FileId, Origin};
 use super::text::Text;
@@ -60,43 +61,56 @@ pub struct Bytes {
     pub reasons: BTreeMap<&'static str, u64>,
 }
 
-/// Records and bytes by file. There may be tens of thousands, of which each batch carries the sums, so they lie in
-/// one piece, in the order of their numbers.
+/// Records and bytes by file. There may be tens of thousands, and each batch carries the sums, so those of a batch
+/// and of the next one share what is the same.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ByFile(Vec<(FileId, (u64, u64))>);
+pub struct ByFile(BTreeMap<u32, Arc<Row>>);
+
+/// Records and bytes of files whose numbers follow each other.
+type Row = [(u64, u64); ROW as usize];
+const ROW: u32 = 64;
 
 impl ByFile {
     /// Records of a file, and their bytes.
     pub fn get(&self, file: FileId) -> (u64, u64) {
-        self.place(file).ok().and_then(|place| self.0.get(place)).map_or((0, 0), |(_, counts)| *counts)
+        let (row, place) = Self::place(file);
+        self.0.get(&row).and_then(|row| row.get(place)).copied().unwrap_or_default()
     }
 
     /// Records of all files, and their bytes.
     pub fn total(&self) -> (u64, u64) {
-        self.0.iter().fold((0, 0), |(n, m), (_, (records, bytes))| (n + records, m + bytes))
+        self.iter().fold((0, 0), |(n, m), (_, (records, bytes))| (n + records, m + bytes))
     }
 
-    fn place(&self, file: FileId) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&file, |(file, _)| *file)
+    fn iter(&self) -> impl Iterator<Item = (FileId, (u64, u64))> {
+        self.0.iter().flat_map(|(row, counts)| {
+            let files = (0..ROW).map(move |place| FileId(row * ROW + place));
+            files.zip(counts.iter().copied()).filter(|(_, (records, _))| *records > 0)
+        })
+    }
+
+    fn place(file: FileId) -> (u32, usize) {
+        (file.0 / ROW, (file.0 % ROW) as usize)
     }
 
     fn add(&mut self, file: FileId, (records, bytes): (u64, u64)) {
-        match self.place(file) {
-            Ok(place) => {
-                if let Some((_, sum)) = self.0.get_mut(place) {
-                    *sum = (sum.0 + records, sum.1 + bytes);
-                }
-            }
-            Err(place) => self.0.insert(place, (file, (records, bytes))),
+        let (row, place) = Self::place(file);
+        let counts = self.0.entry(row).or_insert_with(|| Arc::new([(0, 0); ROW as usize]));
+        if let Some((n, m)) = Arc::make_mut(counts).get_mut(place) {
+            (*n, *m) = (*n + records, *m + bytes);
         }
     }
 
     fn take(&mut self, file: FileId, (records, bytes): (u64, u64)) {
-        let Ok(place) = self.place(file) else { return };
-        let Some((_, sum)) = self.0.get_mut(place) else { return };
-        *sum = (sum.0.saturating_sub(records), sum.1.saturating_sub(bytes));
-        if sum.0 == 0 {
-            self.0.remove(place);
+        let (row, place) = Self::place(file);
+        let Some(counts) = self.0.get_mut(&row) else { return };
+        let counts = Arc::make_mut(counts);
+        if let Some((n, m)) = counts.get_mut(place) {
+            *n = n.saturating_sub(records);
+            *m = if *n > 0 { m.saturating_sub(bytes) } else { 0 };
+        }
+        if counts.iter().all(|(records, _)| *records == 0) {
+            self.0.remove(&row);
         }
     }
 }
@@ -155,8 +169,8 @@ impl Tally {
                 sums.entry(what.clone()).or_insert((0, *origin)).0 += n;
             }
         }
-        for (file, counts) in &other.files.0 {
-            self.files.add(*file, *counts);
+        for (file, counts) in other.files.iter() {
+            self.files.add(file, counts);
         }
         for (version, origin) in &other.versions {
             self.versions.entry(version.clone()).or_insert(*origin);
@@ -180,8 +194,8 @@ impl Tally {
                 *count = count.saturating_sub(*n);
             }
         }
-        for (file, counts) in &other.files.0 {
-            self.files.take(*file, *counts);
+        for (file, counts) in other.files.iter() {
+            self.files.take(file, counts);
         }
         self.reasons.retain(|_, n| *n > 0);
         self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));

@@ -31,8 +31,8 @@ pub struct Census {
 /// Files named by patterns.
 #[derive(Debug, Default)]
 pub struct Folder {
-    patterns: Vec<PathBuf>,
-    known_patterns: HashSet<PathBuf>,
+    patterns: Vec<Arc<Path>>,
+    known_patterns: HashSet<Arc<Path>>,
     directories: HashMap<Arc<Path>, Directory>,
     directory_rota: Rota<Arc<Path>>,
     files: HashSet<Arc<Path>>,
@@ -51,10 +51,12 @@ struct Directory {
 impl Folder {
     /// Adds a pattern. Returns the files that it names and no other pattern did.
     pub fn add(&mut self, pattern: &Path) -> Vec<Arc<Path>> {
-        if !self.known_patterns.insert(pattern.to_owned()) {
+        if self.known_patterns.contains(pattern) {
             return Vec::new();
         }
-        self.patterns.push(pattern.to_owned());
+        let pattern: Arc<Path> = pattern.into();
+        self.known_patterns.insert(Arc::clone(&pattern));
+        self.patterns.push(pattern);
         self.files_of.push(Vec::new());
         self.expand_again(self.patterns.len() - 1).0
     }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use flate2::read::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};
+use postcard::ser_flavors::Flavor;
 
 use super::Printing;
 use crate::model::entry::Entry;
@@ -45,12 +46,33 @@ impl Default for Packer {
     }
 }
 
+/// Takes what is written as a whole, where `postcard::to_extend` takes it byte by byte.
+struct Room(Vec<u8>);
+
+impl Flavor for Room {
+    type Output = Vec<u8>;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
 impl Packer {
     /// Packs entries with these parents. `None` if they cannot be packed: a body is in memory.
     pub(super) fn pack(&mut self, entries: &[Entry], parents: Box<[Option<Print>]>) -> Option<Packed> {
         let mut room = std::mem::take(&mut self.plain);
         room.clear();
-        self.plain = postcard::to_extend(entries, room).ok()?;
+        self.plain = postcard::serialize_with_flavor(entries, Room(room)).ok()?;
         self.deflated.clear();
         self.deflated.reserve(self.plain.len() + self.plain.len() / 8 + 1_024);
         self.deflate.reset();
