@@ -2,14 +2,22 @@
 //!
 //! Invariant: nothing waits for an answer of the terminal.
 
+use std::time::{Duration, Instant};
+
 use super::answers;
 use super::clock::now;
 use super::hearing::Heard;
 use super::{Next, Viewer, look};
 use crate::app::arrange::arrange;
+use crate::app::effect::Effect;
+use crate::app::update::Event;
 use crate::render::picture::canvas::Choice;
 use crate::terminal::{self, Screen};
 use crate::ui;
+
+/// A frame waits so long for bodies from the disk: most come sooner, and a frame without them would be followed by
+/// another one that moves what was just shown.
+const SOON: Duration = Duration::from_millis(3);
 
 impl Viewer {
     /// Asks the terminal what it is: after the first frame, so that nothing waits for an answer.
@@ -35,10 +43,36 @@ impl Viewer {
         self.ask_for_graphics()
     }
 
+    /// Lays out a frame, and asks for what it lacks. Says whether bodies are among that.
+    fn arrange(&mut self) -> anyhow::Result<bool> {
+        let effects = arrange(&mut self.state);
+        let asks = effects.iter().any(|effect| matches!(effect, Effect::Page { .. }));
+        for effect in effects {
+            self.carry_out(effect)?;
+        }
+        Ok(asks)
+    }
+
+    /// Whether the bodies that were asked for came soon.
+    fn gets_bodies(&mut self) -> bool {
+        let deadline = Instant::now() + SOON;
+        while let Some(Ok(event)) = self.opened.as_ref().map(|opened| opened.answers.recv_deadline(deadline))
+        {
+            let is_it = matches!(event, Event::Paged { .. });
+            self.update(event);
+            if is_it {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Paints a frame.
     pub(super) fn draw(&mut self) -> anyhow::Result<()> {
         self.state.now = now();
-        let effects = arrange(&mut self.state);
+        if self.arrange()? && self.gets_bodies() {
+            self.arrange()?;
+        }
         let (state, gallery) = (&self.state, &mut self.gallery);
         let sent = gallery.send(&ui::pictures::in_sight(state));
         if !sent.is_empty() {
@@ -53,9 +87,6 @@ impl Viewer {
             let placed = ui::pictures::place(state, frame.buffer_mut());
             gallery.lay(&placed, frame.buffer_mut())
         })?;
-        for effect in effects {
-            self.carry_out(effect)?;
-        }
         Ok(())
     }
 
