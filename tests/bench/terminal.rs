@@ -156,10 +156,14 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
     column.add("first byte, ms", middle(&mut firsts));
     column.add("open, ms", middle(&mut opens));
 
-    let mut console = start();
-    console.wait(PATIENCE, |console| console.shows(LAST));
     if peer.follows {
+        let len = fs::metadata(path).unwrap().len();
+        let mut console = start();
+        console.wait(PATIENCE, |console| console.shows(LAST));
         let (mut early, mut late) = appends(&mut console, path, shape, words);
+        console.quit(peer.quit);
+        // Who still looked at it would read it all again.
+        OpenOptions::new().write(true).open(path).unwrap().set_len(len).unwrap();
         if peer.name == "tv" {
             column.add("append while it is read p50, ms", middle(&mut early));
             column.add("append while it is read p99, ms", last_percent(&mut early));
@@ -167,6 +171,8 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
         column.add("append p50, ms", middle(&mut late));
         column.add("append p99, ms", last_percent(&mut late));
     }
+    let mut console = start();
+    console.wait(PATIENCE, |console| console.shows(LAST));
     if peer.name == "tv" {
         while console.text().contains("reading") && console.pump(Duration::from_secs(2)).is_some() {}
     }
@@ -181,10 +187,8 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
     column
 }
 
-/// Lines that are written while the program runs: while tv says `end only`, and after that. The
-/// file is cut back afterwards.
+/// Lines that are written while the program runs: while tv says `end only`, and after that.
 fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (Vec<f64>, Vec<f64>) {
-    let len = fs::metadata(path).unwrap().len();
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
     let mut teller = Teller::new(shape, words);
     let mut dice = Dice::new(3);
@@ -211,8 +215,6 @@ fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (
     if unseen > 0 {
         println!("{unseen} appended lines were never seen");
     }
-    file.set_len(len).unwrap();
-    console.quiet(Duration::from_millis(400));
     (early, late)
 }
 
