@@ -20,7 +20,7 @@ use super::panes::{self, Frame, Pane, divide};
 use super::picker;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
-use super::spine::{self, Marked, cell_of};
+use super::spine::{self, cell_of};
 use super::state::State;
 use super::strip;
 use super::uncover::uncover;
@@ -203,6 +203,7 @@ pub fn refresh_sequence(state: &mut State) {
         .iter()
         .map(|id| state.transcript.glance(*id).map_or(1, |glance| estimate(&glance, state.level)));
     state.heights.reset(rows);
+    state.spine.rebuild(&state.transcript, &state.sequence);
 }
 
 /// What held the window or had the focus may no longer be shown: then the call of its sub-agent takes its
@@ -265,17 +266,15 @@ fn arrange_sides(state: &mut State, frame: Frame) {
     }
     if state.stale.spine {
         state.stale.spine = false;
-        let mut marked = Marked::default();
-        let hits = state.search.iter().flat_map(|search| &search.hits);
-        marked.add(hits.map(|hit| hit.focus.entry), spine::Mark::Hit);
-        marked.add(marks::entries(state), spine::Mark::Marked);
-        marked.add(state.evidence.troubles.entries(), spine::Mark::Trouble);
-        marked.add(state.watches.marks.iter().copied(), spine::Mark::Alarm);
-        state.spine.rebuild(&state.transcript, &state.sequence, &marked);
+        let hits = state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.focus.entry);
+        let hits = hits.map(|id| (id, spine::Mark::Hit));
+        let marks = marks::entries(state).map(|id| (id, spine::Mark::Marked));
+        let troubles = state.evidence.troubles.entries().into_iter().map(|id| (id, spine::Mark::Trouble));
+        let alarms = state.watches.marks.iter().map(|id| (*id, spine::Mark::Alarm));
+        let marked = hits.chain(marks).chain(troubles).chain(alarms).collect();
+        state.spine.mark(&state.sequence, marked);
     }
-    let total = state.heights.total().max(1) as f64;
-    let heights = &state.heights;
-    state.spine.arrange(usize::from(frame.lines()), |place| heights.before(place) as f64 / total);
+    state.spine.arrange(usize::from(frame.lines()), &state.heights);
 }
 
 /// The part of the spine that the window covers: first and last cell.
@@ -284,8 +283,7 @@ pub fn window_on_spine(state: &State, height: usize) -> Option<(usize, usize)> {
     let row_of = |line: &super::viewport::Line| {
         Some(state.heights.before(state.sequence.place_of(line.entry)?) + line.row as u64)
     };
-    let total = state.heights.total().max(1) as f64;
-    let cell = |row: u64| cell_of(row as f64 / total, height);
+    let cell = |row: u64| cell_of(row, state.heights.total(), height);
     Some((cell(row_of(first)?), cell(row_of(last)?)))
 }
 

@@ -1,8 +1,9 @@
 //! The last column: where prompts, errors, compactions and hits lie in the whole, and which part of it
 //! the window shows.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
+use super::heights::Heights;
 use super::sequence::Sequence;
 use crate::model::entry::EntryId;
 use crate::model::glance::{Compaction, Glance};
@@ -30,30 +31,63 @@ pub enum Mark {
     Marked,
 }
 
-/// Entries that are marked for more than what they are by themselves.
+/// Marks by place.
 #[derive(Clone, Debug, Default)]
-pub struct Marked {
-    of: HashMap<EntryId, Mark>,
+struct Marks {
+    list: Vec<(usize, Mark)>,
+    /// The greatest of each `RUN`, as far as they are known.
+    tops: Vec<Mark>,
 }
 
-impl Marked {
-    /// Marks entries; the greatest mark counts.
-    pub fn add(&mut self, ids: impl IntoIterator<Item = EntryId>, mark: Mark) {
-        for id in ids {
-            let known = self.of.entry(id).or_default();
-            *known = (*known).max(mark);
+/// So many marks are seen as one.
+const RUN: usize = 64;
+
+impl Marks {
+    /// Marks a place, or takes its mark away.
+    fn set(&mut self, place: usize, mark: Mark) {
+        let at = self.list.partition_point(|(known, _)| *known < place);
+        let known = self.list.get_mut(at).filter(|(known, _)| *known == place);
+        match (known, mark) {
+            (Some(_), Mark::None) => drop(self.list.remove(at)),
+            (Some(known), mark) => known.1 = mark,
+            (None, Mark::None) => {}
+            (None, mark) => self.list.insert(at, (place, mark)),
         }
+        self.tops.truncate(at / RUN);
     }
 
-    fn mark(&self, id: EntryId) -> Mark {
-        self.of.get(&id).copied().unwrap_or_default()
+    /// Sums up what has changed.
+    fn settle(&mut self) {
+        let runs = self.list.chunks(RUN).skip(self.tops.len());
+        self.tops.extend(runs.map(greatest));
+    }
+
+    /// The greatest mark of some places, once it is settled.
+    fn greatest(&self, places: Range<usize>) -> Mark {
+        let [first, last] =
+            [places.start, places.end].map(|end| self.list.partition_point(|(place, _)| *place < end));
+        let whole = first.div_ceil(RUN)..last / RUN;
+        if whole.is_empty() {
+            return greatest(self.list.get(first..last).unwrap_or_default());
+        }
+        let before = greatest(self.list.get(first..whole.start * RUN).unwrap_or_default());
+        let after = greatest(self.list.get(whole.end * RUN..last).unwrap_or_default());
+        let within = self.tops.get(whole).into_iter().flatten().copied().max().unwrap_or_default();
+        before.max(within).max(after)
     }
 }
 
-/// Marks of all visible entries by place; made anew when the session changes.
+fn greatest(marks: &[(usize, Mark)]) -> Mark {
+    marks.iter().map(|(_, mark)| *mark).max().unwrap_or_default()
+}
+
+/// Marks of all visible entries by place.
 #[derive(Clone, Debug, Default)]
 pub struct Spine {
-    marks: Vec<(usize, Mark)>,
+    /// What entries stand for by themselves.
+    own: Marks,
+    /// What they stand for beyond that.
+    special: Marks,
     /// The cells from top to bottom.
     pub cells: Vec<Mark>,
     /// State of the loops and of edits turned back when they were last marked.
@@ -61,39 +95,46 @@ pub struct Spine {
 }
 
 impl Spine {
-    /// Collects the marks.
-    pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence, marked: &Marked) {
-        self.marks.clear();
-        for (place, id) in sequence.order().iter().enumerate() {
-            let Some(glance) = transcript.glance(*id) else { continue };
-            let mark = mark_of(&glance).max(marked.mark(*id));
-            if mark != Mark::None {
-                self.marks.push((place, mark));
-            }
-        }
+    /// Collects what the entries of a sequence stand for by themselves.
+    pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence) {
+        let marks = sequence.order().iter().enumerate().filter_map(|(place, id)| {
+            let mark = mark_of(&transcript.glance(*id)?);
+            (mark != Mark::None).then_some((place, mark))
+        });
+        self.own = Marks { list: marks.collect(), tops: Vec::new() };
     }
 
     /// Notes an entry that is new or has changed. Costs little if it stands near the end.
     pub fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
         let mark = transcript.glance(id).as_ref().map(mark_of).unwrap_or_default();
-        let at = self.marks.partition_point(|(known, _)| *known < place);
-        let known = self.marks.get_mut(at).filter(|(known, _)| *known == place);
-        match (known, mark) {
-            (Some(_), Mark::None) => drop(self.marks.remove(at)),
-            (Some(known), mark) => known.1 = mark,
-            (None, Mark::None) => {}
-            (None, mark) => self.marks.insert(at, (place, mark)),
-        }
+        self.own.set(place, mark);
     }
 
-    /// Spreads the marks over a column; `position` gives an entry's share of the whole.
-    pub fn arrange(&mut self, height: usize, position: impl Fn(usize) -> f64) {
-        self.cells = vec![Mark::None; height];
-        for (place, mark) in &self.marks {
-            let cell = cell_of(position(*place), height);
-            if let Some(known) = self.cells.get_mut(cell) {
-                *known = (*known).max(*mark);
-            }
+    /// Marks entries for more than what they are by themselves. The greatest mark counts.
+    pub fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, Mark)>) {
+        let mut list: Vec<_> =
+            marked.into_iter().filter_map(|(id, mark)| Some((sequence.place_of(id)?, mark))).collect();
+        list.sort_unstable();
+        self.special = Marks { list, tops: Vec::new() };
+    }
+
+    /// Spreads the marks over a column. Each cell has its share of the rows, and the entries that begin there.
+    pub fn arrange(&mut self, height: usize, heights: &Heights) {
+        self.own.settle();
+        self.special.settle();
+        let total = heights.total();
+        let begins_at = |row: u64| {
+            let place = heights.place_at(row);
+            place + usize::from(heights.before(place) < row)
+        };
+        let cells = height as u64;
+        let mut first = 0;
+        self.cells.clear();
+        for cell in 1..=cells {
+            let end = if cell < cells { begins_at((cell * total).div_ceil(cells)) } else { usize::MAX };
+            let places = first..end;
+            first = end;
+            self.cells.push(self.own.greatest(places.clone()).max(self.special.greatest(places)));
         }
     }
 }
@@ -108,13 +149,62 @@ fn mark_of(glance: &Glance) -> Mark {
     }
 }
 
-/// The cell for a share between 0 and 1.
-pub fn cell_of(share: f64, height: usize) -> usize {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a screen's height"
-    )]
-    let cell = (share.clamp(0.0, 1.0) * height as f64) as usize;
-    cell.min(height.saturating_sub(1))
+/// The cell of a row, of all rows in a column.
+pub fn cell_of(row: u64, total: u64, height: usize) -> usize {
+    let cell = row.saturating_mul(height as u64) / total.max(1);
+    usize::try_from(cell).unwrap_or(usize::MAX).min(height.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{Heights, Mark, Marks, Spine, cell_of};
+
+    fn mark(number: u8) -> Mark {
+        [Mark::None, Mark::Prompt, Mark::Hit, Mark::Error][usize::from(number % 4)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_shows_the_greatest_mark_of_what_begins_in_it(
+            rows in prop::collection::vec(1u32..9, 1..400),
+            own in prop::collection::vec((any::<usize>(), any::<u8>()), 0..400),
+            special in prop::collection::vec((any::<usize>(), any::<u8>()), 0..9),
+            height in 1usize..60,
+        ) {
+            let mut spine = Spine::default();
+            let mut heights = Heights::default();
+            heights.reset(rows.iter().copied());
+            let mut plain = [vec![Mark::None; rows.len()], vec![Mark::None; rows.len()]];
+            for (side, marks) in [own, special].into_iter().enumerate() {
+                for (place, number) in marks {
+                    let place = place % rows.len();
+                    plain[side][place] = mark(number);
+                    [&mut spine.own, &mut spine.special][side].set(place, mark(number));
+                    if number % 3 == 0 {
+                        spine.arrange(height, &heights);
+                    }
+                }
+            }
+            spine.arrange(height, &heights);
+            let mut cells = vec![Mark::None; height];
+            for (place, mark) in plain.iter().flat_map(|marks| marks.iter().copied().enumerate()) {
+                let cell = &mut cells[cell_of(heights.before(place), heights.total(), height)];
+                *cell = (*cell).max(mark);
+            }
+            assert_eq!(spine.cells, cells);
+        }
+    }
+
+    #[test]
+    fn one_place_may_have_several_marks() {
+        let list = vec![(3, Mark::Hit), (3, Mark::Marked), (4, Mark::Hit)];
+        let mut marks = Marks { list, tops: Vec::new() };
+        marks.settle();
+        assert_eq!(
+            [0..3, 3..4, 4..9].map(|places| marks.greatest(places)),
+            [Mark::None, Mark::Marked, Mark::Hit]
+        );
+    }
 }

@@ -1,7 +1,8 @@
 //! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
 //!
 //! Invariant: the only wing that carries out effects, in the room of that name. Nothing is drawn unless
-//! something changed, and never more often than a frame each `FRAME`.
+//! something changed, and never more often than a frame each `FRAME`; but the frame of a key does not wait for
+//! one that no key asked for.
 
 mod answers;
 pub mod clipboard;
@@ -103,6 +104,8 @@ struct Viewer {
     packing: Sender<ToPack>,
     events: Receiver<Event>,
     _say: Sender<Event>,
+    /// A key came since the last frame.
+    has_key: bool,
 }
 
 enum Next {
@@ -147,6 +150,7 @@ impl Viewer {
             packing,
             events,
             _say: say,
+            has_key: false,
         })
     }
 
@@ -154,10 +158,11 @@ impl Viewer {
         if test_panic == Some("worker") {
             drop(std::thread::spawn(provoke_panic));
         }
-        let (mut is_stale, mut has_drawn) = (true, false);
+        let (mut is_stale, mut has_drawn, mut was_for_key) = (true, false, false);
         let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
         loop {
-            if is_stale && drawn.elapsed() >= FRAME {
+            let is_urgent = self.has_key && !was_for_key;
+            if is_stale && (is_urgent || drawn.elapsed() >= FRAME) {
                 if test_panic == Some("ui") {
                     provoke_panic();
                 }
@@ -166,6 +171,7 @@ impl Viewer {
                     self.ask()?;
                 }
                 drawn = Instant::now();
+                was_for_key = std::mem::take(&mut self.has_key);
                 is_stale = self.state.is_unfinished();
             }
             let patience = if is_stale {
@@ -278,6 +284,7 @@ impl Viewer {
 
     fn event(&mut self, event: Event) -> anyhow::Result<Next> {
         if matches!(event, Event::Key(_)) {
+            self.has_key = true;
             // What a key means may hang on how long the one before it is past.
             self.update(Event::Tick { now: now() });
         }

@@ -16,8 +16,8 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// Entries that are taken in for one frame.
-const A_FRAME: usize = 512;
+/// Entries that are taken in for one frame: to unpack as many takes a millisecond or two.
+const A_FRAME: usize = 128;
 
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
