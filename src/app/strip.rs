@@ -127,7 +127,9 @@ fn make(state: &State, width: usize) -> Strip {
     let turns = state.transcript.turns();
     let all = state.evidence.ledger.sums(None).total();
     let focused = state.view.focus.map(|focus| focus.entry);
-    let turn = focused.and_then(|id| turn_of(&state.transcript, id)).or(turns.len().checked_sub(1));
+    let last = turns.len().checked_sub(1);
+    // What stands before the first prompt belongs to what it leads to.
+    let turn = focused.map_or(last, |id| Some(turn_of(&state.transcript, id).unwrap_or(0)));
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
     let first_of_all = || state.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();

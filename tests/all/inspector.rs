@@ -388,6 +388,15 @@ fn the_strip_tells_whose_time_the_turn_was() {
 }
 
 #[test]
+fn the_strip_tells_of_the_first_turn_what_stands_before_it() {
+    let mut stage = Stage::made((120, 40));
+    let first = [answer("m0", 0), prompt("p", 2), answer("m1", 152)];
+    stage.add(first.into_iter().chain([prompt("q", 1_000), answer("m2", 1_004)]));
+    stage.press("g");
+    assert!(strip(&stage).contains("turn 1 2m30s"), "{}", strip(&stage));
+}
+
+#[test]
 fn the_strip_and_the_inspector_draw_in_ascii() {
     let mut stage = looping(WIDE);
     stage.state.theme = Theme::mono().with_ascii(true);

@@ -110,11 +110,13 @@ pub struct Row {
 /// A turn.
 pub fn of_turn(transcript: &Transcript, turn: usize) -> Option<Row> {
     let prompt = transcript.turns().get(turn)?.prompt;
+    // The prompt first: its page stays open then, for the entries of this turn and of those around it.
+    let title = title_of(transcript.get(prompt)?).to_string();
     let facts = transcript.turn_facts(turn);
     Some(Row {
         number: format!("{:>2}", turn + 1),
         sign: if facts.errors > 0 { Sign::Bad } else { Sign::None },
-        title: title_of(transcript.get(prompt)?).to_string(),
+        title,
         figures: vec![cost_of(&facts), duration_of(&facts)],
         is_dim: transcript.branches().abandoned.contains(&prompt),
         ..Row::default()
