@@ -102,11 +102,11 @@ fn what_a_long_branch_cost_is_added_up_over_several_frames() {
     assert!(!tells_cost(&stage), "{}", stage.picture());
     let mut frames = 1;
     while stage.state.is_unfinished() {
-        assert!(frames < 40, "it comes to an end");
+        assert!(frames < 10, "it comes to an end");
         stage.arrange();
         frames += 1;
     }
-    assert_eq!(frames, 24, "a frame takes in some of it");
+    assert_eq!(frames, 6, "a frame takes in some of it");
     assert!(tells_cost(&stage), "{}", stage.picture());
     // What is not in sight is not waited for.
     let mut stage = long_branch(3_000);

@@ -16,8 +16,9 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// Entries that are taken in for one frame: to unpack as many takes a millisecond or two.
-const A_FRAME: usize = 128;
+/// Entries that are taken in for one frame: to unpack as many takes a few milliseconds, and with fewer the sums of a
+/// long session would be long in coming.
+const A_FRAME: usize = 512;
 
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
