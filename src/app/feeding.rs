@@ -210,7 +210,7 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
     for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
         state.spine.note(&state.transcript, id, place);
     }
-    // Hits of a search and the reader's marks are marked with all others.
+    // What is marked or was found may be an entry that comes only now.
     state.stale.spine |= state.search.is_some() || !state.marks.is_empty() || !state.watches.marks.is_empty();
 }
 

@@ -53,24 +53,27 @@ impl Viewer {
         Ok(asks)
     }
 
-    /// Whether the bodies that were asked for came soon.
-    fn gets_bodies(&mut self) -> bool {
+    /// Waits a moment for the bodies that were asked for. Says whether anything came: whatever it was, the layout
+    /// is older than the state now.
+    fn hears_of_bodies(&mut self) -> bool {
         let deadline = Instant::now() + SOON;
+        let mut hears = false;
         while let Some(Ok(event)) = self.opened.as_ref().map(|opened| opened.answers.recv_deadline(deadline))
         {
+            hears = true;
             let is_it = matches!(event, Event::Paged { .. });
             self.update(event);
             if is_it {
-                return true;
+                break;
             }
         }
-        false
+        hears
     }
 
     /// Paints a frame.
     pub(super) fn draw(&mut self) -> anyhow::Result<()> {
         self.state.now = now();
-        if self.arrange()? && self.gets_bodies() {
+        if self.arrange()? && self.hears_of_bodies() {
             self.arrange()?;
         }
         let (state, gallery) = (&self.state, &mut self.gallery);
