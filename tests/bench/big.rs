@@ -60,12 +60,7 @@ fn measure(name: &str, path: &Path) {
             continue;
         };
         newest.push(ms(shown - console.started));
-        // That the rest is being read is told a little later than the newest entry.
-        let reads = |console: &Console| console.text().contains("reading ");
-        let known = match console.wait(Duration::from_millis(500), reads) {
-            Some(_) => console.wait(PATIENCE, |console| !reads(console)),
-            None => Some(shown),
-        };
+        let known = console.known(shown, PATIENCE);
         whole.extend(known.map(|known| ms(known - console.started)));
         console.quiet(Duration::from_millis(300));
         peaks.push(console.facts().peak);

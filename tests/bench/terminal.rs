@@ -172,9 +172,12 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
         column.add("append p99, ms", last_percent(&mut late));
     }
     let mut console = start();
-    console.wait(PATIENCE, |console| console.shows(LAST));
-    if peer.name == "tv" {
-        while console.text().contains("reading") && console.pump(Duration::from_secs(2)).is_some() {}
+    let shown = console.wait(PATIENCE, |console| console.shows(LAST));
+    if let Some(shown) = shown.filter(|_| peer.name == "tv") {
+        let known = console.known(shown, PATIENCE);
+        column.add("all of it known, ms", known.map(|known| ms(known - console.started)));
+        console.quiet(Duration::from_millis(500));
+        column.add("peak memory until then, MB", Some(console.facts().peak));
     }
     if !peer.down.is_empty() {
         moves(peer, &mut console, &mut column);
