@@ -56,9 +56,9 @@ pub fn of(totals: &Totals) -> Cost {
         if spent.unpriced.is_nothing() {
             continue;
         }
-        match prices::of_model(&model) {
+        match prices::of_model(model) {
             Some(prices) => *estimated.get_or_insert(0.0) += prices.of(&spent.unpriced),
-            None => unpriced_models.push(model),
+            None => unpriced_models.push(model.clone()),
         }
     }
     let source = match (recorded, estimated, unpriced_models.is_empty()) {

@@ -88,12 +88,15 @@ impl Hunt {
 
     fn collect(&self, transcript: &Transcript, is_up: bool) -> (Range<usize>, Texts) {
         let (from, order) = (self.out.clone(), transcript.order());
+        // All of a session goes by here: what is packed stays so.
+        let mut passing = transcript.passing();
         let mut texts = Texts::new();
         let (mut passed, mut bytes) = (0, 0);
         let mut is_full = |place: usize| {
             let Some(id) = order.get(place) else { return true };
             passed += 1;
-            if let Some(entry) = transcript.get(*id).filter(|_| !self.is_known_to_miss(place, *id)) {
+            let is_unknown = !self.is_known_to_miss(place, *id);
+            if let Some(entry) = is_unknown.then(|| passing.get(*id)).flatten() {
                 bytes += weight(entry);
                 texts.push((*id, texts::of_entry(entry)));
             }

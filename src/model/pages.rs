@@ -7,6 +7,7 @@
 mod handing;
 mod packing;
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::body::{Body, Key};
@@ -45,8 +46,6 @@ struct Page {
     packed: Option<Packed>,
     /// Whether somebody packs it.
     is_given: bool,
-    /// What happened in it, if somebody asked since it was changed.
-    facts: OnceLock<Box<TurnFacts>>,
 }
 
 impl Pages {
@@ -97,21 +96,17 @@ impl Pages {
         Passing { pages: self, number: None, entries: Vec::new() }
     }
 
-    /// What happened in the entries of the page that these begin with, and how many those are; nothing if these
-    /// do not begin with all of a page.
-    pub fn facts_of_first(&self, ids: &[EntryId]) -> Option<(&TurnFacts, usize)> {
+    /// What happened in the entries of the page that these begin with, and how many those are, without unpacking
+    /// it; nothing if these do not begin with all of a page.
+    pub fn facts_of_first(&self, ids: &[EntryId]) -> Option<(Cow<'_, TurnFacts>, usize)> {
         let first = ids.first()?.index();
         let is_whole = first.is_multiple_of(PAGE)
             && ids.get(..PAGE)?.iter().enumerate().all(|(at, id)| id.index() == first + at);
         let page = self.list.get(first / PAGE).filter(|_| is_whole)?;
-        let facts = page.facts.get_or_init(|| {
-            let mut passing = self.passing();
-            let mut facts = Box::<TurnFacts>::default();
-            for number in first..first + PAGE {
-                passing.get(number).into_iter().for_each(|entry| facts.add(entry));
-            }
-            facts
-        });
+        let facts = match &page.packed {
+            Some(packed) => Cow::Borrowed(&*packed.facts),
+            None => Cow::Owned(TurnFacts::of(page.entries().iter())),
+        };
         Some((facts, PAGE))
     }
 
@@ -170,7 +165,7 @@ impl Pages {
 }
 
 /// A look at one entry after the other, which leaves packed what is packed.
-pub(super) struct Passing<'p> {
+pub struct Passing<'p> {
     pages: &'p Pages,
     /// The page that was unpacked last.
     number: Option<usize>,
@@ -178,8 +173,9 @@ pub(super) struct Passing<'p> {
 }
 
 impl Passing<'_> {
-    /// The entry with this number.
-    pub fn get(&mut self, number: usize) -> Option<&Entry> {
+    /// The entry with this id.
+    pub fn get(&mut self, id: EntryId) -> Option<&Entry> {
+        let number = id.index();
         let page = self.pages.list.get(number / PAGE)?;
         if let Some(open) = page.entries.get() {
             return open.get(number % PAGE);
@@ -209,7 +205,6 @@ impl Page {
         self.entries();
         self.packed = None;
         self.is_given = false;
-        self.facts.take();
         self.entries.get_mut().map(Arc::make_mut)
     }
 

@@ -1,7 +1,5 @@
 //! Running sums of usage, kept for each model so that prices can be applied to sums.
 
-use std::collections::BTreeMap;
-
 use super::text::Name;
 use super::usage::{Scope, Usage};
 
@@ -208,9 +206,33 @@ fn scaled(usd: f64, scale: f64) -> i64 {
 /// Sums by scope and model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
-    requests: BTreeMap<Name, Spent>,
-    runs: BTreeMap<Name, Spent>,
-    fallback: BTreeMap<Name, Spent>,
+    requests: ByModel,
+    runs: ByModel,
+    fallback: ByModel,
+}
+
+/// Sums in the order of the models' names: there are few, and each page of entries keeps such a list, for which a
+/// map would take ten times the room.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ByModel(Vec<(Name, Spent)>);
+
+impl ByModel {
+    #[expect(clippy::indexing_slicing, reason = "the place was found or made the line before")]
+    fn of(&mut self, model: &Name) -> &mut Spent {
+        let place = match self.0.binary_search_by(|(name, _)| name.cmp(model)) {
+            Ok(place) => place,
+            Err(place) => {
+                self.0.reserve_exact(1);
+                self.0.insert(place, (model.clone(), Spent::default()));
+                place
+            }
+        };
+        &mut self.0[place].1
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Spent> {
+        self.0.iter().map(|(_, spent)| spent)
+    }
 }
 
 impl Totals {
@@ -232,8 +254,8 @@ impl Totals {
             (&mut self.fallback, &other.fallback),
         ];
         for (sums, terms) in maps {
-            for (model, spent) in terms {
-                sums.entry(model.clone()).or_default().join(spent);
+            for (model, spent) in &terms.0 {
+                sums.of(model).join(spent);
             }
         }
     }
@@ -244,14 +266,16 @@ impl Totals {
             Scope::Run => &mut self.runs,
             Scope::Fallback => &mut self.fallback,
         };
-        map.entry(model.cloned().unwrap_or_default()).or_default()
+        match model {
+            Some(model) => map.of(model),
+            None => map.of(&Name::default()),
+        }
     }
 
     /// What was spent, by model: run totals where the agent gives them, else the requests.
     /// Requests are counted from the requests in any case. The key is empty for an unknown model.
-    pub fn by_model(&self) -> BTreeMap<Name, Spent> {
-        let has_tokens =
-            |map: &BTreeMap<Name, Spent>| map.values().any(|s| s.input.told > 0 || s.output.told > 0);
+    pub fn by_model(&self) -> &[(Name, Spent)] {
+        let has_tokens = |map: &ByModel| map.values().any(|s| s.input.told > 0 || s.output.told > 0);
         let source = if has_tokens(&self.runs) {
             &self.runs
         } else if has_tokens(&self.requests) {
@@ -259,13 +283,13 @@ impl Totals {
         } else {
             &self.fallback
         };
-        source.clone()
+        &source.0
     }
 
     /// All models together.
     pub fn sum(&self) -> Spent {
         let mut sum = Spent::default();
-        for spent in self.by_model().values() {
+        for (_, spent) in self.by_model() {
             sum.join(spent);
         }
         sum.requests = self.requests.values().map(|spent| spent.requests).sum();

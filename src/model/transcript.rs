@@ -22,7 +22,7 @@ use super::forest::Departure;
 use super::glance::Glance;
 use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::Meta;
-use super::pages::{Pages, ToPack, WasPacked, held_bytes};
+use super::pages::{Pages, Passing, ToPack, WasPacked, held_bytes};
 use super::pairing::PairIndex;
 use super::tally::Tally;
 use super::text::Name;
@@ -305,19 +305,14 @@ impl Transcript {
     }
 
     /// A look at one entry after the other, which leaves packed what is packed.
-    pub fn pass(&self, ids: impl IntoIterator<Item = EntryId>, mut see: impl FnMut(&Entry)) {
-        let mut passing = self.entries.passing();
-        for id in ids {
-            if let Some(entry) = passing.get(id.index()) {
-                see(entry);
-            }
-        }
+    pub fn passing(&self) -> Passing<'_> {
+        self.entries.passing()
     }
 
     /// The place of the last of these entries that is such a one; packed ones stay packed.
     pub fn last_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
-        let mut passing = self.entries.passing();
-        ids.iter().rposition(|id| passing.get(id.index()).is_some_and(&mut is_it))
+        let mut passing = self.passing();
+        ids.iter().rposition(|id| passing.get(*id).is_some_and(&mut is_it))
     }
 
     /// What a glance at the entry tells; it costs little, whatever was done with the entry.

@@ -91,14 +91,40 @@ fn long_branch(answers: usize) -> Stage {
     Stage::open_from_disk(&path, (200, 40))
 }
 
+/// Whether a row of the outline has both of these.
+fn outline_tells(stage: &Stage, title: &str, figure: &str) -> bool {
+    let picture = stage.picture();
+    let mut outline = picture.lines().filter_map(|line| line.split('│').next());
+    outline.any(|row| row.contains(title) && row.contains(figure))
+}
+
 #[test]
-fn what_a_long_branch_cost_is_added_up_over_several_frames() {
-    let mut stage = long_branch(3_000);
-    let tells_cost = |stage: &Stage| {
-        let picture = stage.picture();
-        let outline = picture.lines().filter_map(|line| line.split('│').next());
-        outline.into_iter().any(|row| row.contains("redone") && row.contains("30"))
+fn what_a_long_branch_cost_is_known_without_a_look_at_each_entry() {
+    let stage = long_branch(3_000);
+    assert!(outline_tells(&stage, "redone", "30.00"), "{}", stage.picture());
+    assert!(!stage.state.outline.is_behind(), "pages of it are summed up already");
+}
+
+#[test]
+fn what_agents_cost_that_take_turns_is_added_up_over_several_frames() {
+    let prompt = |uuid: &str, said: &str| {
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","uuid":"{uuid}","timestamp":"2026-05-20T14:00:00.000Z","message":{{"role":"user","content":"{said}"}}}}"#
+        ) + "\n"
     };
+    let mut text = prompt("p", "Tow the barges.");
+    for n in 0..3_000 {
+        let agent = ["ferry", "tug"][n % 2];
+        text += &(format!(
+            r#"{{"parentUuid":null,"isSidechain":true,"agentId":"{agent}","sessionId":"s","type":"assistant","uuid":"u{n}","timestamp":"2026-05-20T14:01:00.000Z","message":{{"id":"m{n}","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"text","text":"Ay."}}],"usage":{{"input_tokens":2000,"output_tokens":0}}}}}}"#
+        ) + "\n");
+    }
+    text += &prompt("q", "Moor them.");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let mut stage = Stage::open_from_disk(&path, (200, 40));
+    let tells_cost = |stage: &Stage| outline_tells(stage, "tug", "15.00");
     assert!(!tells_cost(&stage), "{}", stage.picture());
     let mut frames = 1;
     while stage.state.is_unfinished() {
@@ -109,8 +135,7 @@ fn what_a_long_branch_cost_is_added_up_over_several_frames() {
     assert_eq!(frames, 6, "a frame takes in some of it");
     assert!(tells_cost(&stage), "{}", stage.picture());
     // What is not in sight is not waited for.
-    let mut stage = long_branch(3_000);
-    stage.resize(60, 24);
+    let mut stage = Stage::open_from_disk(&path, (60, 24));
     stage.arrange();
     assert!(!stage.state.outline.is_behind(), "{}", stage.picture());
 }

@@ -263,8 +263,8 @@ fn sums(transcript: &Transcript) -> String {
         writeln!(out, "branch {} {why}{active}: {}", branch.number, keys.join(" ")).unwrap();
     }
     for (model, spent) in transcript.totals().by_model() {
-        if !is_nothing(&spent) {
-            writeln!(out, "spent {model:?} {}", self::spent(&spent)).unwrap();
+        if !is_nothing(spent) {
+            writeln!(out, "spent {model:?} {}", self::spent(spent)).unwrap();
         }
     }
     writeln!(out, "spent in all {}", spent(&transcript.totals().sum())).unwrap();

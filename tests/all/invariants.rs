@@ -242,7 +242,7 @@ fn totals_are_the_sum_of_what_entries_and_edits_say() {
 }
 
 fn spent(totals: &Totals) -> Vec<(Name, Spent)> {
-    totals.by_model().into_iter().filter(|(_, spent)| *spent != Spent::default()).collect()
+    totals.by_model().iter().filter(|(_, spent)| *spent != Spent::default()).cloned().collect()
 }
 
 #[test]

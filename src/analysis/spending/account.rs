@@ -254,8 +254,8 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     }
     let mut by_model: BTreeMap<Name, Amount> = BTreeMap::new();
     for (model, spent) in transcript.totals().by_model() {
-        let amount = Amount { requests: 0, ..Amount::of_sum(&spent, prices::of_model(&model)) };
-        by_model.insert(model, amount);
+        let amount = Amount { requests: 0, ..Amount::of_sum(spent, prices::of_model(model)) };
+        by_model.insert(model.clone(), amount);
     }
     for charge in charges {
         let mut amount = charge.amount;

@@ -54,10 +54,7 @@ impl Sum {
     /// Takes in as many more as may be.
     fn take(&mut self, transcript: &Transcript, entries: &[EntryId], left: &mut usize) {
         let new = entries.get(self.known..).unwrap_or_default();
-        let new = new.get(..*left).unwrap_or(new);
-        *left -= new.len();
-        self.known += new.len();
-        transcript.pass(new.iter().copied(), |entry| self.facts.add(entry));
+        self.known += transcript.sum_some(new, left, &mut self.facts);
     }
 }
 

@@ -162,15 +162,19 @@ fn facts_that_are_kept_as_bits_come_back() {
     }
 }
 
+fn id(number: usize) -> EntryId {
+    EntryId(u32::try_from(number).unwrap())
+}
+
 #[test]
 fn a_look_at_one_after_the_other_unpacks_nothing() {
     let mut pages = filled(MANY);
     pages.pack(&print);
     let mut passing = pages.passing();
     for number in (0..MANY).chain([3, MANY - 1, 4]) {
-        assert_same(passing.get(number), &full(number));
+        assert_same(passing.get(id(number)), &full(number));
     }
-    assert!(passing.get(MANY).is_none());
+    assert!(passing.get(id(MANY)).is_none());
     assert_eq!(pages.open_pages(), 0);
 }
 
@@ -241,9 +245,7 @@ fn who_packs_too_slowly_is_not_waited_for() {
 fn what_happened_in_a_page_is_known_without_opening_it_until_it_changes() {
     let mut pages = filled(MANY);
     pages.tidy(&print);
-    let ids = |numbers: std::ops::Range<usize>| -> Vec<EntryId> {
-        numbers.map(|number| EntryId(u32::try_from(number).unwrap())).collect()
-    };
+    let ids = |numbers: std::ops::Range<usize>| -> Vec<EntryId> { numbers.map(id).collect() };
     let of = |pages: &Pages, ids: &[EntryId]| {
         pages.facts_of_first(ids).map(|(facts, len)| (facts.calls, facts.totals.sum().input.total, len))
     };

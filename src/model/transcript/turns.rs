@@ -34,18 +34,27 @@ impl Transcript {
     }
 
     fn sum_up(&self, ids: Cow<'_, [EntryId]>) -> TurnFacts {
-        let mut facts = TurnFacts::default();
+        let (mut facts, mut most) = (TurnFacts::default(), usize::MAX);
+        self.sum_some(&ids, &mut most, &mut facts);
+        facts
+    }
+
+    /// Adds what happened in entries, until so many were taken one by one, from their pages; those of a page that
+    /// all belong to them come without it. Answers how many were added.
+    pub fn sum_some(&self, ids: &[EntryId], most: &mut usize, facts: &mut TurnFacts) -> usize {
         let mut passing = self.entries.passing();
-        let mut rest = &*ids;
+        let mut rest = ids;
         while let Some((id, others)) = rest.split_first() {
             if let Some((of_page, len)) = self.entries.facts_of_first(rest) {
-                facts.join(of_page);
+                facts.join(&of_page);
                 rest = rest.get(len..).unwrap_or_default();
-            } else {
-                passing.get(id.index()).into_iter().for_each(|entry| facts.add(entry));
-                rest = others;
+                continue;
             }
+            let Some(left) = most.checked_sub(1) else { break };
+            *most = left;
+            passing.get(*id).into_iter().for_each(|entry| facts.add(entry));
+            rest = others;
         }
-        facts
+        ids.len() - rest.len()
     }
 }
