@@ -3,7 +3,7 @@
 //! Invariant: what is appended gives no branch another number and moves no entry from one to another.
 //! Whether a branch is active again is another matter: a session may go back to what it left.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::body::Key;
 use super::entry::EntryId;
@@ -83,21 +83,29 @@ pub fn number(
     is_abandoned: impl Fn(EntryId) -> bool,
 ) -> Vec<Branch> {
     leavings.sort_by_key(|leaving| leaving.place);
-    let mut claimed: HashMap<usize, usize> = HashMap::new();
+    // By place: the number of the branch, from 1.
+    let mut claimed = vec![0_u32; links.entries.len()];
+    let branch_at = |claimed: &[u32], at: usize| claimed.get(at).filter(|number| **number > 0).copied();
     let mut branches = Vec::new();
     let mut points = Vec::new();
     let id_of = |key: Print| Some(links.entries.get(forest.entry(key)?)?.id);
     for leaving in leavings {
-        let own: Vec<usize> = leaving.entries.into_iter().filter(|at| !claimed.contains_key(at)).collect();
+        let own: Vec<usize> =
+            leaving.entries.into_iter().filter(|at| branch_at(&claimed, *at).is_none()).collect();
         let Some(first) = own.first().copied() else { continue };
         let number = branches.len() + 1;
         let root = links.entries.get(first);
         let point = match &leaving.tip {
             Some(_) => root.and_then(|root| forest.entry_above(root.key)),
-            None => (0..first).rev().find(|at| !claimed.contains_key(at)),
+            None => (0..first).rev().find(|at| branch_at(&claimed, *at).is_none()),
         };
         points.push(point);
-        claimed.extend(own.iter().map(|at| (*at, number)));
+        for at in &own {
+            claimed
+                .get_mut(*at)
+                .into_iter()
+                .for_each(|claim| *claim = u32::try_from(number).unwrap_or(u32::MAX));
+        }
         let entries: Vec<EntryId> =
             own.iter().filter_map(|at| links.entries.get(*at)).map(|one| one.id).collect();
         branches.push(Branch {
@@ -113,7 +121,8 @@ pub fn number(
     }
     for (branch, point) in branches.iter_mut().zip(points) {
         let is_left = branch.point.is_some_and(&is_abandoned);
-        branch.parent = point.filter(|_| is_left).and_then(|at| claimed.get(&at).copied());
+        branch.parent =
+            point.filter(|_| is_left).and_then(|at| branch_at(&claimed, at)).map(|number| number as usize);
     }
     branches
 }
@@ -128,8 +137,11 @@ pub fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> V
         return there.map(|(_, one)| one.id).filter(|id| !gone.contains(id)).collect();
     };
     let forest = Forest::of(links);
-    let path: HashSet<usize> = forest.path((links.print)(tip)).0.into_iter().collect();
-    there.filter(|(at, one)| path.contains(at) || forest.is_beside(one)).map(|(_, one)| one.id).collect()
+    let (path, _) = forest.path((links.print)(tip));
+    there
+        .filter(|(at, one)| path.get(*at) == Some(&true) || forest.is_beside(one))
+        .map(|(_, one)| one.id)
+        .collect()
 }
 
 #[cfg(test)]

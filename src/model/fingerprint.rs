@@ -96,6 +96,25 @@ impl<V> Default for ByPrint<V> {
 }
 
 impl<V> ByPrint<V> {
+    /// An empty one with room for so many.
+    pub fn with_capacity(count: usize) -> Self {
+        Self {
+            table: HashTable::with_capacity(count),
+            prints: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.prints.len()
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.prints.is_empty()
+    }
+
     /// Its place in the lists: from 0 on in the order of coming, as long as nothing was taken away.
     pub fn place(&self, print: Print) -> Option<usize> {
         let is_it = |place: &u32| self.prints.get(index(*place)) == Some(&print);
@@ -119,7 +138,7 @@ impl<V> ByPrint<V> {
     }
 
     /// All fingerprints with their values, by place.
-    pub fn iter(&self) -> impl Iterator<Item = (Print, &V)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Print, &V)> + Clone {
         self.prints.iter().copied().zip(&self.values)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Invariant: links are evidence of a file that may lie; walks end in circles too.
 
+use std::num::NonZeroU32;
+
 // A session is walked over node by node: this one hashes several times as fast.
 use hashbrown::HashSet;
 
@@ -49,120 +51,131 @@ pub struct Departure {
     pub place: usize,
 }
 
-/// Links between records, by number.
+/// Links between records, by number: entries of the main lane have the numbers of their places.
 pub struct Forest {
-    nodes: Vec<Node>,
-    /// Parents and places among the entries, by number of the node.
-    index: ByPrint<(Option<Print>, Option<u32>)>,
+    /// The number of each record; keys of one transcript are all different.
+    index: ByPrint<()>,
+    parents: Vec<Option<Node>>,
+    has_child: Vec<bool>,
+    entries: usize,
     /// Parents that are not there.
     pub missing: HashSet<Print>,
 }
 
-struct Node {
-    parent: Option<u32>,
-    has_child: bool,
-    /// Place among the entries of the main lane.
-    entry: Option<u32>,
+/// The number of a record, from 1 on, so that there is room for none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Node(NonZeroU32);
+
+impl Node {
+    fn of(number: usize) -> Option<Self> {
+        NonZeroU32::new(u32::try_from(number).ok()?.checked_add(1)?).map(Self)
+    }
+
+    fn number(self) -> usize {
+        self.0.get() as usize - 1
+    }
 }
 
 impl Forest {
     /// The links as a forest.
     pub fn of(links: &Links<'_>) -> Self {
-        let mut index = ByPrint::default();
-        for (key, parent) in links.others.iter() {
-            index.insert(key, (*parent, None));
-        }
-        for (one, at) in links.entries.iter().zip(0..) {
-            index.insert(one.key, (one.parent, Some(at)));
+        let entries = links.entries.iter().map(|one| (one.key, one.parent));
+        let others = links.others.iter().map(|(key, parent)| (key, *parent));
+        let mut index = ByPrint::with_capacity(links.entries.len() + links.others.len());
+        for (key, _) in entries.clone().chain(others.clone()) {
+            index.insert(key, ());
         }
         let mut missing = HashSet::new();
-        let mut nodes: Vec<Node> = Vec::new();
-        for (_, (parent, entry)) in index.iter() {
+        let mut parents = vec![None; index.len()];
+        let mut has_child = vec![false; index.len()];
+        let mut hang = |number: usize, parent: Option<Print>| {
             let known = parent.and_then(|parent| index.place(parent));
             missing.extend(parent.filter(|_| known.is_none()));
-            let parent = known.and_then(|known| u32::try_from(known).ok());
-            nodes.push(Node { parent, has_child: false, entry: *entry });
+            known.and_then(|known| has_child.get_mut(known)).into_iter().for_each(|has| *has = true);
+            parents.get_mut(number).into_iter().for_each(|place| *place = known.and_then(Node::of));
+        };
+        for (number, (_, parent)) in entries.enumerate() {
+            hang(number, parent);
         }
-        for at in 0..nodes.len() {
-            let parent = nodes.get(at).and_then(Node::parent);
-            if let Some(node) = parent.and_then(|parent| nodes.get_mut(parent)) {
-                node.has_child = true;
+        // What is told as an entry, too, hangs where that does.
+        let is_only_link = |key: Print| index.place(key).filter(|number| *number >= links.entries.len());
+        for (key, parent) in others {
+            if let Some(number) = is_only_link(key) {
+                hang(number, parent);
             }
         }
-        Self { nodes, index, missing }
+        Self { index, parents, has_child, entries: links.entries.len(), missing }
     }
 
-    fn node(&self, key: Print) -> Option<&Node> {
-        self.nodes.get(self.index.place(key)?)
+    fn node(&self, key: Print) -> Option<Node> {
+        Node::of(self.index.place(key)?)
+    }
+
+    fn parent(&self, node: Node) -> Option<Node> {
+        *self.parents.get(node.number())?
+    }
+
+    /// Its place among the entries of the main lane.
+    fn entry_of(&self, node: Node) -> Option<usize> {
+        Some(node.number()).filter(|number| *number < self.entries)
     }
 
     /// The entry with this key, as a place among those of the main lane.
     pub fn entry(&self, key: Print) -> Option<usize> {
-        self.node(key)?.entry()
+        self.entry_of(self.node(key)?)
     }
 
     /// Whether an entry was never part of the conversation's path: copies hang beside it by design, and
     /// what has no parent and no child, such as a damaged line, stands outside the tree.
     pub fn is_beside(&self, one: &Placed) -> bool {
-        one.marks.copy || (one.parent.is_none() && !self.node(one.key).is_some_and(|node| node.has_child))
+        let has_child = || self.index.place(one.key).and_then(|number| self.has_child.get(number));
+        one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
 
-    /// Entries from this record up to the root, as places among those of the main lane. The path of a
+    /// Which entries of the main lane lie between this record and the root, by their places. The path of a
     /// record that leads back to itself ends there, and is told to do so.
-    pub fn path(&self, from: Print) -> (Vec<usize>, IsCircle) {
-        let mut entries = Vec::new();
-        let mut seen = vec![false; self.nodes.len()];
-        let mut at = self.index.place(from);
-        while let Some((number, node)) = at.and_then(|number| Some((number, self.nodes.get(number)?))) {
-            if seen.get_mut(number).is_some_and(|seen| std::mem::replace(seen, true)) {
-                return (entries, IsCircle(true));
-            }
-            entries.extend(node.entry());
-            at = node.parent();
+    pub fn path(&self, from: Print) -> (Vec<bool>, IsCircle) {
+        let mut seen = vec![false; self.parents.len()];
+        let mut at = self.node(from);
+        let mut is_circle = false;
+        while let Some(node) = at.filter(|_| !is_circle) {
+            is_circle = seen.get_mut(node.number()).is_none_or(|seen| std::mem::replace(seen, true));
+            at = self.parent(node);
         }
-        (entries, IsCircle(false))
+        seen.truncate(self.entries);
+        (seen, IsCircle(is_circle))
     }
 
     /// Entries of the path to `tip` that are not on the path to `next`, the last first. Both paths are
     /// walked at once up to where they meet, so that a short detour costs little in a long session.
-    pub fn left_behind(&self, tip: Print, next: Print) -> Vec<usize> {
-        let [mut tip, mut next] = [tip, next].map(|key| Walk::from(self.index.place(key)));
-        let mut meeting = None;
+    pub fn left_behind(&self, tip: Print, next: Print, walks: &mut Walks) -> Vec<usize> {
+        let [mut tip, mut next] = walks.begin(self.node(tip), self.node(next));
+        let mut left = Vec::new();
         while tip.at.is_some() || next.at.is_some() {
-            let met = tip.at.filter(|at| next.seen.contains(at));
-            meeting = met.or_else(|| next.at.filter(|at| tip.seen.contains(at)));
-            if meeting.is_some() {
+            let met = walks.go(&mut tip).or_else(|| walks.go(&mut next));
+            if let Some(meeting) = met {
+                left.truncate(left.iter().position(|node| *node == meeting).unwrap_or(left.len()));
                 break;
             }
-            tip.step(&self.nodes);
-            next.step(&self.nodes);
+            left.extend(tip.at);
+            for walk in [&mut tip, &mut next] {
+                walk.at = walk.at.and_then(|at| self.parent(at));
+            }
         }
-        let left = tip.passed.iter().take_while(|node| Some(**node) != meeting);
-        left.filter_map(|node| self.nodes.get(*node)?.entry()).collect()
+        left.into_iter().filter_map(|node| self.entry_of(node)).collect()
     }
 
     /// The entry that this one hangs below, whatever lies between.
     pub fn entry_above(&self, key: Print) -> Option<usize> {
         let mut seen = HashSet::new();
-        let mut at = self.node(key)?.parent();
-        while let Some(number) = at.filter(|number| seen.insert(*number)) {
-            let node = self.nodes.get(number)?;
-            if node.entry.is_some() {
-                return node.entry();
+        let mut at = self.parent(self.node(key)?);
+        while let Some(node) = at {
+            if let Some(entry) = self.entry_of(node) {
+                return Some(entry);
             }
-            at = node.parent();
+            at = self.parent(node).filter(|_| seen.insert(node));
         }
         None
-    }
-}
-
-impl Node {
-    fn parent(&self) -> Option<usize> {
-        self.parent.and_then(|parent| usize::try_from(parent).ok())
-    }
-
-    fn entry(&self) -> Option<usize> {
-        self.entry.and_then(|entry| usize::try_from(entry).ok())
     }
 }
 
@@ -170,21 +183,42 @@ impl Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IsCircle(pub bool);
 
-/// On the way to the root.
-struct Walk {
-    at: Option<usize>,
-    passed: Vec<usize>,
-    seen: HashSet<usize>,
+/// Who was where: room for many walks, one after the other.
+#[derive(Default)]
+pub struct Walks {
+    /// The last walk that came by, by number of the record.
+    last: Vec<u32>,
+    begun: u32,
 }
 
-impl Walk {
-    fn from(at: Option<usize>) -> Self {
-        Self { at, passed: at.into_iter().collect(), seen: at.into_iter().collect() }
+/// On the way to the root.
+struct Walk {
+    number: u32,
+    /// The number of the one that sets out with it.
+    other: u32,
+    at: Option<Node>,
+}
+
+impl Walks {
+    /// For the records of this forest.
+    pub fn over(forest: &Forest) -> Self {
+        Self { last: vec![0; forest.parents.len()], begun: 0 }
     }
 
-    fn step(&mut self, nodes: &[Node]) {
-        let parent = self.at.and_then(|at| nodes.get(at)?.parent());
-        self.at = parent.filter(|parent| self.seen.insert(*parent));
-        self.passed.extend(self.at);
+    fn begin(&mut self, one: Option<Node>, other: Option<Node>) -> [Walk; 2] {
+        let (first, second) = (self.begun + 1, self.begun + 2);
+        self.begun = second;
+        [Walk { number: first, other: second, at: one }, Walk { number: second, other: first, at: other }]
+    }
+
+    /// Comes by where the walk is; it ends where it was before. Says where it meets the other one.
+    fn go(&mut self, walk: &mut Walk) -> Option<Node> {
+        let node = walk.at?;
+        let last = self.last.get_mut(node.number())?;
+        let before = std::mem::replace(last, walk.number);
+        if before == walk.number {
+            walk.at = None;
+        }
+        (before == walk.other).then_some(node)
     }
 }

@@ -9,6 +9,7 @@ pub mod change;
 mod digits;
 pub mod edit;
 pub mod entry;
+pub mod entry_set;
 pub mod figures;
 pub mod fingerprint;
 pub mod forest;

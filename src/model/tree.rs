@@ -1,25 +1,27 @@
 //! Branches: which entries the session left behind. File order stays the reading order.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::branch::{self, Branch, Leaving, Why};
 use super::entry::EntryId;
+use super::entry_set::EntrySet;
 use super::fingerprint::Print;
-use super::forest::{Departure, Forest, IsCircle, Links};
+use super::forest::{Departure, Forest, IsCircle, Links, Walks};
 
 /// What the parent links say about branches.
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     /// Entries that are not on the active branch.
-    pub abandoned: std::collections::HashSet<EntryId>,
+    pub abandoned: EntrySet,
     /// Where what was abandoned leaves the active branch, in file order.
     pub roots: Vec<EntryId>,
     /// What was left, by number. One root may hold several of them.
     pub list: Vec<Branch>,
-    /// Numbers of the branches that abandoned entries lie on.
-    numbers: HashMap<EntryId, usize>,
+    /// Numbers of the branches that abandoned entries lie on, by entry; 0 for those on none.
+    numbers: Vec<u32>,
     basis: Basis,
     /// Whether the last branch ends where the session ends.
     ends_undone: bool,
@@ -62,7 +64,7 @@ impl Branches {
     /// prompts with the same parent make a branch, and the later one is active: all that lies
     /// between them in the file belongs to the earlier one. Broken chains make no branch.
     pub fn derive(links: &Links<'_>) -> Self {
-        let forest = Forest::of(links);
+        let forest = LazyCell::new(|| Forest::of(links));
         let (mut branches, mut leavings) = match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
             Some(Ok(branches)) => {
                 let leavings = departures(links, &forest, &branches.abandoned);
@@ -84,15 +86,25 @@ impl Branches {
             leavings.push(leaving(range, Why::Undone, links));
         }
         branches.ends_undone = links.entries.last().is_some_and(|one| one.marks.undone);
+        if leavings.is_empty() {
+            return branches;
+        }
         branches.list = branch::number(leavings, links, &forest, |id| branches.abandoned.contains(&id));
-        let numbers = branches.list.iter().flat_map(|one| one.entries.iter().map(|id| (*id, one.number)));
-        branches.numbers = numbers.filter(|(id, _)| branches.abandoned.contains(id)).collect();
+        for branch in &branches.list {
+            for id in branch.entries.iter().filter(|id| branches.abandoned.contains(id)) {
+                if branches.numbers.len() <= id.index() {
+                    branches.numbers.resize(id.index() + 1, 0);
+                }
+                let number = u32::try_from(branch.number).unwrap_or(u32::MAX);
+                branches.numbers.get_mut(id.index()).into_iter().for_each(|place| *place = number);
+            }
+        }
         branches
     }
 
     /// The branch that an abandoned entry lies on.
     pub fn of(&self, id: EntryId) -> Option<&Branch> {
-        self.list.get(self.numbers.get(&id)?.checked_sub(1)?)
+        self.list.get((*self.numbers.get(id.index())? as usize).checked_sub(1)?)
     }
 
     /// The first abandoned entry of a branch, which stands for it while it is folded.
@@ -136,13 +148,13 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
     if is_circle {
         return Err(Basis::Cyclic);
     }
-    let path: HashSet<usize> = path.into_iter().collect();
+    let is_on_path = |at: usize| path.get(at) == Some(&true);
     let mut branches = Branches { basis: Basis::Path, ..Branches::default() };
     for (at, one) in links.entries.iter().enumerate() {
-        if path.contains(&at) || forest.is_beside(one) {
+        if is_on_path(at) || forest.is_beside(one) {
             continue;
         }
-        if forest.entry_above(one.key).is_none_or(|above| path.contains(&above)) {
+        if forest.entry_above(one.key).is_none_or(is_on_path) {
             branches.roots.push(one.id);
         }
         branches.abandoned.insert(one.id);
@@ -151,15 +163,12 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
 }
 
 /// What the last record left whenever it moved to another path.
-fn departures(
-    links: &Links<'_>,
-    forest: &Forest,
-    abandoned: &std::collections::HashSet<EntryId>,
-) -> Vec<Leaving> {
+fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> Vec<Leaving> {
     let entry = |at: usize| links.entries.get(at);
+    let mut walks = Walks::over(forest);
     let leaving = |departure: &Departure| {
         let (tip, next) = ((links.print)(&departure.tip), (links.print)(&departure.next));
-        let mut entries = forest.left_behind(tip, next);
+        let mut entries = forest.left_behind(tip, next, &mut walks);
         entries.retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
         entries.sort_unstable();
         let first = entries.first().copied().and_then(entry);

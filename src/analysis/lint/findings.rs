@@ -4,7 +4,7 @@
 //! What an update costs depends on what was touched, not on the length of the session; only what moves
 //! entries, branches or the end of the session is judged anew from the beginning.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::scene::{Frame, Scene};
 use super::{Finding, GROUPS};
@@ -12,6 +12,7 @@ use crate::analysis::activity;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, EntryId};
+use crate::model::entry_set::EntrySet;
 use crate::model::glance::Compaction;
 use crate::model::pairing::calls_of;
 use crate::model::record::Origin;
@@ -73,7 +74,7 @@ pub struct Findings {
     /// Where the entries stand that shortened the history.
     compacts_at: HashMap<EntryId, Origin>,
     /// Entries that the session left, and how often they had changed when that was seen.
-    left: HashSet<EntryId>,
+    left: EntrySet,
     branches_seen: u32,
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
@@ -151,11 +152,11 @@ impl Findings {
 
     /// What the session left weighs less, or more again when it comes back to it. Where nothing was found, and
     /// nothing else was looked at, there is nothing to weigh.
-    fn see_branches(&mut self, left: &HashSet<EntryId>) {
-        for id in self.left.symmetric_difference(left) {
-            let weighs = self.by_entry.contains_key(id) || self.looks_at.contains_key(id);
+    fn see_branches(&mut self, left: &EntrySet) {
+        for id in self.left.differences(left) {
+            let weighs = self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);
             self.touched.extend(Some(id).filter(|_| weighs));
-            self.touched.extend(self.watched.get(id).into_iter().flatten());
+            self.touched.extend(self.watched.get(&id).into_iter().flatten());
         }
         self.left.clone_from(left);
     }

@@ -153,8 +153,10 @@ impl Transcript {
             let parent = self.entries.parent(id.index(), &print);
             Some(Placed { id: *id, place, key, parent, marks: glance.marks })
         };
+        let mut entries = Vec::with_capacity(self.order.len());
+        entries.extend(self.order.iter().enumerate().filter_map(placed));
         work(&Links {
-            entries: self.order.iter().enumerate().filter_map(placed).collect(),
+            entries,
             others: &self.links,
             leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree).map(print),
             departures: &self.departures,
