@@ -8,6 +8,7 @@ use super::as_of;
 use super::branch_folds;
 use super::branches;
 use super::effect::Effect;
+use super::ends;
 use super::evidence::Around;
 use super::gutter;
 use super::inspector;
@@ -55,7 +56,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
     };
     state.evidence.follow_around(&state.transcript, around);
-    state.transcript.tidy();
+    let mut effects = ends::hand_out(state);
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);
@@ -73,19 +74,20 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         }
     }
     gutter::arrange(state, &frame);
-    know(state, &frame);
+    effects.extend(know(state, &frame));
     as_of::arrange(state);
     arrange_sides(state, frame);
     views::arrange(state);
-    let mut effects = page(state, &shown);
+    effects.extend(page(state, &shown));
     effects.extend(inspector::arrange(state, &frame));
     strip::arrange(state, &frame);
-    state.transcript.tidy();
+    effects.extend(ends::hand_out(state));
     effects
 }
 
-/// Brings up to date what is known of calls, of time and of flaws, as far as what is in sight needs it.
-fn know(state: &mut State, frame: &Frame) {
+/// Brings up to date what is known of calls, of time and of flaws, as far as what is in sight needs it. Entries
+/// that were looked at for that are to be packed.
+fn know(state: &mut State, frame: &Frame) -> Vec<Effect> {
     let mut wants = views::wants(state);
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
     wants.findings |= frame.outline.width > 0;
@@ -93,11 +95,12 @@ fn know(state: &mut State, frame: &Frame) {
     wants.time |= is_inspecting || frame.strip.height > 0;
     wants.windows |= state.as_of.is_on;
     state.evidence.follow(&state.transcript, wants);
-    state.transcript.tidy();
+    let effects = ends::hand_out(state);
     // The end of a session alone lacks the calls of many results.
     if wants.findings && state.whole.is_none() {
         state.evidence.follow_findings(&state.transcript, &mut state.findings);
     }
+    effects
 }
 
 /// Fills the window; what is new and in sight is no longer unseen.

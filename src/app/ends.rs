@@ -85,10 +85,18 @@ pub fn take_whole(state: &mut State, batch: Batch) -> Vec<Effect> {
     effects
 }
 
-/// Takes entries of the whole that were packed; it may be shown by now.
+/// Entries that nobody looked at for a while are to be packed: not here, for a frame must not wait for it.
+pub fn hand_out(state: &mut State) -> Vec<Effect> {
+    state.transcript.hand_out().into_iter().map(Effect::Pack).collect()
+}
+
+/// Takes entries that were packed: of the whole, which may be shown by now, or of what is shown before it.
 pub fn take_back(state: &mut State, page: WasPacked) {
-    let whole = state.whole.as_mut().map(|whole| &mut whole.transcript);
-    whole.unwrap_or(&mut state.transcript).take_back(page);
+    let other = match &mut state.whole {
+        Some(whole) => whole.transcript.take_back(page),
+        None => Some(page),
+    };
+    other.and_then(|page| state.transcript.take_back(page));
 }
 
 /// The first batches of the whole are the beginning, too.
@@ -171,6 +179,6 @@ pub fn caught_up(state: &mut State) -> Vec<Effect> {
     news::settle(state);
     watching::begin(state);
     state.transcript.release(BODY_BUDGET, |_| false);
-    effects.extend(state.transcript.hand_out().into_iter().map(Effect::Pack));
+    effects.extend(hand_out(state));
     effects
 }

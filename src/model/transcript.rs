@@ -337,9 +337,9 @@ impl Transcript {
         self.entries.hand_out(&|key| self.index.print(key))
     }
 
-    /// Takes what was packed. What is none of its pages, or no longer the same, is left alone.
-    pub fn take_back(&mut self, page: WasPacked) {
-        self.entries.take_back(page);
+    /// Takes what was packed. Gives back what is none of its pages, or no longer the same.
+    pub fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
+        self.entries.take_back(page)
     }
 
     /// Packs all entries that can be packed: nothing will be looked at for a while.

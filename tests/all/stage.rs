@@ -238,11 +238,13 @@ impl Stage {
     pub fn arrange(&mut self) {
         for _ in 0..4 {
             let effects = arrange(&mut self.state);
-            if effects.is_empty() {
-                return;
-            }
+            // How entries are kept is nothing to look at.
+            let is_done = effects.iter().all(|effect| matches!(effect, Effect::Pack(_)));
             for effect in effects {
                 self.carry_out(effect);
+            }
+            if is_done {
+                return;
             }
         }
     }

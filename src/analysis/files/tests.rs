@@ -1,5 +1,7 @@
 //! Each flag with a session that has it and one that must not.
 
+use proptest::prelude::{prop, proptest};
+
 use super::{Files, Flag, Outcome};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -274,4 +276,37 @@ fn what_is_told_in_steps_is_what_is_told_at_once() {
     assert!(fresh.follow(&told.transcript, usize::MAX));
     assert_eq!(told.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
     assert_eq!(told.flags(), ["", "", "stale read", "clobber"]);
+}
+
+proptest! {
+    /// However calls are answered, and whatever is told of them again: what is known is what is known of the whole.
+    #[test]
+    fn what_is_told_in_any_steps_is_what_is_told_at_once(
+        steps in prop::collection::vec((0u8..8, 0usize..12, 0usize..30, 0u8..3), 1..30),
+    ) {
+        let lanes = ["main", "mate"];
+        let mut told = Told::default();
+        for (kind, which, second, word) in steps {
+            let (lane, word) = (lanes[which % 2], ["a", "b", "c"][usize::from(word)]);
+            let verdict = if which % 3 == 0 { Verdict::Failed } else { Verdict::Done };
+            match kind {
+                0 => told.read(lane),
+                1 => told.edit(lane, word, "b"),
+                2 => told.write(lane, word),
+                3 => told.run(lane, &format!("sed -i s/a/{word}/ {HULL} && cat {HULL}")),
+                4 => told.call(lane, ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", word)], None),
+                _ if told.calls > 0 => told.result(which % told.calls + 1, second, verdict),
+                _ => {}
+            }
+            if told.calls > 0 {
+                let learned = told.transcript.order()[which % told.transcript.order().len()];
+                told.files.change(&told.transcript, learned);
+            }
+        }
+        let mut fresh = Files::default();
+        while !told.files.follow(&told.transcript, 2) {}
+        while !fresh.follow(&told.transcript, usize::MAX) {}
+        let of = |files: &Files| files.known.by_path.get(HULL).map(|file| file.uses.clone());
+        assert_eq!(of(&told.files), of(&fresh));
+    }
 }

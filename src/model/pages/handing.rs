@@ -58,15 +58,18 @@ impl Pages {
         given
     }
 
-    /// Takes a page that was packed, unless it is another one by now.
-    pub fn take_back(&mut self, page: WasPacked) {
-        let Some(place) = self.list.get_mut(page.number) else { return };
-        let is_same = place.entries.get().is_some_and(|entries| Arc::ptr_eq(entries, &page.entries));
-        if is_same && page.packed.is_some() {
+    /// Takes a page that was packed. Gives it back if it is none of these, or another one by now.
+    pub fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
+        let is_same = |place: &&mut Page| {
+            place.entries.get().is_some_and(|entries| Arc::ptr_eq(entries, &page.entries))
+        };
+        let Some(place) = self.list.get_mut(page.number).filter(is_same) else { return Some(page) };
+        if page.packed.is_some() {
             place.packed = page.packed;
             place.is_given = false;
             place.entries.take();
         }
+        None
     }
 }
 

@@ -1,0 +1,299 @@
+//! One file with its uses, in the order of their times.
+//!
+//! Invariant: what is told again of a use that stays where it is moves no other one.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::flags;
+use crate::analysis::calls::Place;
+use crate::model::body::{Held, Tree};
+use crate::model::change;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::tool::{ToolCall, ToolState};
+
+/// How a call used a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Read it, or some lines.
+    Read,
+    /// Searched it.
+    Grep,
+    /// Changed it.
+    Edit,
+    /// Wrote all of it.
+    Write,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was done.
+    Done,
+    /// It failed, or was not allowed.
+    Failed,
+    /// There is no result.
+    Open,
+}
+
+/// What went wrong with a use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// It relies on a read that is older than a change by another lane or by a command.
+    Stale {
+        /// The read.
+        read: Place,
+        /// The change.
+        change: Place,
+    },
+    /// It replaces what another lane changed, without having read that.
+    Clobber {
+        /// The change.
+        change: Place,
+    },
+    /// It turns a change back.
+    Undone {
+        /// The change.
+        edit: Place,
+    },
+    /// It failed, and the lane did not change the file after that.
+    Unapplied,
+}
+
+impl Flag {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stale { .. } => "stale read",
+            Self::Clobber { .. } => "clobber",
+            Self::Undone { .. } => "undone",
+            Self::Unapplied => "not applied",
+        }
+    }
+
+    /// The call that it is about besides its own.
+    pub fn other(self) -> Option<Place> {
+        match self {
+            Self::Stale { change, .. } | Self::Clobber { change } => Some(change),
+            Self::Undone { edit } => Some(edit),
+            Self::Unapplied => None,
+        }
+    }
+}
+
+/// What a change is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Print {
+    /// What was taken away and what was put there.
+    Edits(Vec<(u64, u64)>),
+    /// All of the file.
+    Content(u64),
+}
+
+/// A use of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The call.
+    pub place: Place,
+    /// How it used the file.
+    pub op: Op,
+    /// Whether that was a shell command.
+    pub by_shell: bool,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The sub-agent whose call it was.
+    pub lane: Option<Name>,
+    /// When it took effect.
+    pub at: Option<Moment>,
+    /// What went wrong; seldom anything, so it takes no room.
+    pub(super) flag: Option<Box<Flag>>,
+    /// Place of the entry in the order of the session.
+    order: u32,
+    /// `None`: no change, or its text is on disk.
+    pub(super) print: Option<Box<Print>>,
+}
+
+impl Use {
+    /// What a call does with a file. `order` is the place of its entry in the session.
+    pub(super) fn of(
+        call: &ToolCall,
+        entry: &Entry,
+        place: Place,
+        order: u32,
+        (op, by_shell): (Op, bool),
+    ) -> Self {
+        let result = call.state.result();
+        Self {
+            place,
+            op,
+            by_shell,
+            outcome: outcome_of(&call.state),
+            lane: entry.lane.clone(),
+            at: result.and_then(|result| result.at).or(call.started).or(entry.at),
+            flag: None,
+            order,
+            print: if by_shell { None } else { print_of(call, op).map(Box::new) },
+        }
+    }
+
+    /// What went wrong.
+    pub fn flag(&self) -> Option<Flag> {
+        self.flag.as_deref().copied()
+    }
+
+    fn rank(&self) -> (u32, usize) {
+        (self.order, self.place.block)
+    }
+}
+
+/// A file with its uses.
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    /// In the order of their times.
+    pub uses: Vec<Use>,
+    /// Calls that read or searched it.
+    pub reads: usize,
+    /// Calls that changed it.
+    pub edits: usize,
+    /// Calls that wrote all of it.
+    pub writes: usize,
+    /// Uses with a flag.
+    pub flags: usize,
+    /// Lanes that used it.
+    pub lanes: usize,
+    /// When it was used last.
+    pub last: Option<Moment>,
+    /// Whether a tool for files used it, and not only a command.
+    pub is_listed: bool,
+    /// Whether its uses may not be in the order of their times.
+    is_unordered: bool,
+    /// Of uses in order, the latest time and the greatest rank.
+    end: (Option<Moment>, (u32, usize)),
+}
+
+impl File {
+    /// Adds a use. What comes last is last, and nothing has to be put in order.
+    pub(super) fn push(&mut self, one: Use) {
+        self.is_unordered |= one.at < self.end.0 || (one.rank() <= self.end.1 && !self.uses.is_empty());
+        self.end = (self.end.0.max(one.at), self.end.1.max(one.rank()));
+        self.uses.push(one);
+    }
+
+    /// Takes in what is told of a use that is known, the only one of its entry. Says whether that is news.
+    pub(super) fn tell_again(&mut self, one: Use) -> bool {
+        let Some(at) = self.of_entry(one.place.entry, one.order) else { return false };
+        let Some(known) = self.uses.get_mut(at) else { return false };
+        let one = Use { flag: known.flag.clone(), ..one };
+        if *known == one {
+            return false;
+        }
+        if (known.at, known.rank()) == (one.at, one.rank()) {
+            *known = one;
+        } else {
+            self.remove(at);
+            self.push(one);
+        }
+        true
+    }
+
+    /// Takes back a use of this entry.
+    pub(super) fn take_back(&mut self, entry: EntryId) {
+        // What changes is mostly new, and so among the last of perhaps very many uses.
+        if let Some(at) = self.uses.iter().rposition(|one| one.place.entry == entry) {
+            self.remove(at);
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.uses.remove(at);
+        // What has no time stood behind it, perhaps.
+        self.is_unordered = true;
+    }
+
+    /// The use of an entry that has this place in the session. Mostly times go as the session does.
+    fn of_entry(&self, entry: EntryId, order: u32) -> Option<usize> {
+        let at = self.uses.partition_point(|one| one.order < order);
+        let is_it = |one: &Use| one.place.entry == entry;
+        if self.uses.get(at).is_some_and(is_it) { Some(at) } else { self.uses.iter().rposition(is_it) }
+    }
+
+    /// Puts the uses in order, and judges them.
+    pub(super) fn settle(&mut self) {
+        if std::mem::take(&mut self.is_unordered) {
+            self.sort();
+        }
+        self.judge();
+    }
+
+    fn sort(&mut self) {
+        self.uses.sort_by_key(Use::rank);
+        // What has no time stands behind what came before it in the file.
+        let mut last = None;
+        let mut timed: Vec<(Option<Moment>, Use)> = Vec::with_capacity(self.uses.len());
+        for one in std::mem::take(&mut self.uses) {
+            last = one.at.or(last);
+            timed.push((last, one));
+        }
+        timed.sort_by_key(|(at, one)| (*at, one.rank()));
+        self.uses = timed.into_iter().map(|(_, one)| one).collect();
+    }
+
+    fn judge(&mut self) {
+        flags::judge(&mut self.uses);
+        let by_tool = || self.uses.iter().filter(|one| !one.by_shell);
+        let count = |ops: &[Op]| {
+            by_tool().filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op)).count()
+        };
+        (self.reads, self.edits, self.writes) =
+            (count(&[Op::Read, Op::Grep]), count(&[Op::Edit]), count(&[Op::Write]));
+        self.flags = self.uses.iter().filter(|one| one.flag.is_some()).count();
+        let lanes: BTreeSet<Option<&Name>> = self.uses.iter().map(|one| one.lane.as_ref()).collect();
+        self.lanes = lanes.len();
+        self.last = self.uses.iter().filter_map(|one| one.at).max();
+        // Searches name what may be no file, and what failed may not be there.
+        let is_sure = |one: &Use| one.op != Op::Grep && one.outcome != Outcome::Failed;
+        self.is_listed = by_tool().any(is_sure) || self.flags > 0;
+    }
+}
+
+fn outcome_of(state: &ToolState) -> Outcome {
+    match state {
+        ToolState::Done(_) => Outcome::Done,
+        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Lost => Outcome::Failed,
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Outcome::Open,
+    }
+}
+
+fn hash_of(text: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn print_of(call: &ToolCall, op: Op) -> Option<Print> {
+    if !matches!(op, Op::Edit | Op::Write) {
+        return None;
+    }
+    let Held::Tree(input) = &call.input.held else { return None };
+    let content = ["content", "contents", "text", "file_text"].iter().find_map(|name| input.get(name));
+    if let Some(content) = content.and_then(Tree::as_text).filter(|_| op == Op::Write) {
+        return Some(Print::Content(hash_of(content)));
+    }
+    let pairs = change::pairs_of(input);
+    if !pairs.is_empty() {
+        let pairs = pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new)));
+        return Some(Print::Edits(pairs.collect()));
+    }
+    let patch = change::patch_of(input)?;
+    let lines = |sign: char| {
+        let of_it = patch.lines().filter_map(|line| line.strip_prefix(sign));
+        of_it.filter(|line| !line.starts_with(['-', '+'])).collect::<Vec<_>>()
+    };
+    let (old, new) = (lines('-'), lines('+'));
+    if old.is_empty() && new.is_empty() {
+        return None;
+    }
+    Some(Print::Edits(vec![(hash_of(old), hash_of(new))]))
+}
