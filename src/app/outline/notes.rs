@@ -77,6 +77,9 @@ impl Notes {
     }
 
     fn take_back(&mut self, id: EntryId) {
+        if id.index() >= self.by_entry.len() {
+            return;
+        }
         self.failed.remove(&id);
         self.open.remove(&id);
         self.broken.remove(&id);
