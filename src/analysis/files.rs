@@ -93,18 +93,20 @@ impl Files {
         let told = self.uses_of(place, id, entry);
         let known: Vec<(Named, Text)> =
             self.of_entry(id).map(|(named, path)| (*named, path.clone())).collect();
-        let paths: BTreeSet<&Text> = known.iter().map(|(_, path)| path).collect();
-        let is_same = known.iter().eq(told.iter().map(|(used, _)| used)) && paths.len() == known.len();
-        if !is_same {
+        if !known.iter().eq(told.iter().map(|(used, _)| used)) {
             self.forget(known);
             for (used, one) in told {
-                self.put(used, one);
+                self.file_of(used).insert(one);
             }
             return;
         }
+        let mut by_path: BTreeMap<Text, Vec<Use>> = BTreeMap::new();
         for ((_, path), one) in told {
+            by_path.entry(path).or_default().push(one);
+        }
+        for (path, uses) in by_path {
             let file = self.known.by_path.get_mut(&path);
-            if file.is_some_and(|file| file.tell_again(one)) {
+            if file.is_some_and(|file| file.tell_again(id, uses)) {
                 self.stale.insert(path);
             }
         }
@@ -123,7 +125,7 @@ impl Files {
 
     fn add(&mut self, place: usize, id: EntryId, entry: &Entry) {
         for (used, one) in self.uses_of(place, id, entry) {
-            self.put(used, one);
+            self.file_of(used).append(one);
         }
     }
 
@@ -149,10 +151,11 @@ impl Files {
         uses
     }
 
-    fn put(&mut self, (named, path): (Named, Text), one: Use) {
+    /// The file of a use that is new.
+    fn file_of(&mut self, (named, path): (Named, Text)) -> &mut File {
         self.stale.insert(path.clone());
         self.known.of_call.insert(named, path.clone());
-        self.known.by_path.entry(path).or_default().push(one);
+        self.known.by_path.entry(path).or_default()
     }
 
     /// Files that an entry uses, by call.

@@ -143,6 +143,10 @@ impl Use {
         self.flag.as_deref().copied()
     }
 
+    fn key(&self) -> (Option<Moment>, (u32, usize)) {
+        (self.at, self.rank())
+    }
+
     fn rank(&self) -> (u32, usize) {
         (self.order, self.place.block)
     }
@@ -169,33 +173,61 @@ pub struct File {
     pub is_listed: bool,
     /// Whether its uses may not be in the order of their times.
     is_unordered: bool,
-    /// Of uses in order, the latest time and the greatest rank.
-    end: (Option<Moment>, (u32, usize)),
+    /// Whether some have times, and whether some have none.
+    times: (bool, bool),
 }
 
 impl File {
-    /// Adds a use. What comes last is last, and nothing has to be put in order.
-    pub(super) fn push(&mut self, one: Use) {
-        self.is_unordered |= one.at < self.end.0 || (one.rank() <= self.end.1 && !self.uses.is_empty());
-        self.end = (self.end.0.max(one.at), self.end.1.max(one.rank()));
+    /// Adds a use. What comes last is last, and nothing has to be put in order when it is judged.
+    pub(super) fn append(&mut self, one: Use) {
+        let is_last = self.uses.last().is_none_or(|last| last.key() <= one.key());
+        self.see_time(&one);
+        self.is_unordered |= !is_last;
         self.uses.push(one);
     }
 
-    /// Takes in what is told of a use that is known, the only one of its entry. Says whether that is news.
-    pub(super) fn tell_again(&mut self, one: Use) -> bool {
-        let Some(at) = self.of_entry(one.place.entry, one.order) else { return false };
-        let Some(known) = self.uses.get_mut(at) else { return false };
-        let one = Use { flag: known.flag.clone(), ..one };
-        if *known == one {
-            return false;
-        }
-        if (known.at, known.rank()) == (one.at, one.rank()) {
-            *known = one;
+    /// Adds a use in its place.
+    pub(super) fn insert(&mut self, one: Use) {
+        self.see_time(&one);
+        if self.is_unordered {
+            self.uses.push(one);
         } else {
-            self.remove(at);
-            self.push(one);
+            let at = self.uses.partition_point(|other| other.key() <= one.key());
+            self.uses.insert(at, one);
         }
-        true
+    }
+
+    /// What has no time among what has one takes it from what came before it in the session: then all are put in
+    /// order.
+    fn see_time(&mut self, one: &Use) {
+        self.times.0 |= one.at.is_some();
+        self.times.1 |= one.at.is_none();
+        self.is_unordered |= self.times == (true, true);
+    }
+
+    /// Takes in what is told of the uses of an entry that are known. Says whether any of it is news.
+    pub(super) fn tell_again(&mut self, entry: EntryId, mut told: Vec<Use>) -> bool {
+        told.sort_by_key(Use::key);
+        let places = self.of_entry(entry, told.first().map_or(0, |one| one.order), told.len());
+        let known = places.iter().filter_map(|at| self.uses.get(*at));
+        let stay = known.map(Use::key).eq(told.iter().map(Use::key));
+        if !stay {
+            for at in places.into_iter().rev() {
+                self.remove(at);
+            }
+            for one in told {
+                self.insert(one);
+            }
+            return true;
+        }
+        let mut is_news = false;
+        for (at, one) in places.into_iter().zip(told) {
+            let Some(known) = self.uses.get_mut(at) else { continue };
+            let one = Use { flag: known.flag.clone(), ..one };
+            is_news |= *known != one;
+            *known = one;
+        }
+        is_news
     }
 
     /// Takes back a use of this entry.
@@ -208,15 +240,16 @@ impl File {
 
     fn remove(&mut self, at: usize) {
         self.uses.remove(at);
-        // What has no time stood behind it, perhaps.
-        self.is_unordered = true;
+        self.is_unordered |= self.times == (true, true);
     }
 
-    /// The use of an entry that has this place in the session. Mostly times go as the session does.
-    fn of_entry(&self, entry: EntryId, order: u32) -> Option<usize> {
-        let at = self.uses.partition_point(|one| one.order < order);
-        let is_it = |one: &Use| one.place.entry == entry;
-        if self.uses.get(at).is_some_and(is_it) { Some(at) } else { self.uses.iter().rposition(is_it) }
+    /// Places of the uses of an entry that has this place in the session. Mostly times go as the session does, and
+    /// they lie together.
+    fn of_entry(&self, entry: EntryId, order: u32, count: usize) -> Vec<usize> {
+        let first = self.uses.partition_point(|one| one.order < order);
+        let is_it = |at: &usize| self.uses.get(*at).is_some_and(|one| one.place.entry == entry);
+        let together: Vec<usize> = (first..first + count).take_while(is_it).collect();
+        if together.len() == count { together } else { (0..self.uses.len()).filter(is_it).collect() }
     }
 
     /// Puts the uses in order, and judges them.
