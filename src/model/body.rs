@@ -166,8 +166,11 @@ impl Body {
         self.held == Held::Away
     }
 
-    /// Takes over where an equal body lies.
+    /// Takes over where an equal body lies, and what only memory may hold: a stream is told by no record.
     pub(super) fn move_to(&mut self, told: &Self) {
+        if self.is_away() {
+            self.held = told.held.clone();
+        }
         self.from = told.from;
         self.slot = told.slot;
         let early = self.signs.early;

@@ -58,21 +58,27 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece
         entry.blocks = new;
         return;
     }
-    let mut further = Vec::new();
-    let mut again: HashMap<Piece, Vec<Block>> = HashMap::new();
-    for block in new {
-        if retold.iter().any(|old| old.piece == block.piece) {
-            again.entry(block.piece).or_default().push(block);
-        } else {
-            further.push(block);
+    let (again, further): (Vec<Block>, Vec<Block>) =
+        new.into_iter().partition(|block| is_among(&retold, block));
+    let pieces = |blocks: &[Block]| blocks.iter().map(|block| block.piece).collect::<Vec<Piece>>();
+    if pieces(&retold) == pieces(&again) {
+        // Pieces may be interleaved: each block has its own place.
+        let mut again = again.into_iter();
+        let renewed = old
+            .into_iter()
+            .filter_map(|block| if is_among(&retold, &block) { again.next() } else { Some(block) });
+        entry.blocks.extend(renewed);
+    } else {
+        let mut by_piece: HashMap<Piece, Vec<Block>> = HashMap::new();
+        for block in again {
+            by_piece.entry(block.piece).or_default().push(block);
         }
-    }
-    let mut seen = HashSet::new();
-    for block in old {
-        if !is_among(&retold, &block) {
-            entry.blocks.push(block);
-        } else if seen.insert(block.piece) {
-            entry.blocks.extend(again.remove(&block.piece).unwrap_or_default());
+        for block in old {
+            if !is_among(&retold, &block) {
+                entry.blocks.push(block);
+            } else if let Some(blocks) = by_piece.remove(&block.piece) {
+                entry.blocks.extend(blocks);
+            }
         }
     }
     entry.blocks.extend(further);

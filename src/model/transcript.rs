@@ -206,9 +206,11 @@ impl Transcript {
         merge_blocks(&mut entry, new.blocks, &told);
         if entry == *old {
             // Equal content may have moved in its file.
+            let held_before = held_bytes(&old.blocks);
             for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {
                 move_bodies(&mut kept.kind, told.kind);
             }
+            self.held_bytes = (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
             touched.moved.push(id);
             self.adopt_strays_of(id, touched);
             return;
@@ -262,6 +264,10 @@ impl Transcript {
 
     fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
         let Some(id) = self.index.get(of).copied() else { return };
+        // What only the telling before has told is not there yet, and goes at the end if it never comes.
+        if self.retelling.as_ref().is_some_and(|told| !told.has_piece(id, piece)) {
+            return;
+        }
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         if !entry.blocks.iter().any(|block| block.piece == piece) {
             return;

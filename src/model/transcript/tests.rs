@@ -5,8 +5,9 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneo
 use proptest::test_runner::RngSeed;
 
 use super::Transcript;
+use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, Mode};
-use crate::model::entry::{BlockKind, Entry, Piece, Role};
+use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::pairing::calls_of;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -66,6 +67,48 @@ fn telling_the_same_again_changes_nothing() {
     let touched = transcript.apply(telling(Mode::Replace, whole));
     assert!(touched.is_empty(), "{touched:?}");
     assert!(transcript.entries().all(|entry| entry.revision == 1));
+}
+
+#[test]
+fn a_message_of_several_tellings_keeps_its_order_when_it_is_told_again() {
+    let told = |mode| {
+        let mut batch =
+            telling(mode, &[("a", &[("0", "zero")]), ("a", &[("1", "one"), ("2", "two"), ("1", "three")])]);
+        // What is taken away before it comes is nothing yet.
+        batch.push(Edit::RetirePiece { of: Text::from("a"), piece: Piece::of("4") });
+        for piece in [("4", "four"), ("5", "five")] {
+            let further = entry(&mut batch, "a", &[piece]);
+            batch.entry(further);
+        }
+        batch
+    };
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append));
+    let order = ["a: zero, one, two, three, four, five"];
+    assert_eq!(words(&transcript), order);
+    transcript.apply(told(Mode::Replace));
+    assert_eq!(words(&transcript), order);
+}
+
+#[test]
+fn what_is_told_from_memory_is_not_looked_for_on_disk() {
+    let told = |stubs_only| {
+        let mut batch = Batch::default();
+        batch.stubs_only = stubs_only;
+        let mut entry = batch.new_entry(Text::from("a"), Role::Assistant, None);
+        let body = batch.tree(&Text::from("tree"), 9, || Tree::Number(Text::from("0.1")));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::from("tree"), body })));
+        batch.entry(entry);
+        batch
+    };
+    let mut transcript = Transcript::new();
+    transcript.apply(told(true));
+    assert_eq!(transcript.held_bytes(), 0);
+    // As at the end of a stream, whose deltas make it: no record holds all of it.
+    transcript.apply(told(false));
+    assert_eq!(transcript.held_bytes(), 9);
+    let bodies = transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+    assert!(bodies.map(|body| body.tree().is_some()).eq([true]));
 }
 
 #[test]
