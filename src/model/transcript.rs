@@ -264,8 +264,8 @@ impl Transcript {
 
     fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
         let Some(id) = self.index.get(of).copied() else { return };
-        // What only the telling before has told is not there yet, and goes at the end if it never comes.
-        if self.retelling.as_ref().is_some_and(|told| !told.has_piece(id, piece)) {
+        if self.retelling.is_some() {
+            self.untell(id, piece, touched);
             return;
         }
         let Some(entry) = self.entries.get_mut(id.index()) else { return };

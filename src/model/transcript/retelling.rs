@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Touched, Transcript};
 use crate::model::body::Key;
-use crate::model::entry::{Entry, EntryId, Piece};
+use crate::model::entry::{BlockKind, Entry, EntryId, Piece};
 use crate::model::pages::held_bytes;
 use crate::model::pairing::{calls_of, calls_of_mut};
 use crate::model::tool::ToolState;
@@ -97,6 +97,25 @@ impl Transcript {
             }
             call.state.result().into_iter().for_each(|result| told.result(&result.key, &call.key));
         }
+    }
+
+    /// A piece goes in a new telling: at its end, unless it is told once more, and keeps its place then. Its calls
+    /// begin anew in that case.
+    pub(super) fn untell(&mut self, id: EntryId, piece: Piece, touched: &mut Touched) {
+        let Some(told) = &mut self.retelling else { return };
+        let Some(entry) = self.entries.get_mut(id.index()).filter(|_| told.pieces.remove(&(id, piece)))
+        else {
+            return;
+        };
+        let before = held_bytes(&entry.blocks);
+        for block in entry.blocks.iter_mut().filter(|block| block.piece == piece) {
+            if let BlockKind::Call(call) = &mut block.kind {
+                call.state = ToolState::Pending;
+            }
+        }
+        entry.revision += 1;
+        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
+        touched.changed.push(id);
     }
 
     /// Pieces of an entry that were told; before a new telling comes to it, those of the telling before.

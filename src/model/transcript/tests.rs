@@ -76,9 +76,12 @@ fn a_message_of_several_tellings_keeps_its_order_when_it_is_told_again() {
             telling(mode, &[("a", &[("0", "zero")]), ("a", &[("1", "one"), ("2", "two"), ("1", "three")])]);
         // What is taken away before it comes is nothing yet.
         batch.push(Edit::RetirePiece { of: Text::from("a"), piece: Piece::of("4") });
-        for piece in [("4", "four"), ("5", "five")] {
+        for piece in [("4", "not yet"), ("4", "four"), ("5", "five")] {
             let further = entry(&mut batch, "a", &[piece]);
             batch.entry(further);
+            if piece.1 == "not yet" {
+                batch.push(Edit::RetirePiece { of: Text::from("a"), piece: Piece::of("4") });
+            }
         }
         batch
     };
@@ -161,6 +164,7 @@ enum Step {
     Ask([usize; 4], u64),
     Answer(usize, usize),
     Fares(usize, bool),
+    Drop(usize, usize),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -169,6 +173,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(entry, piece, call, times, spent)| Step::Ask([entry, piece, call, times], spent)),
         3 => (0_usize..2, 0_usize..3).prop_map(|(call, key)| Step::Answer(call, key)),
         1 => (0_usize..2, any::<bool>()).prop_map(|(call, is_lost)| Step::Fares(call, is_lost)),
+        1 => (0_usize..3, 0_usize..2).prop_map(|(entry, piece)| Step::Drop(entry, piece)),
     ];
     vec(step, 0..9)
 }
@@ -184,6 +189,10 @@ fn told(mode: Mode, steps: &[Step]) -> Batch {
                 let state = if is_lost { ToolState::Lost } else { ToolState::Running };
                 Edit::State { call: Text::from(["x", "y"][call]), state }
             }
+            Step::Drop(entry, piece) => Edit::RetirePiece {
+                of: Text::from(["a", "b", "c"][entry]),
+                piece: Piece::of(["1", "2"][piece]),
+            },
         };
         batch.push(edit);
     }
