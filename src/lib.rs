@@ -60,7 +60,8 @@
 //!   looked at for a while is a small block of compressed bytes, and unpacks itself when one of its entries is asked
 //!   for. What is asked of all entries at once stays beside it ([`model::glance`]), and keys are kept as
 //!   fingerprints, so a session of a gigabyte takes a tenth to a fifth of that. While a session is read, pages are
-//!   handed out to a thread that packs them ([`model::pages`]); one that changed meanwhile stays as it is.
+//!   handed out to a thread that packs them ([`model::pages`]); one that changed meanwhile stays as it is. What
+//!   happened in a page is summed up with it, so what a branch cost is known without a look at each entry.
 //! * **The program has an allocator of its own.** What one thread decodes another one packs and frees. With glibc's
 //!   a session of a gigabyte takes a quarter more time, and what its arenas keep for each thread is not given back
 //!   in a session that grows for hours; one arena for all threads would keep less and cost half as much again.
