@@ -113,12 +113,12 @@ fn what_is_appended_for_long_costs_by_the_entry_and_not_by_the_byte() {
         }
         console.wait_for(&format!("END {}", numbers.end - 1));
     };
-    // By then as many bodies are held as ever will be.
-    add(&mut console, 0..2_000);
+    // By then as many bodies are held as ever will be, on a machine that is busy, too.
+    add(&mut console, 0..4_000);
     let process = console.process();
     let of = |process| (figure(process, "VmRSS:").unwrap_or(0), handles(process));
     let (memory, open) = of(process);
-    add(&mut console, 2_000..2_000 + count);
+    add(&mut console, 4_000..4_000 + count);
     let (memory_now, open_now) = of(process);
     // A file may be open for a moment, to be read.
     let (files, threads) = (open.0.abs_diff(open_now.0), open.1.abs_diff(open_now.1));
