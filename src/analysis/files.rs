@@ -18,8 +18,10 @@ use crate::model::transcript::Transcript;
 mod file;
 mod flags;
 pub mod paths;
+mod uses;
 
-pub use file::{File, Flag, Op, Outcome, Use};
+pub use file::File;
+pub use uses::{Flag, Op, Outcome, Use};
 
 /// Uses that are judged in the time that it takes to take in an entry, which may have to be unpacked.
 const USES: usize = 8;

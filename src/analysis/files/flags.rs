@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::file::{Flag, Op, Outcome, Print, Use};
+use super::uses::{Flag, Op, Outcome, Print, Use};
 use crate::model::text::Name;
 
 /// What is known on the way along the uses of a file.
