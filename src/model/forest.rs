@@ -184,7 +184,6 @@ impl Forest {
 pub struct IsCircle(pub bool);
 
 /// Who was where: room for many walks, one after the other.
-#[derive(Default)]
 pub struct Walks {
     /// The last walk that came by, by number of the record.
     last: Vec<u32>,

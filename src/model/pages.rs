@@ -7,7 +7,6 @@
 mod handing;
 mod packing;
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::body::{Body, Key};
@@ -46,6 +45,9 @@ struct Page {
     packed: Option<Packed>,
     /// Whether somebody packs it.
     is_given: bool,
+    /// What happened in it: told by who packs it, else when somebody asks. Pages of a session that came through a pipe
+    /// are never packed, and must not be gone over for each line.
+    facts: OnceLock<Box<TurnFacts>>,
 }
 
 impl Pages {
@@ -98,16 +100,12 @@ impl Pages {
 
     /// What happened in the entries of the page that these begin with, and how many those are, without unpacking
     /// it; nothing if these do not begin with all of a page.
-    pub fn facts_of_first(&self, ids: &[EntryId]) -> Option<(Cow<'_, TurnFacts>, usize)> {
+    pub fn facts_of_first(&self, ids: &[EntryId]) -> Option<(&TurnFacts, usize)> {
         let first = ids.first()?.index();
         let is_whole = first.is_multiple_of(PAGE)
             && ids.get(..PAGE)?.iter().enumerate().all(|(at, id)| id.index() == first + at);
         let page = self.list.get(first / PAGE).filter(|_| is_whole)?;
-        let facts = match &page.packed {
-            Some(packed) => Cow::Borrowed(&*packed.facts),
-            None => Cow::Owned(TurnFacts::of(page.entries().iter())),
-        };
-        Some((facts, PAGE))
+        Some((page.facts(), PAGE))
     }
 
     /// Adds an entry; its number is the length before.
@@ -192,6 +190,10 @@ impl Page {
         self.entries.get_or_init(|| Arc::new(self.packed.as_ref().map(unpack).unwrap_or_default()))
     }
 
+    fn facts(&self) -> &TurnFacts {
+        self.facts.get_or_init(|| Box::new(TurnFacts::of(self.entries().iter())))
+    }
+
     fn is_open(&self) -> bool {
         self.entries.get().is_some()
     }
@@ -205,6 +207,7 @@ impl Page {
         self.entries();
         self.packed = None;
         self.is_given = false;
+        self.facts.take();
         self.entries.get_mut().map(Arc::make_mut)
     }
 
@@ -220,6 +223,7 @@ impl Page {
             }
             self.packed = packer.pack(entries, parents_of(entries, print));
             self.is_given = false;
+            self.facts();
         }
         if self.packed.is_some() {
             self.entries.take();

@@ -11,7 +11,6 @@ use crate::model::entry::Entry;
 use crate::model::fingerprint::Print;
 use crate::model::glance::{Glance, Kept};
 use crate::model::text::Name;
-use crate::model::turn::TurnFacts;
 
 /// A page that was packed.
 #[derive(Clone, Debug)]
@@ -19,8 +18,6 @@ pub struct Packed {
     bytes: Box<[u8]>,
     /// Number of the bytes before they were packed.
     len: usize,
-    /// What happened in it.
-    pub facts: Box<TurnFacts>,
     /// What a glance at its entries tells.
     pub glances: Box<[Kept]>,
     /// The sub-agents that they belong to; empty if none does.
@@ -89,7 +86,6 @@ impl Packer {
         Some(Packed {
             bytes: self.deflated.as_slice().into(),
             len: self.plain.len(),
-            facts: Box::new(TurnFacts::of(entries.iter())),
             glances,
             lanes,
             parents,

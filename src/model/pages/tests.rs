@@ -256,6 +256,10 @@ fn what_happened_in_a_page_is_known_without_opening_it_until_it_changes() {
     for not_all in [ids(1..MANY), ids(0..PAGE - 1), gap, ids(MANY - 7..MANY), Vec::new()] {
         assert_eq!(of(&pages, &not_all), None, "{}", not_all.len());
     }
+    // Also the last ones, which stand open, are summed up once.
+    let recent = ids(MANY / PAGE * PAGE - PAGE..MANY / PAGE * PAGE);
+    let first = pages.facts_of_first(&recent).unwrap().0;
+    assert!(std::ptr::eq(first, pages.facts_of_first(&recent).unwrap().0));
     pages.get_mut(7).unwrap().blocks.clear();
     assert_eq!(of(&pages, &ids(0..PAGE)), Some((3 * page - 3, 4 * u64::from(page), PAGE)));
 }

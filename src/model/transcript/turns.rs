@@ -46,7 +46,7 @@ impl Transcript {
         let mut rest = ids;
         while let Some((id, others)) = rest.split_first() {
             if let Some((of_page, len)) = self.entries.facts_of_first(rest) {
-                facts.join(&of_page);
+                facts.join(of_page);
                 rest = rest.get(len..).unwrap_or_default();
                 continue;
             }
