@@ -92,7 +92,7 @@ impl Calls {
     /// Takes in what was appended since the last time, but no more than so many entries. Says whether
     /// that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.order().iter().skip(self.order.len()).take(most) {
+        for id in transcript.portion(self.order.len(), most) {
             let Ok(rank) = u32::try_from(self.order.len()) else { return true };
             if self.places.len() <= id.index() {
                 self.places.resize(id.index() + 1, u32::MAX);

@@ -78,7 +78,7 @@ impl Files {
             }
             self.root.clone_from(&transcript.meta().root);
         }
-        for id in transcript.order().iter().skip(self.read).take(most) {
+        for id in transcript.portion(self.read, most) {
             if let Some(entry) = transcript.get(*id) {
                 self.add(self.read, *id, entry);
             }

@@ -86,7 +86,7 @@ impl Flights {
     /// entries. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         let mut grown: HashSet<&Name> = HashSet::new();
-        for id in transcript.order().iter().skip(self.read).take(most) {
+        for id in transcript.portion(self.read, most) {
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };
             let number = self.track_of(entry.lane.as_ref());

@@ -173,7 +173,7 @@ impl Ledger {
     /// Takes in what was changed since the last time, and what was appended, but no more than so many
     /// entries. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.order().iter().skip(self.read).take(most) {
+        for id in transcript.portion(self.read, most) {
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };
             let number = if let Some(number) = self.numbers.get(&entry.lane) {

@@ -9,6 +9,7 @@
 mod answers;
 mod findings;
 mod ids;
+mod links;
 mod order;
 mod pairs;
 mod provider;

@@ -47,7 +47,7 @@ pub struct Cuts {
 impl Cuts {
     /// Takes in what was appended, but no more than so many entries. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.order().iter().skip(self.read).take(most) {
+        for id in transcript.portion(self.read, most) {
             if let Some(entry) = transcript.get(*id).filter(|entry| is_compaction(entry)) {
                 self.lanes.entry(entry.lane.clone()).or_default().insert(self.read, *id);
             }

@@ -81,7 +81,7 @@ pub struct Spending {
 impl Spending {
     /// Takes in what was appended, but no more than so many entries. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.order().iter().skip(self.read).take(most) {
+        for id in transcript.portion(self.read, most) {
             let place = self.read;
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };

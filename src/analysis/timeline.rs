@@ -149,7 +149,7 @@ impl Timeline {
     /// ledger has judged. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, ledger: &Ledger, most: usize) -> bool {
         self.know_lanes(transcript);
-        for id in transcript.order().iter().skip(self.read).take(most) {
+        for id in transcript.portion(self.read, most) {
             let Ok(rank) = u32::try_from(self.read) else { return true };
             self.read += 1;
             if self.ranks.len() <= id.index() {

@@ -47,12 +47,11 @@ impl Troubles {
         if self.is_stale {
             self.clear();
         }
-        let order = transcript.order();
-        for id in order.iter().skip(self.known).take(most) {
+        for id in transcript.portion(self.known, most) {
             self.known += 1;
             self.add(transcript, *id);
         }
-        self.known >= order.len()
+        self.known >= transcript.order().len()
     }
 
     fn add(&mut self, transcript: &Transcript, id: EntryId) {

@@ -170,7 +170,7 @@ impl Windows {
             *self = Self { branches: transcript.branches_changed(), generation, ..Self::default() };
         }
         let first = self.read;
-        for id in transcript.order().iter().skip(first).take(most) {
+        for id in transcript.portion(first, most) {
             self.read += 1;
             let Some(entry) = transcript.get(*id) else { continue };
             let number = if let Some(number) = self.numbers.get(&entry.lane) {

@@ -90,7 +90,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
 fn know(state: &mut State, frame: &Frame) -> Vec<Effect> {
     let mut wants = views::wants(state);
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
-    wants.findings |= frame.outline.width > 0;
+    wants.findings |= frame.outline.width > 0 || state.watches.want_findings();
     wants.calls |= is_inspecting;
     wants.time |= is_inspecting || frame.strip.height > 0;
     wants.windows |= state.as_of.is_on;

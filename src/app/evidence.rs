@@ -14,7 +14,7 @@ use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
-/// Entries that are taken in for one frame.
+/// Entries that are taken in for one frame, or the work of so many.
 const A_FRAME: usize = 512;
 
 /// What is in sight needs these.
@@ -167,9 +167,11 @@ impl Evidence {
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
-    /// Takes in what is new for the lint, after [`Evidence::follow`].
-    pub fn follow_findings(&mut self, transcript: &Transcript, findings: &mut Findings) {
-        self.is_behind |= !findings.follow(transcript, A_FRAME);
+    /// Takes in what is new for the lint, after [`Evidence::follow`]. Says whether that was all.
+    pub fn follow_findings(&mut self, transcript: &Transcript, findings: &mut Findings) -> bool {
+        let is_all = findings.follow(transcript, A_FRAME);
+        self.is_behind |= !is_all;
+        is_all
     }
 
     /// Takes in all that is new, of all that another one was wanted for: in the background, where nothing is

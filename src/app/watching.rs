@@ -84,7 +84,7 @@ pub struct Watches {
     /// Entries at which an alarm rang.
     pub marks: HashSet<EntryId>,
     /// Findings of lost halves that were there at the last look.
-    orphans: HashSet<Place>,
+    orphans: Option<HashSet<Place>>,
     has_begun: bool,
 }
 
@@ -158,6 +158,11 @@ impl Watches {
         !self.list.is_empty() && self.has_begun
     }
 
+    /// Whether one waits for what the lint finds.
+    pub fn want_findings(&self) -> bool {
+        self.list.iter().any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
+    }
+
     /// How many are set.
     pub fn count(&self) -> usize {
         self.list.len()
@@ -191,7 +196,7 @@ pub fn watch(state: &mut State, wish: Wish) {
     watches.list.push(watch);
     if watches.list.len() == 1 {
         watches.touched.clear();
-        watches.orphans = orphans(state).map(place_of).collect();
+        watches.orphans = None;
     }
     watches.has_begun |= state.is_caught_up;
     state.watches = watches;
@@ -247,7 +252,7 @@ pub fn begin(state: &mut State) {
         with_status(state, None, |status| {
             watches.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
         });
-        watches.orphans = orphans(state).map(place_of).collect();
+        watches.orphans = None;
     }
     watches.touched.clear();
     watches.marks.clear();
@@ -303,15 +308,18 @@ fn ring(state: &mut State, watches: &mut Watches, number: usize, rung: Rung) -> 
 
 /// A call or a result that has lost its other half since the last look.
 fn news_of_orphans(state: &mut State, watches: &mut Watches) -> Option<(Place, String)> {
-    let asks = |watch: &Watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan);
-    if !watches.list.iter().any(asks) || state.whole.is_some() {
+    if !watches.want_findings() || state.whole.is_some() {
         return None;
     }
-    state.findings.update(&state.transcript);
+    if !state.evidence.follow_findings(&state.transcript, &mut state.findings) {
+        return None;
+    }
     let now: Vec<(Place, &Finding)> = orphans(state).map(|finding| (place_of(finding), finding)).collect();
-    let news = now.iter().find(|(place, _)| !watches.orphans.contains(place));
+    let known = watches.orphans.take();
+    let is_new = |place: &Place| known.as_ref().is_some_and(|known| !known.contains(place));
+    let news = now.iter().find(|(place, _)| is_new(place));
     let news = news.map(|(place, finding)| (*place, finding.message.clone()));
-    watches.orphans = now.into_iter().map(|(place, _)| place).collect();
+    watches.orphans = Some(now.into_iter().map(|(place, _)| place).collect());
     news
 }
 

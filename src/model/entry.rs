@@ -154,7 +154,7 @@ pub struct Block {
 }
 
 /// Names the part of an entry that one record brings. An agent may spread a message over records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "[u8; 8]", into = "[u8; 8]")]
 pub struct Piece(pub u64);
 

@@ -58,6 +58,13 @@ pub struct Kept {
     facts: u8,
 }
 
+impl Kept {
+    /// Number of the entry's blocks.
+    pub fn blocks(self) -> usize {
+        self.blocks.into()
+    }
+}
+
 impl From<Glance> for Kept {
     fn from(glance: Glance) -> Self {
         let Glance { marks, is_main, blocks, short, long, calls, open, errors, is_error, is_broken, .. } =

@@ -1,16 +1,42 @@
 //! An entry told again: what replaces, what is added, what stays.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::body::Key;
 use super::entry::{Block, BlockKind, Entry, Piece, Stop};
-use super::pairing::{call_in, identifies};
-use super::tool::ToolState;
+use super::pairing::{call_in, call_in_mut, identifies};
+use super::tool::{ToolCall, ToolState};
 use super::usage::Usage;
 
-/// Takes over what another telling says of an entry, but for its blocks. `known` are its pieces so far.
-pub fn merge_head(entry: &mut Entry, new: &Entry, known: &[Piece]) {
-    let brings_piece = new.blocks.iter().any(|block| !known.contains(&block.piece));
-    let leaves_piece = known.iter().any(|piece| !new.blocks.iter().any(|block| block.piece == *piece));
+/// How a record stands to the pieces that an entry has so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Whether it tells less than all of the entry as it is now.
+    is_part: bool,
+    /// Whether it tells the beginning.
+    tells_first: bool,
+}
+
+impl Part {
+    /// Further pieces of an entry that has some, and nothing else.
+    pub const FURTHER: Self = Self { is_part: true, tells_first: false };
+
+    /// What these blocks are to an entry with these pieces.
+    pub fn of(known: &[Piece], new: &[Block]) -> Self {
+        let (before, told) = (sorted(known.iter().copied()), pieces_of(new));
+        let brings_piece = new.iter().any(|block| !holds(&before, block));
+        let leaves_piece = known.iter().any(|piece| told.binary_search(piece).is_err());
+        let tells_first = match (known.first(), new.first()) {
+            (Some(old), Some(new)) => !brings_piece && *old == new.piece,
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        Self { is_part: brings_piece || leaves_piece, tells_first }
+    }
+}
+
+/// Takes over what another telling says of an entry, but for its blocks.
+pub fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);
@@ -23,13 +49,8 @@ pub fn merge_head(entry: &mut Entry, new: &Entry, known: &[Piece]) {
     if new.stop != Stop::Untold {
         entry.stop = new.stop;
     }
-    entry.usage = richer(entry.usage.take(), new.usage.clone(), brings_piece || leaves_piece);
-    let tells_first = match (known.first(), new.blocks.first()) {
-        (Some(old), Some(new)) => !brings_piece && *old == new.piece,
-        (None, Some(_)) => true,
-        (_, None) => false,
-    };
-    if tells_first {
+    entry.usage = richer(entry.usage.take(), new.usage.clone(), part.is_part);
+    if part.tells_first {
         entry.origin = new.origin;
     }
 }
@@ -47,26 +68,23 @@ fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Op
 /// told again, their order is the new one. A call that one of the pieces `told` so far has brought is not repeated.
 pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece]) {
     let old = std::mem::take(&mut entry.blocks);
-    let is_retold = |block: &Block| new.iter().any(|told| told.piece == block.piece);
-    let (retold, kept): (Vec<Block>, Vec<Block>) = old.iter().cloned().partition(is_retold);
-    let mut carried = HashSet::new();
-    new.retain(|block| !repeats_call(&kept, told, block));
-    for block in &mut new {
-        carry_over(&retold, &mut carried, block);
-    }
+    let brought = pieces_of(&new);
+    let (retold, kept): (Vec<&Block>, Vec<&Block>) = old.iter().partition(|block| holds(&brought, block));
+    drop_repeated_calls(&mut new, &kept, told);
+    carry_over(&retold, &mut new);
     if kept.is_empty() {
         entry.blocks = new;
         return;
     }
+    let again_pieces = sorted(retold.iter().map(|block| block.piece));
     let (again, further): (Vec<Block>, Vec<Block>) =
-        new.into_iter().partition(|block| is_among(&retold, block));
-    let pieces = |blocks: &[Block]| blocks.iter().map(|block| block.piece).collect::<Vec<Piece>>();
-    if pieces(&retold) == pieces(&again) {
+        new.into_iter().partition(|block| holds(&again_pieces, block));
+    if retold.iter().map(|block| block.piece).eq(again.iter().map(|block| block.piece)) {
         // Pieces may be interleaved: each block has its own place.
         let mut again = again.into_iter();
         let renewed = old
             .into_iter()
-            .filter_map(|block| if is_among(&retold, &block) { again.next() } else { Some(block) });
+            .filter_map(|block| if holds(&again_pieces, &block) { again.next() } else { Some(block) });
         entry.blocks.extend(renewed);
     } else {
         let mut by_piece: HashMap<Piece, Vec<Block>> = HashMap::new();
@@ -74,7 +92,7 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece
             by_piece.entry(block.piece).or_default().push(block);
         }
         for block in old {
-            if !is_among(&retold, &block) {
+            if !holds(&again_pieces, &block) {
                 entry.blocks.push(block);
             } else if let Some(blocks) = by_piece.remove(&block.piece) {
                 entry.blocks.extend(blocks);
@@ -84,28 +102,46 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece
     entry.blocks.extend(further);
 }
 
-fn is_among(blocks: &[Block], block: &Block) -> bool {
-    blocks.iter().any(|other| other.piece == block.piece)
+fn sorted(pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = pieces.collect();
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
 }
 
-/// The same call told by another piece of the same message.
-fn repeats_call(kept: &[Block], told: &[Piece], block: &Block) -> bool {
-    let Some(call) = call_in(block).filter(|call| identifies(&call.key)) else { return false };
-    let mut others = kept.iter().filter(|other| told.contains(&other.piece)).filter_map(call_in);
-    others.any(|other| other.key == call.key)
+/// The pieces of blocks, sorted.
+fn pieces_of(blocks: &[Block]) -> Vec<Piece> {
+    sorted(blocks.iter().map(|block| block.piece))
+}
+
+/// Whether a block is of one of these pieces, which are sorted.
+fn holds(pieces: &[Piece], block: &Block) -> bool {
+    pieces.binary_search(&block.piece).is_ok()
+}
+
+/// Leaves out calls that another piece of the same message has told.
+fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block], told: &[Piece]) {
+    let told = sorted(told.iter().copied());
+    let others = kept.iter().filter(|block| holds(&told, block)).filter_map(|block| call_in(block));
+    let known: HashSet<Key> = others.map(|call| call.key.clone()).collect();
+    new.retain(|block| {
+        call_in(block).is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key))
+    });
 }
 
 /// A call told again does not lose its result or what it has put out so far, and equal bodies stay in memory.
-/// Of calls with one id the n-th is the n-th that was told; `carried` are those that were found.
-fn carry_over(replaced: &[Block], carried: &mut HashSet<usize>, block: &mut Block) {
-    let BlockKind::Call(call) = &mut block.kind else { return };
-    let mut known = replaced.iter().enumerate().filter_map(|(place, old)| Some((place, call_in(old)?)));
-    let found = known.find(|(place, known)| known.key == call.key && !carried.contains(place));
-    let Some((place, known)) = found else { return };
-    carried.insert(place);
-    let is_pending = call.state == ToolState::Pending;
-    if call.state.is_open() && (is_pending || !known.state.is_open()) {
-        call.state = known.state.clone();
+/// Of calls with one id the n-th is the n-th that was told.
+fn carry_over(replaced: &[&Block], new: &mut [Block]) {
+    let mut known: HashMap<&Key, VecDeque<&ToolCall>> = HashMap::new();
+    for call in replaced.iter().filter_map(|block| call_in(block)) {
+        known.entry(&call.key).or_default().push_back(call);
+    }
+    for call in new.iter_mut().filter_map(call_in_mut) {
+        let Some(known) = known.get_mut(&call.key).and_then(VecDeque::pop_front) else { continue };
+        let is_pending = call.state == ToolState::Pending;
+        if call.state.is_open() && (is_pending || !known.state.is_open()) {
+            call.state = known.state.clone();
+        }
     }
 }
 

@@ -75,6 +75,15 @@ impl Pages {
         }
     }
 
+    /// How many blocks the entry has, without unpacking it.
+    pub fn blocks(&self, number: usize) -> usize {
+        let Some(page) = self.list.get(number / PAGE) else { return 0 };
+        match &page.packed {
+            Some(packed) => packed.glances.get(number % PAGE).map_or(0, |kept| kept.blocks()),
+            None => page.entries().get(number % PAGE).map_or(0, |entry| entry.blocks.len()),
+        }
+    }
+
     /// The sub-agent that the entry belongs to, without unpacking it.
     pub fn lane(&self, number: usize) -> Option<&Name> {
         let page = self.list.get(number / PAGE)?;

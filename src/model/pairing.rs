@@ -1,10 +1,11 @@
 //! Which calls wait for which results: an index of facts. Judgements are made elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::body::Key;
 use super::entry::{Block, BlockKind, Entry, EntryId};
 use super::fingerprint::ByKey;
+use super::text::Name;
 use super::tool::ToolCall;
 
 /// Whether an id tells things apart. Empty and redacted ids do not.
@@ -30,44 +31,120 @@ const TEXTUAL: &str = "text:";
 pub struct PairIndex {
     /// The entry with a call: nearly always one.
     calls: ByKey<EntryId>,
-    /// All entries with a call, in order, if there are several or were once.
-    several: HashMap<Key, Vec<EntryId>>,
-    strays: HashMap<Key, Vec<Key>>,
+    /// All entries with a call, if there are several or were once.
+    several: HashMap<Key, Callers>,
+    strays: HashMap<Key, Strays>,
+}
+
+/// Entries with calls of one id: what comes and goes costs the same for thousands of them as for two.
+#[derive(Clone, Debug, Default)]
+struct Callers {
+    /// In file order.
+    all: Vec<EntryId>,
+    by_lane: HashMap<Option<Name>, InLane>,
+    /// Those with a call that may wait for its result. Some of them do not any more; none is missing.
+    waiting: BTreeSet<EntryId>,
+    /// Who had a result last, by the key of the result.
+    results: HashMap<Key, EntryId>,
+}
+
+/// Those of one lane.
+#[derive(Clone, Debug, Default)]
+struct InLane {
+    all: Vec<EntryId>,
+    waiting: BTreeSet<EntryId>,
+}
+
+impl Callers {
+    fn add(&mut self, call: &ToolCall, id: EntryId, lane: Option<&Name>) {
+        let in_lane = self.by_lane.entry(lane.cloned()).or_default();
+        for list in [&mut self.all, &mut in_lane.all] {
+            if let Err(place) = list.binary_search(&id) {
+                list.insert(place, id);
+            }
+        }
+        match call.state.result() {
+            Some(result) => drop(self.results.insert(result.key.clone(), id)),
+            None => drop((self.waiting.insert(id), in_lane.waiting.insert(id))),
+        }
+    }
+
+    fn remove(&mut self, id: EntryId, lane: Option<&Name>) {
+        let in_lane = self.by_lane.entry(lane.cloned()).or_default();
+        for list in [&mut self.all, &mut in_lane.all] {
+            if let Ok(place) = list.binary_search(&id) {
+                list.remove(place);
+            }
+        }
+        self.waiting.remove(&id);
+        in_lane.waiting.remove(&id);
+    }
+}
+
+/// Stray results of one call.
+#[derive(Clone, Debug, Default)]
+struct Strays {
+    /// Their entries in the order in which they came.
+    order: VecDeque<Key>,
+    there: HashSet<Key>,
 }
 
 impl PairIndex {
-    /// Notes the calls of an entry.
-    pub fn add_calls(&mut self, id: EntryId, entry: &Entry) {
-        for call in calls_of(entry) {
-            if let Some(holders) = self.several_with(&call.key) {
-                if let Err(place) = holders.binary_search(&id) {
-                    holders.insert(place, id);
+    /// Notes calls of an entry, of which `entry` tells the rest: all of them, or those that it has gained.
+    /// `known` are the entries that were noted before.
+    pub fn add_calls<'a>(
+        &mut self,
+        id: EntryId,
+        entry: &Entry,
+        blocks: &[Block],
+        known: &dyn Fn(EntryId) -> Option<&'a Entry>,
+    ) {
+        for call in blocks.iter().filter_map(call_in).filter(|call| !call.key.is_empty()) {
+            if !self.has_several(&call.key) {
+                match self.calls.get(&call.key).copied() {
+                    Some(first) if first != id => self.begin_several(&call.key, first, known(first)),
+                    Some(_) => continue,
+                    None => {
+                        self.calls.insert(&call.key, id);
+                        continue;
+                    }
                 }
-                continue;
             }
-            match self.calls.get(&call.key).copied() {
-                Some(known) if known != id => {
-                    self.several.insert(call.key.clone(), vec![known.min(id), known.max(id)]);
-                }
-                Some(_) => {}
-                None => drop(self.calls.insert(&call.key, id)),
+            if let Some(callers) = self.several.get_mut(&call.key) {
+                callers.add(call, id, entry.lane.as_ref());
             }
+        }
+    }
+
+    fn begin_several(&mut self, key: &Key, first: EntryId, entry: Option<&Entry>) {
+        let callers = self.several.entry(key.clone()).or_default();
+        let Some(entry) = entry else { return };
+        for call in calls_of(entry).filter(|call| call.key == *key) {
+            callers.add(call, first, entry.lane.as_ref());
         }
     }
 
     /// Forgets the calls of an entry.
     pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
-            if let Some(holders) = self.several_with(&call.key) {
-                holders.retain(|other| *other != id);
+            if self.has_several(&call.key) {
+                let callers = self.several.get_mut(&call.key);
+                callers.into_iter().for_each(|callers| callers.remove(id, entry.lane.as_ref()));
             } else if self.calls.get(&call.key) == Some(&id) {
                 self.calls.remove(&call.key);
             }
         }
     }
 
-    fn several_with(&mut self, call: &Key) -> Option<&mut Vec<EntryId>> {
-        if self.several.is_empty() { None } else { self.several.get_mut(call) }
+    /// Forgets all calls.
+    #[cfg(test)]
+    pub fn forget_calls(&mut self) {
+        (self.calls, self.several) = Default::default();
+    }
+
+    /// Whether calls of several entries have this id, or had it once.
+    pub fn has_several(&self, call: &Key) -> bool {
+        !self.several.is_empty() && self.several.contains_key(call)
     }
 
     /// Entries with calls of this id, in file order. An empty id names nothing.
@@ -77,26 +154,94 @@ impl PairIndex {
         }
         let several = if self.several.is_empty() { None } else { self.several.get(call) };
         let one = || self.calls.get(call).map(std::slice::from_ref).unwrap_or_default();
-        several.map_or_else(one, Vec::as_slice)
+        several.map_or_else(one, |callers| &callers.all)
+    }
+
+    /// Those of one lane, if several entries have such calls.
+    pub fn several_in(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
+        let callers = if call.is_empty() { None } else { self.several.get(call) };
+        callers.and_then(|callers| callers.by_lane.get(&lane.cloned())).map_or(&[], |in_lane| &in_lane.all)
+    }
+
+    /// The last entry with a call of this id for which `waits` holds, in this lane or in any. Who does not wait is
+    /// not asked again.
+    pub fn last_waiting(
+        &mut self,
+        call: &Key,
+        lane: Option<Option<&Name>>,
+        waits: impl Fn(EntryId) -> bool,
+    ) -> Option<EntryId> {
+        let Some(callers) = self.several.get_mut(call) else {
+            return self.entries_with(call).first().copied().filter(|id| waits(*id));
+        };
+        let waiting = match lane {
+            Some(lane) => &mut callers.by_lane.get_mut(&lane.cloned())?.waiting,
+            None => &mut callers.waiting,
+        };
+        while let Some(last) = waiting.last().copied() {
+            if waits(last) {
+                return Some(last);
+            }
+            waiting.pop_last();
+        }
+        None
+    }
+
+    /// Entries with calls of this id that may wait, and some that do not; nothing unless several have such calls.
+    pub fn waiting(&self, call: &Key) -> Option<impl DoubleEndedIterator<Item = EntryId>> {
+        let callers = if self.several.is_empty() { None } else { self.several.get(call) };
+        callers.map(|callers| callers.waiting.iter().copied())
+    }
+
+    /// An entry has a call of this id that waits again.
+    pub fn wait_again(&mut self, call: &Key, id: EntryId, lane: Option<&Name>) {
+        let Some(callers) = self.several.get_mut(call) else { return };
+        callers.waiting.insert(id);
+        callers.by_lane.entry(lane.cloned()).or_default().waiting.insert(id);
+    }
+
+    /// A call of an entry has this result now.
+    pub fn answered(&mut self, call: &Key, result: &Key, id: EntryId) {
+        if let Some(callers) = self.several.get_mut(call) {
+            callers.results.insert(result.clone(), id);
+        }
+    }
+
+    /// The entry that may have this result; no other one has it.
+    pub fn holder(&self, call: &Key, result: &Key) -> Option<EntryId> {
+        match self.several.get(call) {
+            Some(callers) => callers.results.get(result).copied(),
+            None => self.entries_with(call).first().copied(),
+        }
     }
 
     /// Notes a stray entry that holds a result for this call.
     pub fn add_stray(&mut self, call: &Key, stray: Key) {
         let strays = self.strays.entry(call.clone()).or_default();
-        if !strays.contains(&stray) {
-            strays.push(stray);
+        if strays.there.insert(stray.clone()) {
+            strays.order.push_back(stray);
         }
     }
 
     /// Stray entries with results for this call, in the order in which they came. An empty id names nothing.
-    pub fn strays_of(&self, call: &Key) -> &[Key] {
-        self.strays.get(call).filter(|_| !call.is_empty()).map_or(&[], Vec::as_slice)
+    pub fn strays_of(&self, call: &Key) -> impl Iterator<Item = &Key> {
+        self.strays.get(call).filter(|_| !call.is_empty()).into_iter().flat_map(|strays| &strays.order)
     }
 
     /// Forgets a stray entry.
     pub fn remove_stray(&mut self, call: &Key, stray: &Key) {
-        if let Some(strays) = self.strays.get_mut(call) {
-            strays.retain(|known| known != stray);
+        let Some(strays) = self.strays.get_mut(call).filter(|strays| strays.there.contains(stray)) else {
+            return;
+        };
+        strays.there.remove(stray);
+        // Mostly the first one finds its call.
+        if strays.order.front() == Some(stray) {
+            strays.order.pop_front();
+        } else {
+            strays.order.retain(|known| known != stray);
+        }
+        if strays.order.is_empty() {
+            self.strays.remove(call);
         }
     }
 }

@@ -6,23 +6,24 @@
 
 mod bodies;
 mod branching;
+mod entries;
 mod facts;
 mod lanes;
+mod large;
 mod results;
 mod retelling;
 mod turns;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
-use super::entry::{BlockKind, Entry, EntryId, Piece, Role};
+use super::entry::{Entry, EntryId};
 use super::fingerprint::{ByKey, ByPrint, Print};
 use super::forest::Departure;
 use super::glance::Glance;
-use super::merge::{merge_blocks, merge_head, move_bodies};
 use super::meta::Meta;
-use super::pages::{Pages, Passing, ToPack, WasPacked, held_bytes};
+use super::pages::{Pages, Passing, ToPack, WasPacked};
 use super::pairing::PairIndex;
 use super::tally::Tally;
 use super::text::Name;
@@ -31,7 +32,11 @@ use super::tree::Branches;
 use super::turn::Turn;
 use super::usage::{Aside, Scope, Usage};
 use lanes::Lanes;
+use large::Large;
 use retelling::Retelling;
+
+/// An entry with so many blocks more is as much work as two.
+const BLOCKS: usize = 16;
 
 /// What a batch touched.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +68,11 @@ pub struct Transcript {
     entries: Pages,
     index: ByKey<EntryId>,
     order: Vec<EntryId>,
+    /// Those of the order that went in this batch.
+    retired: HashSet<EntryId>,
     retelling: Option<Retelling>,
     pairs: PairIndex,
+    large: Large,
     lanes: Lanes,
     beside: HashMap<Key, Aside>,
     totals: Totals,
@@ -87,6 +95,8 @@ pub struct Transcript {
     /// Entries of the order whose turns are known.
     turns_known: usize,
     branches_are_stale: bool,
+    changes: u64,
+    relinked: u32,
 }
 
 impl Transcript {
@@ -98,9 +108,11 @@ impl Transcript {
     /// Takes a batch and says what it touched.
     pub fn apply(&mut self, batch: Batch) -> Touched {
         let mut touched = Touched::default();
+        self.changes += 1;
         let mode = batch.mode;
         if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
             self.retelling = Some(Retelling::default());
+            self.large.clear();
             // Another session may be told in its place.
             self.meta.root = None;
             self.notices.clear();
@@ -109,9 +121,12 @@ impl Transcript {
         for edit in batch.edits {
             self.apply_edit(edit, &mut touched);
         }
+        self.drop_retired();
         if matches!(mode, Mode::Replace | Mode::ReplaceEnd) {
             self.end_retelling(&mut touched);
         }
+        touched.changed.sort_unstable();
+        touched.changed.dedup();
         self.is_piped |= batch.is_piped;
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
@@ -123,6 +138,7 @@ impl Transcript {
         self.turns.clear();
         self.turns_known = 0;
         self.branches_are_stale = true;
+        self.relinked += 1;
     }
 
     fn apply_edit(&mut self, edit: Edit, touched: &mut Touched) {
@@ -138,168 +154,6 @@ impl Transcript {
             }
             Edit::Retire(key) => self.retire(&key, touched),
             Edit::RetirePiece { of, piece } => self.retire_piece(&of, piece, touched),
-        }
-    }
-
-    // === entries ===
-
-    fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
-        // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
-        // nothing of where the branch ends.
-        let leads = self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
-        let is_known = self.index.contains(&new.key);
-        if is_known {
-            self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
-        } else if new.lane.is_none() {
-            let is_prompt = new.marks.prompt && !new.marks.copy;
-            self.grow_branches(&new.key, new.parent.as_ref(), leads, is_prompt);
-        }
-        if leads {
-            self.lead(&new.key, new.parent.as_ref());
-        }
-        if let Some(id) = self.index.get(&new.key).copied() {
-            self.update_entry(id, new, touched);
-        } else {
-            self.add_entry(new, touched);
-        }
-    }
-
-    fn add_entry(&mut self, mut new: Entry, touched: &mut Touched) {
-        let Ok(number) = u32::try_from(self.entries.len()) else { return };
-        let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
-        let id = retired.unwrap_or(EntryId(number));
-        new.revision = self.get(id).map_or(1, |before| before.revision + 1);
-        self.retell(id, &new);
-        self.adopt_strays(id, &mut new, touched);
-        self.pairs.add_calls(id, &new);
-        if let Some(usage) = &new.usage {
-            self.totals.add(usage, new.model.as_ref());
-        }
-        self.see_model(&new);
-        self.held_bytes += held_bytes(&new.blocks);
-        self.index.insert(&new.key, id);
-        let in_lane = new.lane.clone();
-        self.branches_are_stale |= new.marks.undone;
-        match self.entries.get_mut(id.index()) {
-            Some(place) => *place = new,
-            None => self.entries.push(new),
-        }
-        if self.retelling.is_none() {
-            self.order.push(id);
-        }
-        if let Some(name) = in_lane {
-            self.lanes.of(&name).entries.push(id);
-        }
-        touched.added.push(id);
-    }
-
-    fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
-        let (known, told) = (self.pieces_so_far(id), self.told_pieces(id));
-        self.retell(id, &new);
-        let Some(old) = self.entries.get_mut(id.index()) else { return };
-        let mut entry = old.clone();
-        let was_trace = entry.marks.trace;
-        let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
-        let had_model = entry.model.clone();
-        let had_usage = entry.usage.clone();
-        merge_head(&mut entry, &new, &known);
-        merge_blocks(&mut entry, new.blocks, &told);
-        if entry == *old {
-            // Equal content may have moved in its file.
-            let held_before = held_bytes(&old.blocks);
-            for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {
-                move_bodies(&mut kept.kind, told.kind);
-            }
-            self.held_bytes = (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
-            touched.moved.push(id);
-            self.adopt_strays_of(id, touched);
-            return;
-        }
-        entry.revision += 1;
-        let held_before = held_bytes(&old.blocks);
-        let previous = std::mem::replace(old, entry.clone());
-        if previous.origin != entry.origin {
-            touched.moved.push(id);
-        }
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_before);
-        self.pairs.remove_calls(id, &previous);
-        self.pairs.add_calls(id, &entry);
-        if had_usage != entry.usage || had_model != entry.model {
-            if let Some(usage) = &had_usage {
-                self.totals.remove(usage, had_model.as_ref());
-            }
-            if let Some(usage) = &entry.usage {
-                self.totals.add(usage, entry.model.as_ref());
-            }
-        }
-        touched.reordered |= was_trace != entry.marks.trace;
-        self.see_model(&entry);
-        self.adopt_strays_of(id, touched);
-        if is_moved {
-            self.unsettle();
-        }
-        touched.changed.push(id);
-    }
-
-    fn see_model(&mut self, entry: &Entry) {
-        let Some(model) = &entry.model else { return };
-        if entry.lane.is_none() && entry.role == Role::Assistant && self.meta.model.as_ref() != Some(model) {
-            self.meta.model = Some(model.clone());
-        }
-        if !self.meta.models.contains(model) {
-            self.meta.models.push(model.clone());
-        }
-    }
-
-    fn retire(&mut self, key: &Key, touched: &mut Touched) {
-        let Some(id) = self.index.remove(key) else { return };
-        self.order.retain(|other| *other != id);
-        if let Some(told) = &mut self.retelling {
-            told.retire(key, id);
-        }
-        self.forget(id);
-        touched.reordered = true;
-        self.unsettle();
-    }
-
-    fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
-        let Some(id) = self.index.get(of).copied() else { return };
-        if self.retelling.is_some() {
-            self.untell(id, piece, touched);
-            return;
-        }
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        if !entry.blocks.iter().any(|block| block.piece == piece) {
-            return;
-        }
-        let previous = entry.clone();
-        entry.blocks.retain(|block| block.piece != piece);
-        entry.revision += 1;
-        let entry = entry.clone();
-        self.held_bytes =
-            (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_bytes(&previous.blocks));
-        self.pairs.remove_calls(id, &previous);
-        self.pairs.add_calls(id, &entry);
-        touched.changed.push(id);
-    }
-
-    /// Undoes what a retired entry contributed; its place in the arena stays empty.
-    fn forget(&mut self, id: EntryId) {
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        let blocks = std::mem::take(&mut entry.blocks);
-        self.held_bytes = self.held_bytes.saturating_sub(held_bytes(&blocks));
-        if let Some(usage) = entry.usage.take() {
-            self.totals.remove(&usage, entry.model.as_ref());
-        }
-        let gone = Entry { blocks, ..entry.clone() };
-        self.pairs.remove_calls(id, &gone);
-        for block in &gone.blocks {
-            if let BlockKind::Result(stray) = &block.kind {
-                self.pairs.remove_stray(&stray.call, &gone.key);
-            }
-        }
-        if let Some(name) = &gone.lane {
-            self.lanes.of(name).entries.retain(|other| *other != id);
         }
     }
 
@@ -368,6 +222,20 @@ impl Transcript {
         self.order.iter().filter_map(|id| self.get(*id))
     }
 
+    /// What comes next in the order from a place on, and is no more work than so many plain entries are: a large one
+    /// counts as many. One at least, if there is one.
+    pub fn portion(&self, from: usize, most: usize) -> &[EntryId] {
+        let rest = self.order.get(from..).unwrap_or_default();
+        let mut left = most.max(1);
+        let fits = |id: &&EntryId| {
+            let is_left = left > 0;
+            left = left.saturating_sub(1 + self.entries.blocks(id.index()) / BLOCKS);
+            is_left
+        };
+        let count = if most == usize::MAX { rest.len() } else { rest.iter().take_while(fits).count() };
+        rest.get(..count).unwrap_or_default()
+    }
+
     /// The place of an entry in the order.
     pub fn place_of(&self, id: EntryId) -> Option<usize> {
         self.order.binary_search(&id).ok().or_else(|| self.order.iter().rposition(|other| *other == id))
@@ -376,6 +244,16 @@ impl Transcript {
     /// Entries with calls of this id.
     pub fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)
+    }
+
+    /// Those of one lane, if calls of several entries have this id.
+    pub fn several_with_call(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
+        self.pairs.several_in(call, lane)
+    }
+
+    /// How often it was changed.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Id of the first record that the model still sees after a compaction, as recorded.

@@ -2,11 +2,12 @@
 //!
 //! Invariant: whatever came in whatever batches, the findings are those of the session judged as a whole.
 //! What an update costs depends on what was touched, not on the length of the session; only what moves
-//! entries, branches or the end of the session is judged anew from the beginning.
+//! entries, branches or the end of the session is judged anew from the beginning. However entries hang together,
+//! an update stops when it has taken the steps that it was given, and goes on from there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::scene::{Frame, Scene};
+use super::scene::{Frame, Memory, Scene, counts};
 use super::{Finding, GROUPS};
 use crate::analysis::activity;
 use crate::model::body::Key;
@@ -78,10 +79,19 @@ pub struct Findings {
     branches_seen: u32,
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
+    /// Entries that are to be judged again.
+    queue: BTreeSet<EntryId>,
     is_stale: bool,
     /// Entries of the order that are judged.
     judged: usize,
+    /// How often the session had changed when it was looked at last.
+    seen: u64,
+    memory: Memory,
 }
+
+/// Steps that an entry costs, whatever is in it. Each block, each entry that is looked at besides, and each link that
+/// is followed is one more.
+const AN_ENTRY: usize = 16;
 
 impl Findings {
     /// The findings of a session as it is now.
@@ -123,8 +133,7 @@ impl Findings {
         self.follow(transcript, usize::MAX);
     }
 
-    /// As [`Findings::update`], but judges no more than so many entries that were not judged before. Says
-    /// whether that was all.
+    /// As [`Findings::update`], but with no more work than so many plain entries are. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
         let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
         // Whoever was taken for an orphan may wait again.
@@ -136,18 +145,31 @@ impl Findings {
         }
         self.frame.newest_turn = newest_turn;
         self.frame.has_ended = activity::has_ended(transcript);
+        self.memory.forget_answers();
         if std::mem::take(&mut self.is_stale) {
             self.begin(transcript);
         } else {
-            self.judge_touched(transcript);
+            self.see_touched(transcript);
         }
-        let order = transcript.order();
-        for (place, id) in order.iter().enumerate().skip(self.judged).take(most) {
-            self.judge(transcript, *id, place);
-            self.judged += 1;
-            self.judge_all(transcript, &self.with_its_calls(transcript, *id));
+        self.seen = transcript.changes();
+        let end = self.memory.work.saturating_add(most.saturating_mul(AN_ENTRY));
+        while self.memory.work < end {
+            if let Some(id) = self.queue.pop_first() {
+                self.judge_again(transcript, id);
+            } else if let Some(id) = transcript.order().get(self.judged).copied() {
+                self.judge(transcript, id, self.judged);
+                self.judged += 1;
+                self.see_calls(transcript, id);
+            } else {
+                break;
+            }
         }
-        self.judged >= order.len()
+        self.queue.is_empty() && self.judged >= transcript.order().len()
+    }
+
+    /// Steps that were taken so far: what judging costs, whatever machine it runs on.
+    pub fn work(&self) -> usize {
+        self.memory.work
     }
 
     /// What the session left weighs less, or more again when it comes back to it. Where nothing was found, and
@@ -165,6 +187,7 @@ impl Findings {
     fn begin(&mut self, transcript: &Transcript) {
         self.judged = 0;
         self.touched.clear();
+        self.queue.clear();
         self.by_entry.clear();
         self.counts = Counts::default();
         self.waiting.clear();
@@ -179,40 +202,54 @@ impl Findings {
         }
     }
 
-    fn judge_touched(&mut self, transcript: &Transcript) {
+    /// Who must be judged again for what was touched.
+    fn see_touched(&mut self, transcript: &Transcript) {
         let touched = std::mem::take(&mut self.touched);
-        let mut wanted = self.waiting.clone();
-        for id in &touched {
-            self.see_compaction(transcript, *id);
-            wanted.extend(self.watched.get(id).into_iter().flatten());
-            if self.is_judged(transcript, *id) {
-                wanted.insert(*id);
-                wanted.extend(self.with_its_calls(transcript, *id));
+        if self.seen != transcript.changes() || !touched.is_empty() {
+            self.queue.extend(&self.waiting);
+        }
+        for id in touched {
+            self.see_compaction(transcript, id);
+            self.queue.extend(self.watched.get(&id).into_iter().flatten());
+            if self.is_judged(transcript, id) {
+                self.queue.insert(id);
+                self.see_calls(transcript, id);
             }
         }
-        self.judge_all(transcript, &wanted);
     }
 
-    /// Other entries that ask or answer the calls of an entry.
-    fn with_its_calls(&self, transcript: &Transcript, id: EntryId) -> BTreeSet<EntryId> {
-        let mut others = BTreeSet::new();
-        for call in transcript.get(id).into_iter().flat_map(calls_of) {
-            others.extend(transcript.entries_with_call(&call.key).iter().filter(|other| **other != id));
-            others.extend(self.strays.get(&call.key).into_iter().flatten());
+    /// Who must be judged again because this entry has calls: the next that has a call of the same id, and the
+    /// results without calls that stand nearest to it. All others look at somebody else.
+    fn see_calls(&mut self, transcript: &Transcript, id: EntryId) {
+        let Some(entry) = transcript.get(id) else { return };
+        for call in calls_of(entry) {
+            let callers = transcript.entries_with_call(&call.key);
+            let after = callers.partition_point(|other| *other <= id);
+            let next = callers.get(after).copied();
+            if next.is_some_and(|next| self.is_judged(transcript, next)) {
+                self.queue.extend(next);
+                let in_lane = transcript.several_with_call(&call.key, entry.lane.as_ref());
+                let after = in_lane.partition_point(|other| *other <= id);
+                let mut later = in_lane.get(after..).unwrap_or_default().iter().copied();
+                self.queue.extend(later.find(|other| counts(transcript, *other)));
+            }
+            let Some(strays) = self.strays.get(&call.key) else { continue };
+            let is_first = callers.first().is_none_or(|first| *first >= id);
+            let from = if is_first { EntryId(0) } else { id };
+            let to = next.unwrap_or(EntryId(u32::MAX)).max(from);
+            self.queue.extend(strays.range(from..to));
         }
-        others
     }
 
     fn is_judged(&self, transcript: &Transcript, id: EntryId) -> bool {
         transcript.place_of(id).is_some_and(|place| place < self.judged)
     }
 
-    /// Judges those of them that were judged before; the others have their turn.
-    fn judge_all(&mut self, transcript: &Transcript, ids: &BTreeSet<EntryId>) {
-        for id in ids {
-            if let Some(place) = transcript.place_of(*id).filter(|place| *place < self.judged) {
-                self.judge(transcript, *id, place);
-            }
+    /// Judges an entry that was judged before; others have their turn.
+    fn judge_again(&mut self, transcript: &Transcript, id: EntryId) {
+        self.memory.work += 1;
+        if let Some(place) = transcript.place_of(id).filter(|place| *place < self.judged) {
+            self.judge(transcript, id, place);
         }
     }
 
@@ -231,6 +268,7 @@ impl Findings {
 
     fn judge(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
         let Some(entry) = transcript.get(id) else { return };
+        self.memory.work += AN_ENTRY + entry.blocks.len();
         for block in &entry.blocks {
             if let BlockKind::Result(stray) = &block.kind {
                 self.strays.entry(stray.call.clone()).or_default().insert(id);
@@ -245,6 +283,7 @@ impl Findings {
             findings: Vec::new(),
             seen: BTreeSet::new(),
             may_change: false,
+            memory: &mut self.memory,
         };
         // A copy says what another entry says.
         if !entry.marks.copy {

@@ -1,11 +1,13 @@
 //! Ids that do not tell calls apart, and names that contradict each other.
 
+use std::collections::HashSet;
+
 use super::provider::Provider;
 use super::scene::{Asked, Scene, named, named_result};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::EntryId;
-use crate::model::pairing::{calls_of, identifies};
+use crate::model::pairing::identifies;
 
 /// The rules of this file.
 pub(super) const GROUP: Group = Group { rules: &[&EMPTY_ID, &REUSED_ID, &ID_IS_NAME, &NAME_MISMATCH], judge };
@@ -29,14 +31,18 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
 };
 
 fn judge(scene: &mut Scene<'_>) {
+    let mut seen = HashSet::new();
     for asked in scene.calls() {
         let call = asked.call;
+        let is_first_here = seen.insert(&call.key);
         if call.key.is_blank() {
             scene.add_call(&EMPTY_ID, asked, format!("the call of {} has no id", named(call)));
         } else if call.key == call.name {
-            id_is_name(scene, asked);
+            if is_first_here {
+                id_is_name(scene, asked);
+            }
         } else if identifies(&call.key) {
-            reused(scene, asked);
+            reused(scene, asked, (!is_first_here).then_some(scene.id));
         }
     }
     for given in scene.results() {
@@ -58,34 +64,19 @@ fn judge(scene: &mut Scene<'_>) {
 /// Told once for each tool, at the first call.
 fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let callers = scene.transcript.entries_with_call(&asked.call.key);
-    for caller in callers {
-        scene.looked_at(*caller);
+    let before = callers.partition_point(|caller| *caller < scene.id).checked_sub(1);
+    if let Some(before) = before.and_then(|before| callers.get(before)) {
+        return scene.looked_at(*before);
     }
-    let first_here = scene.calls().iter().find(|other| other.call.key == asked.call.key).map(|one| one.block);
-    if callers.first() == Some(&scene.id) && first_here == Some(asked.block) {
-        let message = format!("the id of {} is its tool's name", named(asked.call));
-        scene.add_call(&ID_IS_NAME, asked, message);
-    }
+    let message = format!("the id of {} is its tool's name", named(asked.call));
+    scene.add_call(&ID_IS_NAME, asked, message);
 }
 
 /// Calls of other lanes and of what the session left are in other requests.
-fn reused(scene: &mut Scene<'_>, asked: Asked<'_>) {
-    let transcript = scene.transcript;
+fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
     let key = &asked.call.key;
-    let here = scene.calls().iter().any(|other| other.block < asked.block && other.call.key == *key);
-    let callers: Vec<EntryId> = transcript.entries_with_call(key).to_vec();
-    let before: Vec<EntryId> = callers.into_iter().take_while(|caller| *caller != scene.id).collect();
-    for caller in &before {
-        scene.looked_at(*caller);
-    }
-    let is_left = |id: &EntryId| transcript.branches().abandoned.contains(id);
-    let is_beside = |id: &EntryId| {
-        let other = transcript.get(*id).filter(|other| !other.marks.copy && other.lane == scene.entry.lane);
-        other.is_some_and(|other| calls_of(other).any(|call| call.key == *key)) && !is_left(id)
-    };
-    let others: Vec<EntryId> =
-        before.into_iter().filter(is_beside).filter(|_| !scene.is_abandoned()).collect();
-    if !here && others.is_empty() {
+    let earlier = scene.earlier_caller(key);
+    if here.or(earlier).is_none() {
         return;
     }
     let found = scene.found(&REUSED_ID, asked.block, key, asked.call.input.from);
@@ -96,7 +87,7 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>) {
         found.severity.min(Severity::Warning)
     };
     let message = format!("{}: the id is that of an earlier call", named(asked.call));
-    scene.findings.push(Finding { severity, others, message, ..found });
+    scene.findings.push(Finding { severity, others: earlier.into_iter().collect(), message, ..found });
 }
 
 /// Agents write the names of tools in several manners: `functions.bash`, `Bash`.

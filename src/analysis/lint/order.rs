@@ -4,11 +4,10 @@
 //! Invariant: where records are linked the links tell what lies between a call and its result; elsewhere
 //! the order of the file does, but only among records of one file.
 
-use super::scene::{Asked, Scene, named};
+use super::scene::{Asked, OTHERS, Scene, named};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, EntryId, Role};
-use crate::model::fingerprint::Print;
 use crate::model::record::Origin;
 use crate::model::tool::ToolResult;
 
@@ -36,6 +35,9 @@ pub(super) static USER_BETWEEN: Rule = Rule {
     what: "something that the user said between a call and its result",
 };
 
+/// So many prompts, or compactions, between a call and its result are looked at.
+const PROMPTS: usize = 64;
+
 fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {
         let Some(result) = asked.call.state.result() else { continue };
@@ -47,7 +49,7 @@ fn judge(scene: &mut Scene<'_>) {
         if result.body.signs.early {
             continue;
         }
-        match scene.chain_to(&result.key, &scene.entry.key) {
+        match scene.way_to(&result.key, &scene.entry.key) {
             Some(Err(())) => {
                 let message = format!("the result of {} is recorded on another branch", named(asked.call));
                 let found = scene.found(&OTHER_BRANCH, asked.block, &asked.call.key, result.body.from);
@@ -55,7 +57,7 @@ fn judge(scene: &mut Scene<'_>) {
                 let severity = OTHER_BRANCH.severity;
                 scene.findings.push(Finding { severity, message, ..found });
             }
-            Some(Ok(chain)) => said_on_chain(scene, asked, &chain),
+            Some(Ok(said)) => add_said(scene, asked, said),
             None => {
                 said_in_between(scene, asked, result);
                 split_by_place(scene, asked, result);
@@ -72,31 +74,26 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
         if given.call.is_some() || given.id.is_blank() {
             continue;
         }
-        let callers: Vec<EntryId> = scene.transcript.entries_with_call(given.id).to_vec();
-        let transcript = scene.transcript;
-        let keys: Vec<_> = callers.iter().filter_map(|id| transcript.get(*id)).map(|one| &one.key).collect();
-        let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
-        let is_elsewhere = keys.into_iter().any(leads_past);
-        if is_elsewhere {
-            for caller in &callers {
-                scene.looked_at(*caller);
-            }
+        let caller = scene.nearest_caller(given.id);
+        let call = caller.and_then(|id| scene.transcript.get(id)).map(|entry| &entry.key);
+        if call.is_some_and(|call| scene.way_to(&given.result.key, call) == Some(Err(()))) {
             let message = format!("a result of {} on another branch than the call", given.id);
             let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
-            scene.findings.push(Finding { message, others: callers, ..found });
+            scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
         }
     }
 }
 
-fn said_on_chain(scene: &mut Scene<'_>, asked: Asked<'_>, chain: &[Print]) {
-    let entries = chain.iter().filter_map(|key| scene.transcript.find_print(*key));
-    let said: Vec<EntryId> = entries.filter(|id| is_said(scene, *id)).collect();
-    add_said(scene, asked, said);
-}
-
-fn is_said(scene: &Scene<'_>, id: EntryId) -> bool {
-    let entry = scene.transcript.get(id);
-    entry.is_some_and(|entry| entry.role == Role::User && entry.marks.prompt && !entry.marks.copy)
+/// Prompts after an entry that are looked at: those of its lane.
+fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
+    let transcript = scene.transcript;
+    if scene.entry.lane.is_some() {
+        let places = scene.next_in_lane().filter(|(_, entry)| entry.marks.prompt).map(|(place, _)| place);
+        return places.take(PROMPTS).filter_map(|place| transcript.order().get(place).copied()).collect();
+    }
+    let turns = transcript.turns();
+    let next = turns.partition_point(|turn| turn.first <= scene.place);
+    turns.get(next..).unwrap_or_default().iter().take(PROMPTS).map(|turn| turn.prompt).collect()
 }
 
 /// Where entries are linked, what stands between in the file may hang elsewhere.
@@ -106,12 +103,15 @@ fn said_in_between(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult)
         return;
     }
     let mut said = Vec::new();
-    for (id, entry) in scene.next_entries() {
+    for id in prompts_after(scene) {
+        scene.memory.work += 1;
+        let Some(entry) = scene.transcript.get(id) else { continue };
         if entry.origin.file == to.file && entry.origin.at >= to.at {
             break;
         }
         let is_between = is_before(from, entry.origin) && is_before(entry.origin, to);
-        if is_between && entry.parent.is_none() && entry.lane == scene.entry.lane && is_said(scene, id) {
+        let is_said = entry.role == Role::User && !entry.marks.copy;
+        if is_between && is_said && entry.parent.is_none() && said.len() < OTHERS {
             said.push(id);
         }
     }
@@ -145,7 +145,7 @@ fn split_by_place(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) 
         return;
     }
     // Those that stand elsewhere are not even looked at: there may be thousands.
-    let mut near = scene.frame.compactions.range((from, EntryId(0))..(to, EntryId(0)));
+    let mut near = scene.frame.compactions.range((from, EntryId(0))..(to, EntryId(0))).take(PROMPTS);
     let Some((_, compaction)) = near.find(is_between).copied() else { return };
     scene.looked_at(compaction);
     let found = scene.found(&SPLIT, asked.block, &asked.call.key, to);
@@ -169,6 +169,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     let mut steps = 0;
     while let Some(key) = at.filter(|key| scene.transcript.find_print(*key).is_none()) {
         steps += 1;
+        scene.memory.work += 1;
         at = scene.transcript.parent_of(key).flatten().filter(|_| steps < 1_000);
     }
     let Some(id) = at.and_then(|key| scene.transcript.find_print(key)) else {

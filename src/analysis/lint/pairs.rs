@@ -3,7 +3,7 @@
 use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
-use crate::model::entry::{BlockKind, EntryId};
+use crate::model::entry::BlockKind;
 use crate::model::tool::ToolState;
 
 /// The rules of this file.
@@ -50,6 +50,9 @@ pub(super) static PARTIAL_BATCH: Rule = Rule {
     what: "parallel calls of one answer of which only some have results",
 };
 
+/// Of calls without results so many are named.
+const NAMED: usize = 8;
+
 fn judge(scene: &mut Scene<'_>) {
     let calls = scene.calls();
     let mut orphans = Vec::new();
@@ -94,7 +97,8 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
 fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>]) {
     let answered = calls.iter().filter(|asked| asked.call.state.result().is_some()).count();
     let Some(first) = orphans.first().filter(|_| answered > 0) else { return };
-    let missing: Vec<String> = orphans.iter().map(|asked| named(asked.call)).collect();
+    let mut missing: Vec<String> = orphans.iter().take(NAMED).map(|asked| named(asked.call)).collect();
+    missing.extend(orphans.len().checked_sub(NAMED + 1).map(|more| format!("{} more", more + 1)));
     let message =
         format!("{answered} of {} parallel calls have results; missing: {}", calls.len(), missing.join(", "));
     scene.add_call(&PARTIAL_BATCH, *first, message);
@@ -102,26 +106,21 @@ fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>]) {
 
 /// A result that stands alone: its call is elsewhere, or nowhere.
 fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
-    let transcript = scene.transcript;
-    let callers: Vec<EntryId> = transcript.entries_with_call(given.id).to_vec();
-    for caller in &callers {
-        scene.looked_at(*caller);
-    }
+    let caller = scene.nearest_caller(given.id);
     let is_duplicate = matches!(
         scene.entry.blocks.get(given.block).map(|block| &block.kind),
         Some(BlockKind::Result(stray)) if stray.duplicate
     );
-    if callers.is_empty() && !is_duplicate {
+    if caller.is_none() && !is_duplicate {
         let message = format!("the result of {} has no call", named_result(given));
         return scene.add_result(&ORPHAN_RESULT, given, message);
     }
     // One result on each branch is one result for whoever reads either of them.
-    let keys: Vec<_> = callers.iter().filter_map(|id| transcript.get(*id)).map(|entry| &entry.key).collect();
-    let leads_past = |call| matches!(scene.chain_to(&given.result.key, call), Some(Err(())));
-    let on_other_branch = keys.into_iter().any(leads_past);
-    if !on_other_branch {
+    let call = caller.and_then(|id| scene.transcript.get(id)).map(|entry| &entry.key);
+    let is_on_other_branch = call.is_some_and(|call| scene.way_to(&given.result.key, call) == Some(Err(())));
+    if !is_on_other_branch {
         let message = format!("a further result of {}", named_result(given));
         let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);
-        scene.findings.push(Finding { message, others: callers, ..found });
+        scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
     }
 }

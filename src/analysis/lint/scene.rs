@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::links::{Above, Links, is_said};
 use super::provider::Provider;
 use super::{Finding, Rule};
 use crate::model::body::Key;
@@ -10,11 +11,16 @@ use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::fingerprint::Print;
 use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
+use crate::model::text::Name;
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::transcript::Transcript;
 
-/// More links or entries than these are not followed: a longer way is no evidence.
+/// More entries than these are not looked through: what is farther is no evidence.
 const FAR: usize = 10_000;
+/// So many links are walked; a longer way is known to [`Links`].
+const NEAR: usize = 64;
+/// Of others that are involved so many are named.
+pub(super) const OTHERS: usize = 8;
 
 /// What holds for the whole session while its entries are judged.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +51,34 @@ pub struct Scene<'a> {
     pub(super) seen: BTreeSet<EntryId>,
     /// Whether the judgement may be another one as soon as the session goes on.
     pub(super) may_change: bool,
+    /// What is remembered from one entry to the next.
+    pub(super) memory: &'a mut Memory,
+}
+
+/// What is remembered while entries are judged one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    /// Steps that judging took: entries and blocks that were looked at, links that were followed.
+    pub(super) work: usize,
+    links: Links,
+    answer: Option<Answer>,
+}
+
+impl Memory {
+    /// The session went on.
+    pub(super) fn forget_answers(&mut self) {
+        self.answer = None;
+    }
+}
+
+/// The next answer of the model in a lane: the same one for all places between.
+#[derive(Clone, Debug)]
+struct Answer {
+    lane: Option<Name>,
+    /// The first place that was looked from, and the place of the answer, or of the last entry looked at.
+    from: usize,
+    to: usize,
+    id: Option<EntryId>,
 }
 
 /// A call with its place in the entry.
@@ -111,54 +145,125 @@ impl<'a> Scene<'a> {
 
     /// Whether the model answered again after this entry, in the same lane.
     fn is_answered_without(&mut self) -> bool {
-        let after = self.next_entries().find(|(_, entry)| {
-            entry.role == Role::Assistant && !entry.marks.copy && entry.lane == self.entry.lane
+        let known = self.memory.answer.as_ref().filter(|answer| {
+            answer.lane == self.entry.lane && (answer.from..answer.to).contains(&self.place)
         });
-        let after = after.map(|(id, _)| id);
-        after.inspect(|id| self.looked_at(*id)).is_some()
+        let id = match known {
+            Some(answer) => answer.id,
+            None => self.find_answer(),
+        };
+        id.inspect(|id| self.looked_at(*id)).is_some()
     }
 
-    /// The entries that follow, with their numbers.
-    pub(super) fn next_entries(&self) -> impl Iterator<Item = (EntryId, &'a Entry)> + use<'a> {
-        let transcript = self.transcript;
-        let after = transcript.order().get(self.place + 1..).unwrap_or_default();
-        after.iter().take(FAR).filter_map(|id| Some((*id, transcript.get(*id)?)))
+    fn find_answer(&mut self) -> Option<EntryId> {
+        let mut to = self.place + 1;
+        let found = self.next_in_lane().find(|(place, entry)| {
+            to = *place;
+            entry.role == Role::Assistant && !entry.marks.copy
+        });
+        let id = found.and_then(|(place, _)| self.transcript.order().get(place).copied());
+        self.memory.work += to - self.place;
+        self.memory.answer = Some(Answer { lane: self.entry.lane.clone(), from: self.place, to, id });
+        id
+    }
+
+    /// The entries of the same lane that follow, with their places. Others are not unpacked.
+    pub(super) fn next_in_lane(&self) -> impl Iterator<Item = (usize, &'a Entry)> + use<'a> {
+        let (transcript, lane) = (self.transcript, self.entry.lane.as_ref());
+        let first = self.place + 1;
+        let after = transcript.order().get(first..).unwrap_or_default().iter().take(FAR).enumerate();
+        let own = after.filter(move |(_, id)| transcript.lane_at(**id) == lane);
+        own.filter_map(move |(at, id)| Some((first + at, transcript.get(*id)?)))
     }
 
     /// Notes that the judgement depends on another entry.
     pub(super) fn looked_at(&mut self, other: EntryId) {
+        self.memory.work += 1;
         self.seen.insert(other);
     }
 
-    /// Keys of the records from a result up to the entry of its call, that one left out; `Err` if the links
-    /// lead past it to the root. Nothing if the links do not tell.
-    pub(super) fn chain_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<Print>, ()>> {
+    /// The nearest entry of the lane that has a call of this id, too, and comes before this one: copies and what the
+    /// session left are in other requests.
+    pub(super) fn earlier_caller(&mut self, call: &Key) -> Option<EntryId> {
+        let transcript = self.transcript;
+        let callers = transcript.several_with_call(call, self.entry.lane.as_ref());
+        let before = callers.get(..callers.partition_point(|id| *id < self.id)).unwrap_or_default();
+        for id in before.iter().rev().copied() {
+            self.looked_at(id);
+            if self.is_abandoned() {
+                return None;
+            }
+            if counts(transcript, id) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// The entry with a call of this id that a result stands nearest to: the last one before it, or the first one.
+    pub(super) fn nearest_caller(&mut self, call: &Key) -> Option<EntryId> {
+        let callers = self.transcript.entries_with_call(call);
+        let before = callers.partition_point(|id| *id <= self.id);
+        let nearest = callers.get(before.saturating_sub(1)).copied()?;
+        self.looked_at(nearest);
+        Some(nearest)
+    }
+
+    /// Where the links above a result lead: past what the user said to the entry of its call, or past that to the
+    /// root, which is `Err`. Nothing if the links do not tell.
+    pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<EntryId>, ()>> {
         if !self.transcript.is_linked_tree() {
             return None;
         }
-        let call = self.transcript.print_of(call);
-        let mut chain = Vec::new();
-        let mut at = Some(self.transcript.print_of(result));
-        while let Some(key) = at {
-            let Some(parent) = self.transcript.parent_of(key) else {
+        let (result, call) = (self.transcript.print_of(result), self.transcript.print_of(call));
+        let mut said = Vec::new();
+        let mut at = result;
+        for _ in 0..NEAR {
+            self.memory.work += 1;
+            let Some(parent) = self.transcript.parent_of(at) else {
                 // A record that is missing may still come.
                 self.may_change = true;
                 return None;
             };
-            if parent == Some(call) {
-                return Some(Ok(chain));
+            match parent {
+                Some(parent) if parent == call => return Some(Ok(said)),
+                Some(parent) => at = parent,
+                None => {
+                    self.passed_to(Some(at).filter(|root| *root != result));
+                    return Some(Err(()));
+                }
             }
-            if chain.len() >= FAR {
+            if is_said(self.transcript, at) && said.len() < OTHERS {
+                said.extend(self.transcript.find_print(at));
+            }
+        }
+        self.far_way(result, call)
+    }
+
+    fn far_way(&mut self, result: Print, call: Print) -> Option<Result<Vec<EntryId>, ()>> {
+        let Memory { links, work, .. } = &mut *self.memory;
+        let step = match links.above(self.transcript, result, work) {
+            Above::Rooted(step) => step,
+            Above::Broken(_) => {
+                self.may_change = true;
                 return None;
             }
-            chain.extend(parent);
-            at = parent;
+            Above::Circle => return None,
+        };
+        links.above(self.transcript, call, work);
+        if !links.is_above(call, result, work) {
+            self.passed_to(Some(step.root));
+            return Some(Err(()));
         }
-        // A root may be told with its parent.
-        if let Some(root) = chain.pop().and_then(|root| self.transcript.find_print(root)) {
+        let said = links.said_between(call, result, OTHERS);
+        Some(Ok(said.into_iter().filter_map(|record| self.transcript.find_print(record)).collect()))
+    }
+
+    /// A root may be told with its parent.
+    fn passed_to(&mut self, root: Option<Print>) {
+        if let Some(root) = root.and_then(|root| self.transcript.find_print(root)) {
             self.looked_at(root);
         }
-        Some(Err(()))
     }
 
     /// Whose API the entry's history goes to.
@@ -195,6 +300,12 @@ impl<'a> Scene<'a> {
         let found = self.found(rule, given.block, given.id, given.result.body.from);
         self.findings.push(Finding { message, ..found });
     }
+}
+
+/// Whether an entry is part of what is sent: copies say what others say, and what the session left is gone.
+pub(super) fn counts(transcript: &Transcript, id: EntryId) -> bool {
+    let is_copy = transcript.glance(id).is_none_or(|glance| glance.marks.copy);
+    !is_copy && !transcript.branches().abandoned.contains(&id)
 }
 
 fn has_own_id(call: &ToolCall) -> bool {

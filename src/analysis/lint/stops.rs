@@ -39,9 +39,10 @@ fn without_call(scene: &mut Scene<'_>) {
         return;
     }
     // An answer whose parts have no common name goes on in the next entry.
-    let next = scene.next_entries().find(|(_, entry)| entry.lane == scene.entry.lane && !entry.marks.copy);
-    if let Some((id, entry)) = next {
-        scene.looked_at(id);
+    let next = scene.next_in_lane().find(|(_, entry)| !entry.marks.copy);
+    if let Some((place, entry)) = next {
+        scene.memory.work += place - scene.place;
+        scene.transcript.order().get(place).into_iter().for_each(|id| scene.looked_at(*id));
         if entry.role == Role::Assistant {
             return;
         }

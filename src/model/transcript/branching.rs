@@ -82,6 +82,11 @@ impl Transcript {
         self.is_linked_tree
     }
 
+    /// How often a link changed that had been told, or an entry whose links are known.
+    pub fn relinked(&self) -> u32 {
+        self.relinked
+    }
+
     /// What stands for the key of a record, as long as the transcript is there.
     pub fn print_of(&self, key: &str) -> Print {
         self.index.print(key)
@@ -109,7 +114,7 @@ impl Transcript {
 
     /// A record is the last one now. If it does not go on from the one before, that was left.
     pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>) {
-        let told = self.retelling.as_ref().map_or(self.order.len(), Retelling::len);
+        let told = self.retelling.as_ref().map_or(self.order.len() - self.retired.len(), Retelling::len);
         if let Some(tip) = self.leaf.replace(key.clone()).filter(|tip| tip != key && Some(tip) != parent) {
             self.departures.push(Departure { tip, next: key.clone(), place: told });
         }
@@ -118,6 +123,7 @@ impl Transcript {
     /// A new telling tells all links again.
     pub(super) fn forget_links(&mut self) {
         self.links.clear();
+        self.relinked += 1;
         self.leaf = None;
         self.departures.clear();
     }
@@ -137,6 +143,7 @@ impl Transcript {
         };
         // A key that was told before as a link or as an entry changes what is known of the tree.
         let is_retold = is_there(key);
+        self.relinked += u32::from(is_retold);
         self.branches_are_stale = self.branches_are_stale || is_retold || !self.branches.grow(&new);
     }
 

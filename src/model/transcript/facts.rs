@@ -24,7 +24,7 @@ impl Transcript {
         self.totals.add(&usage, model.as_ref());
         let last = match &self.retelling {
             Some(told) => told.last(),
-            None => self.order.last().copied(),
+            None => self.order.iter().rev().find(|id| !self.retired.contains(id)).copied(),
         };
         // Told again with other figures, it stays where it was told first.
         let known = self.beside.get(&of).filter(|_| self.retelling.is_none());

@@ -6,7 +6,7 @@ use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role, StrayResult};
 use crate::model::pages::held_bytes;
-use crate::model::pairing::{call_in, call_in_mut, calls_of, calls_of_mut};
+use crate::model::pairing::{call_in, call_in_mut, calls_of_mut};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolResult, ToolState, ended};
 
@@ -18,25 +18,14 @@ impl Transcript {
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
-        let entries = self.pairs.entries_with(&call).to_vec();
-        let holder = entries.iter().copied().find(|id| {
-            self.get(*id).is_some_and(|entry| calls_of(entry).any(|c| c.key == call && has(c, &result)))
-        });
         let told = self.retelling.as_ref();
         // A new telling places each result anew, by what it has told itself.
         let is_placed = told.is_none_or(|told| told.has_result(&result.key, &call));
-        let waits = |id: &EntryId| {
-            self.get(*id)
-                .is_some_and(|e| told_calls(told, *id, e).any(|(_, c)| c.key == call && waits(told, c)))
-        };
-        // Where ids come again, a result answers what was asked last, in its own lane before any other.
-        let is_near = |id: &EntryId| self.get(*id).is_some_and(|entry| entry.lane == lane);
-        let near = entries.iter().rev().copied().find(|id| is_near(id) && waits(id));
-        let waiting = near.or_else(|| entries.iter().rev().copied().find(|id| waits(id)));
-        let is_known = |id: &EntryId| {
-            self.get(*id).is_some_and(|entry| told_calls(told, *id, entry).any(|(_, c)| c.key == call))
-        };
-        let is_duplicate = entries.iter().any(is_known);
+        let holder = self.pairs.holder(&call, &result.key).filter(|id| {
+            let entry = self.entries.get(id.index());
+            entry.is_some_and(|e| self.large.holding(*id, &e.blocks, &call, &result.key).is_some())
+        });
+        let (is_known, waiting) = self.waiting_for(&call, lane.as_ref());
         let target = if is_placed { holder.or(waiting) } else { waiting };
         if let Some(before) = holder.filter(|before| Some(*before) != target) {
             self.take_result(before, &call, &result, touched);
@@ -48,8 +37,38 @@ impl Transcript {
                 result.body.signs.elsewhere = lane.is_some() && lane.as_ref() != of_call;
                 self.join_result(id, &call, result, is_placed, touched);
             }
-            None => self.add_stray(call, result, lane, is_duplicate, touched),
+            None => self.add_stray(call, result, lane, is_known, touched),
         }
+    }
+
+    /// Whether there are calls of this id, and the entry with one that waits for its result. Where ids come again, a
+    /// result answers what was asked last, in its own lane before any other.
+    fn waiting_for(&mut self, call: &Key, lane: Option<&Name>) -> (bool, Option<EntryId>) {
+        let (entries, large, told) = (&self.entries, &self.large, self.retelling.as_ref());
+        let waits_in = |id: EntryId| {
+            let Some(entry) = entries.get(id.index()) else { return false };
+            let mut places = large.waiting(id, &entry.blocks, call);
+            places.any(|place| {
+                let block = entry.blocks.get(place);
+                block.is_some_and(|block| {
+                    is_told(told, id, block) && call_in(block).is_some_and(|call| waits(told, call))
+                })
+            })
+        };
+        if told.is_none() {
+            let near = self.pairs.last_waiting(call, Some(lane), waits_in);
+            let waiting = near.or_else(|| self.pairs.last_waiting(call, None, waits_in));
+            return (!self.pairs.entries_with(call).is_empty(), waiting);
+        }
+        let callers = self.pairs.entries_with(call);
+        let is_known = |id: &EntryId| {
+            let entry = entries.get(id.index());
+            entry.is_some_and(|entry| told_calls(told, *id, entry).any(|(_, known)| known.key == *call))
+        };
+        let is_near = |id: &EntryId| entries.lane(id.index()) == lane;
+        let near = callers.iter().rev().copied().find(|id| is_near(id) && waits_in(*id));
+        let waiting = near.or_else(|| callers.iter().rev().copied().find(|id| waits_in(*id)));
+        (callers.iter().any(is_known), waiting)
     }
 
     /// Gives a result to a call of an entry: to the one that has it, or to the first one that waits.
@@ -63,31 +82,34 @@ impl Transcript {
     ) {
         let told = self.retelling.as_mut();
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        let before = held_bytes(&entry.blocks);
-        let place = |fits: &dyn Fn(&Block, &ToolCall) -> bool| {
-            let fitting = |block: &Block| call_in(block).is_some_and(|c| c.key == *key && fits(block, c));
-            entry.blocks.iter().position(fitting)
-        };
-        let holding = place(&|_, call| has(call, &result));
-        let waiting =
-            place(&|block, call| is_told(told.as_deref(), id, block) && waits(told.as_deref(), call));
+        self.large.note(id, entry);
+        let holding = self.large.holding(id, &entry.blocks, key, &result.key);
+        let waiting = self.large.waiting(id, &entry.blocks, key).find(|place| {
+            let block = entry.blocks.get(*place);
+            block.is_some_and(|block| {
+                is_told(told.as_deref(), id, block)
+                    && call_in(block).is_some_and(|call| waits(told.as_deref(), call))
+            })
+        });
         let place = if is_placed { holding.or(waiting) } else { waiting };
         if let Some(other) = holding.filter(|holding| Some(*holding) != place) {
-            entry
-                .blocks
-                .get_mut(other)
-                .and_then(call_in_mut)
-                .into_iter()
-                .for_each(|call| call.state = ToolState::Pending);
+            let block = entry.blocks.get_mut(other);
+            self.held_bytes = self.held_bytes.saturating_sub(block.as_deref().map_or(0, held_by));
+            block.and_then(call_in_mut).into_iter().for_each(|call| call.state = ToolState::Pending);
+            self.held_bytes += entry.blocks.get(other).map_or(0, held_by);
+            self.large.wait_again(id, key);
+            self.pairs.wait_again(key, id, entry.lane.as_ref());
         }
-        let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) else {
-            return;
-        };
+        let Some((place, block)) = place.and_then(|at| Some((at, entry.blocks.get_mut(at)?))) else { return };
+        let before = held_by(block);
+        let Some(call) = call_in_mut(block) else { return };
         let known = call.state.result().filter(|_| is_placed && has(call, &result));
         result.body.signs.early |= known.is_some_and(|known| known.body.signs.early);
         if let Some(told) = told {
             told.result(&result.key, key);
         }
+        self.large.answered(id, key, &result.key, place);
+        self.pairs.answered(key, &result.key, id);
         let state = ended(result);
         if call.state == state {
             // Equal content may have moved in its file.
@@ -98,8 +120,8 @@ impl Transcript {
             return;
         }
         call.state = state;
+        self.held_bytes = (self.held_bytes + held_by(block)).saturating_sub(before);
         entry.revision += 1;
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         touched.changed.push(id);
     }
 
@@ -111,6 +133,8 @@ impl Transcript {
             call.state = ToolState::Pending;
         }
         entry.revision += 1;
+        self.large.wait_again(id, key);
+        self.pairs.wait_again(key, id, entry.lane.as_ref());
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         touched.changed.push(id);
     }
@@ -176,6 +200,7 @@ impl Transcript {
                 .find(|(place, call)| call.key == key && is_open(told, id, *place, call))
                 .map(|(place, _)| place);
             self.retell_result(&result.key, &key);
+            self.pairs.answered(&key, &result.key, id);
             if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) {
                 call.state = ended(result);
                 has_adopted = true;
@@ -199,6 +224,7 @@ impl Transcript {
             return;
         }
         entry.revision += 1;
+        self.large.forget(id);
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         if let Some(place) = self.entries.get_mut(id.index()) {
             *place = entry;
@@ -209,7 +235,7 @@ impl Transcript {
     /// The first stray result that may wait for this call.
     fn stray_for(&self, call: &Key) -> Option<&Key> {
         let is_there = |id: &EntryId| self.retelling.as_ref().is_none_or(|told| told.has_entry(*id));
-        self.pairs.strays_of(call).iter().find(|stray| self.index.get(stray).is_some_and(is_there))
+        self.pairs.strays_of(call).find(|stray| self.index.get(stray).is_some_and(is_there))
     }
 
     fn take_stray(&mut self, call: &Key, touched: &mut Touched) -> Option<ToolResult> {
@@ -227,33 +253,51 @@ impl Transcript {
 
     /// As a result, a state is that of the call that was asked last; in one message of the first one.
     pub(super) fn apply_state(&mut self, key: &Key, state: ToolState, touched: &mut Touched) {
-        for id in self.pairs.entries_with(key).iter().rev().copied().collect::<Vec<_>>() {
-            let told = self.retelling.as_mut();
-            let Some(entry) = self.entries.get_mut(id.index()) else { continue };
-            let open = told_calls(told.as_deref(), id, entry)
-                .find(|(place, call)| call.key == *key && is_open(told.as_deref(), id, *place, call))
-                .map(|(place, _)| place);
-            let Some(place) = open else { continue };
-            if let Some(told) = told.filter(|_| state == ToolState::Lost) {
-                told.lost(id, key, Some(place));
+        // In a new telling a call may be open though it has its result from the telling before.
+        let callers = if self.retelling.is_some() { None } else { self.pairs.waiting(key) };
+        let callers: Vec<EntryId> = match callers {
+            Some(waiting) => {
+                waiting.rev().find(|id| self.open_place(*id, key).is_some()).into_iter().collect()
             }
-            let Some(call) = entry.blocks.get_mut(place).and_then(call_in_mut) else { return };
-            // The result of the telling before is told again presently.
-            if call.state != state && call.state.result().is_none() {
-                let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
-                self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
-                call.state = state;
-                entry.revision += 1;
-                touched.changed.push(id);
-            }
-            return;
+            None => self.pairs.entries_with(key).to_vec(),
+        };
+        let last = callers.into_iter().rev().find_map(|id| Some((id, self.open_place(id, key)?)));
+        let Some((id, place)) = last else { return };
+        if let Some(told) = self.retelling.as_mut().filter(|_| state == ToolState::Lost) {
+            told.lost(id, key, Some(place));
         }
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let Some(call) = entry.blocks.get_mut(place).and_then(call_in_mut) else { return };
+        // The result of the telling before is told again presently.
+        if call.state != state && call.state.result().is_none() {
+            let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
+            self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
+            call.state = state;
+            entry.revision += 1;
+            touched.changed.push(id);
+        }
+    }
+
+    /// The place of the first call with this id in an entry that may still go on.
+    fn open_place(&self, id: EntryId, key: &Key) -> Option<usize> {
+        let told = self.retelling.as_ref();
+        let entry = self.get(id)?;
+        let mut places = self.large.waiting(id, &entry.blocks, key);
+        places.find(|place| {
+            let block = entry.blocks.get(*place).filter(|block| is_told(told, id, block));
+            block.and_then(call_in).is_some_and(|call| is_open(told, id, *place, call))
+        })
     }
 }
 
 /// The key of the entry in which a result stands alone.
 fn stray_key(result: &Key) -> Key {
     Text::clean(&format!("result:{result}"))
+}
+
+/// Bytes of bodies that a block keeps in memory.
+fn held_by(block: &Block) -> u64 {
+    held_bytes(std::slice::from_ref(block))
 }
 
 fn has(call: &ToolCall, result: &ToolResult) -> bool {

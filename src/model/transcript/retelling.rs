@@ -114,6 +114,7 @@ impl Transcript {
             }
         }
         entry.revision += 1;
+        self.large.forget(id);
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         touched.changed.push(id);
     }
@@ -188,8 +189,7 @@ impl Transcript {
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         if let Some(place) = self.entries.get_mut(id.index()) {
             let previous = std::mem::replace(place, entry.clone());
-            self.pairs.remove_calls(id, &previous);
-            self.pairs.add_calls(id, &entry);
+            self.change_calls(id, &previous, &entry);
         }
         touched.changed.push(id);
     }

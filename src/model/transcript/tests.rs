@@ -5,6 +5,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneo
 use proptest::test_runner::RngSeed;
 
 use super::Transcript;
+use super::large::Large;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
@@ -135,8 +136,9 @@ fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) 
         started: None,
         lane: None,
     };
-    let key = Text::from(["a", "b", "c"][entry]);
-    let mut entry = out.new_entry(key, Role::Assistant, None);
+    let (key, lane) = [("a", None), ("b", None), ("c", Some("scout"))][entry];
+    let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
+    entry.lane = lane.map(Text::from);
     let block = Batch::block(Piece::of(["1", "2"][piece]), BlockKind::Call(Box::new(call)));
     entry.blocks = vec![block; times];
     // Requests count their tokens in each of their records.
@@ -224,6 +226,42 @@ proptest! {
         prop_assert_eq!(timeless(&twice), timeless(&once));
         prop_assert_eq!(twice.held_bytes(), once.held_bytes());
         prop_assert_eq!(twice.totals().sum(), once.totals().sum());
+    }
+
+    /// What is remembered of calls and of large entries, so that nobody looks through all of them, is what a look
+    /// through all of them finds.
+    #[test]
+    fn what_is_remembered_is_what_a_look_at_all_finds(told_in in vec((any::<bool>(), steps()), 1..5)) {
+        let (mut remembers, mut looks) = (Transcript::new(), Transcript::new());
+        remembers.large = Large::above(0);
+        looks.large = Large::above(usize::MAX);
+        for (is_new, steps) in told_in {
+            let mode = if is_new { Mode::Replace } else { Mode::Append };
+            if mode == Mode::Replace {
+                remembers.apply(told(mode, &steps));
+                looks.apply(told(mode, &steps));
+            }
+            for step in steps.iter().filter(|_| mode == Mode::Append) {
+                let touched = remembers.apply(told(mode, std::slice::from_ref(step)));
+                looks.remember_calls_anew();
+                let looked = looks.apply(told(mode, std::slice::from_ref(step)));
+                prop_assert_eq!(touched.changed, looked.changed, "{:?}", step);
+            }
+            prop_assert_eq!(timeless(&remembers), timeless(&looks));
+            prop_assert_eq!(remembers.held_bytes(), looks.held_bytes());
+            prop_assert_eq!(remembers.totals().sum(), looks.totals().sum());
+        }
+    }
+}
+
+impl Transcript {
+    /// As if all calls had just come.
+    fn remember_calls_anew(&mut self) {
+        self.pairs.forget_calls();
+        for id in self.order.clone() {
+            let entry = self.get(id).cloned().unwrap();
+            self.note_calls(id, &entry, &entry.blocks);
+        }
     }
 }
 

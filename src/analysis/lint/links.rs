@@ -1,0 +1,138 @@
+//! The links above records, for ways that are too long to be walked each time.
+//!
+//! Invariant: each record is walked over once, whatever the links say; where they lead in a circle that is found once.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::entry::Role;
+use crate::model::fingerprint::Print;
+use crate::model::transcript::Transcript;
+
+/// What the links above a record tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Above {
+    /// They lead to a root.
+    Rooted(Step),
+    /// This record is missing.
+    Broken(Print),
+    /// They lead back to where they were.
+    Circle,
+}
+
+/// A record whose links lead to a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Links to the root.
+    depth: u32,
+    parent: Option<Print>,
+    /// A record far above, so that a way of n links is gone in about log n steps.
+    jump: Print,
+    /// The root.
+    pub(super) root: Print,
+    /// The nearest record with words of the user, this one counted.
+    said: Option<Print>,
+}
+
+/// What is known of the links above records.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Links {
+    known: HashMap<Print, Above>,
+    /// How often links had changed when this was found.
+    relinked: u32,
+}
+
+impl Links {
+    /// What the links above a record tell. Adds what it took to `work`.
+    pub(super) fn above(&mut self, transcript: &Transcript, record: Print, work: &mut usize) -> Above {
+        if self.relinked != transcript.relinked() {
+            *self = Self { relinked: transcript.relinked(), ..Self::default() };
+        }
+        let mut way = Vec::new();
+        let mut on_way = HashSet::new();
+        let mut at = record;
+        let mut above = loop {
+            *work += 1;
+            match self.known.get(&at) {
+                Some(Above::Broken(missing)) if transcript.parent_of(*missing).is_some() => {}
+                Some(known) => break *known,
+                None => {}
+            }
+            if !on_way.insert(at) {
+                break Above::Circle;
+            }
+            match transcript.parent_of(at) {
+                None => break Above::Broken(at),
+                Some(parent) => {
+                    way.push((at, parent));
+                    let Some(parent) = parent else { break Above::Circle };
+                    at = parent;
+                }
+            }
+        };
+        while let Some((record, parent)) = way.pop() {
+            above = match (above, parent) {
+                (_, None) => Above::Rooted(self.root(transcript, record)),
+                (Above::Rooted(step), Some(parent)) => {
+                    Above::Rooted(self.below(transcript, record, parent, step))
+                }
+                (other, Some(_)) => other,
+            };
+            self.known.insert(record, above);
+        }
+        above
+    }
+
+    fn root(&self, transcript: &Transcript, record: Print) -> Step {
+        let said = is_said(transcript, record).then_some(record);
+        Step { depth: 0, parent: None, jump: record, root: record, said }
+    }
+
+    fn below(&self, transcript: &Transcript, record: Print, parent: Print, above: Step) -> Step {
+        let depth = |print: Print| self.step(print).map_or(0, |step| step.depth);
+        let far = self.step(above.jump).map_or(above.jump, |step| step.jump);
+        // Two jumps of one length make one of twice the length.
+        let is_twice = above.depth - depth(above.jump) == depth(above.jump) - depth(far);
+        let jump = if is_twice { far } else { parent };
+        let said = if is_said(transcript, record) { Some(record) } else { above.said };
+        Step { depth: above.depth + 1, parent: Some(parent), jump, root: above.root, said }
+    }
+
+    fn step(&self, record: Print) -> Option<Step> {
+        match self.known.get(&record) {
+            Some(Above::Rooted(step)) => Some(*step),
+            _ => None,
+        }
+    }
+
+    /// Whether one record stands above another one; the links of both were asked for.
+    pub(super) fn is_above(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
+        let (Some(goal), Some(mut at)) = (self.step(upper), self.step(lower)) else { return false };
+        let mut here = lower;
+        while at.depth > goal.depth {
+            *work += 1;
+            let jump = self.step(at.jump).filter(|jump| jump.depth >= goal.depth);
+            here = if jump.is_some() { at.jump } else { at.parent.unwrap_or(at.root) };
+            let Some(next) = self.step(here) else { return false };
+            at = next;
+        }
+        here == upper && lower != upper
+    }
+
+    /// The nearest records with words of the user between a record and one above it, no more than so many.
+    pub(super) fn said_between(&self, upper: Print, lower: Print, most: usize) -> Vec<Print> {
+        let end = self.step(upper).map_or(0, |step| step.depth);
+        let above = |record: Print| self.step(record)?.parent.and_then(|parent| self.step(parent)?.said);
+        let first = above(lower);
+        let chain = std::iter::successors(first, |said| above(*said));
+        chain.take_while(|said| self.step(*said).is_some_and(|step| step.depth > end)).take(most).collect()
+    }
+}
+
+/// Whether a record holds words of the user.
+pub(super) fn is_said(transcript: &Transcript, record: Print) -> bool {
+    let id = transcript.find_print(record).filter(|id| {
+        let glance = transcript.glance(*id);
+        glance.is_some_and(|glance| glance.marks.prompt && !glance.marks.copy)
+    });
+    id.and_then(|id| transcript.get(id)).is_some_and(|entry| entry.role == Role::User)
+}

@@ -1,0 +1,237 @@
+//! Entries come, are told again in pieces, and go.
+
+use super::{Touched, Transcript};
+use crate::model::body::Key;
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role};
+use crate::model::merge::{Part, merge_blocks, merge_head, move_bodies};
+use crate::model::pages::held_bytes;
+use crate::model::pairing::{call_in, identifies};
+use crate::model::tool::ToolCall;
+
+impl Transcript {
+    pub(super) fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
+        // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
+        // nothing of where the branch ends.
+        let leads = self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
+        let is_known = self.index.contains(&new.key);
+        if is_known {
+            self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
+        } else if new.lane.is_none() {
+            let is_prompt = new.marks.prompt && !new.marks.copy;
+            self.grow_branches(&new.key, new.parent.as_ref(), leads, is_prompt);
+        }
+        if leads {
+            self.lead(&new.key, new.parent.as_ref());
+        }
+        if let Some(id) = self.index.get(&new.key).copied() {
+            self.update_entry(id, new, touched);
+        } else {
+            self.add_entry(new, touched);
+        }
+    }
+
+    fn add_entry(&mut self, mut new: Entry, touched: &mut Touched) {
+        let Ok(number) = u32::try_from(self.entries.len()) else { return };
+        let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
+        let id = retired.unwrap_or(EntryId(number));
+        new.revision = self.get(id).map_or(1, |before| before.revision + 1);
+        self.retell(id, &new);
+        self.adopt_strays(id, &mut new, touched);
+        self.note_calls(id, &new, &new.blocks);
+        if let Some(usage) = &new.usage {
+            self.totals.add(usage, new.model.as_ref());
+        }
+        self.see_model(&new);
+        self.held_bytes += held_bytes(&new.blocks);
+        self.index.insert(&new.key, id);
+        let in_lane = new.lane.clone();
+        self.branches_are_stale |= new.marks.undone;
+        match self.entries.get_mut(id.index()) {
+            Some(place) => *place = new,
+            None => self.entries.push(new),
+        }
+        if self.retelling.is_none() {
+            self.order.push(id);
+        }
+        if let Some(name) = in_lane {
+            self.lanes.of(&name).entries.push(id);
+        }
+        touched.added.push(id);
+    }
+
+    /// Notes calls that an entry has gained.
+    pub(super) fn note_calls(&mut self, id: EntryId, entry: &Entry, blocks: &[Block]) {
+        let entries = &self.entries;
+        self.pairs.add_calls(id, entry, blocks, &|known| entries.get(known.index()));
+    }
+
+    /// Notes the calls of an entry that has others now.
+    pub(super) fn change_calls(&mut self, id: EntryId, before: &Entry, entry: &Entry) {
+        self.large.forget(id);
+        self.pairs.remove_calls(id, before);
+        self.note_calls(id, entry, &entry.blocks);
+    }
+
+    fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
+        let Some(new) = self.extend_large(id, new, touched) else { return };
+        let (known, told) = (self.pieces_so_far(id), self.told_pieces(id));
+        self.retell(id, &new);
+        let Some(old) = self.entries.get_mut(id.index()) else { return };
+        let mut entry = old.clone();
+        let was_trace = entry.marks.trace;
+        let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
+        merge_head(&mut entry, &new, Part::of(&known, &new.blocks));
+        merge_blocks(&mut entry, new.blocks, &told);
+        if entry == *old {
+            // Equal content may have moved in its file.
+            let held_before = held_bytes(&old.blocks);
+            for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {
+                move_bodies(&mut kept.kind, told.kind);
+            }
+            self.held_bytes = (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
+            touched.moved.push(id);
+            self.adopt_strays_of(id, touched);
+            return;
+        }
+        entry.revision += 1;
+        let held_before = held_bytes(&old.blocks);
+        let previous = std::mem::replace(old, entry.clone());
+        if previous.origin != entry.origin {
+            touched.moved.push(id);
+        }
+        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_before);
+        self.change_calls(id, &previous, &entry);
+        self.change_usage(&previous, &entry);
+        touched.reordered |= was_trace != entry.marks.trace;
+        self.see_model(&entry);
+        self.adopt_strays_of(id, touched);
+        if is_moved {
+            self.unsettle();
+        }
+        touched.changed.push(id);
+    }
+
+    /// Takes further blocks of a large entry, without a look at those that it has. Gives back what is none.
+    fn extend_large(&mut self, id: EntryId, mut new: Entry, touched: &mut Touched) -> Option<Entry> {
+        let is_told_once = self.retelling.is_none();
+        let Some(entry) = self.entries.get_mut(id.index()).filter(|_| is_told_once) else { return Some(new) };
+        self.large.note(id, entry);
+        let Some(places) = self.large.get(id).filter(|places| places.is_further(&new.blocks)) else {
+            return Some(new);
+        };
+        let repeats = |call: &ToolCall| identifies(&call.key) && places.has_call(&call.key);
+        new.blocks.retain(|block| call_in(block).is_none_or(|call| !repeats(call)));
+        let mut blocks = std::mem::take(&mut entry.blocks);
+        let before = entry.clone();
+        merge_head(entry, &new, Part::FURTHER);
+        let head = entry.clone();
+        let is_same = head == before && new.blocks.is_empty();
+        self.adopt_strays(id, &mut new, touched);
+        self.held_bytes += held_bytes(&new.blocks);
+        self.note_calls(id, &head, &new.blocks);
+        blocks.append(&mut new.blocks);
+        let Some(entry) = self.entries.get_mut(id.index()) else { return None };
+        entry.blocks = blocks;
+        if is_same {
+            touched.moved.push(id);
+            return None;
+        }
+        entry.revision += 1;
+        self.large.note(id, entry);
+        self.change_usage(&before, &head);
+        touched.reordered |= before.marks.trace != head.marks.trace;
+        self.see_model(&head);
+        if before.marks != head.marks || before.parent != head.parent {
+            self.unsettle();
+        }
+        touched.changed.push(id);
+        None
+    }
+
+    /// The usage of an entry is another one, or of another model.
+    fn change_usage(&mut self, before: &Entry, now: &Entry) {
+        if before.usage == now.usage && before.model == now.model {
+            return;
+        }
+        if let Some(usage) = &before.usage {
+            self.totals.remove(usage, before.model.as_ref());
+        }
+        if let Some(usage) = &now.usage {
+            self.totals.add(usage, now.model.as_ref());
+        }
+    }
+
+    fn see_model(&mut self, entry: &Entry) {
+        let Some(model) = &entry.model else { return };
+        if entry.lane.is_none() && entry.role == Role::Assistant && self.meta.model.as_ref() != Some(model) {
+            self.meta.model = Some(model.clone());
+        }
+        if !self.meta.models.contains(model) {
+            self.meta.models.push(model.clone());
+        }
+    }
+
+    pub(super) fn retire(&mut self, key: &Key, touched: &mut Touched) {
+        let Some(id) = self.index.remove(key) else { return };
+        self.retired.insert(id);
+        if let Some(told) = &mut self.retelling {
+            told.retire(key, id);
+        }
+        self.forget(id);
+        touched.reordered = true;
+        self.unsettle();
+    }
+
+    /// Takes what was retired out of the order: once for a batch, for there may be thousands.
+    pub(super) fn drop_retired(&mut self) {
+        if !self.retired.is_empty() {
+            let retired = std::mem::take(&mut self.retired);
+            self.order.retain(|id| !retired.contains(id));
+        }
+    }
+
+    pub(super) fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
+        let Some(id) = self.index.get(of).copied() else { return };
+        if self.retelling.is_some() {
+            self.untell(id, piece, touched);
+            return;
+        }
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        if !entry.blocks.iter().any(|block| block.piece == piece) {
+            return;
+        }
+        let previous = entry.clone();
+        entry.blocks.retain(|block| block.piece != piece);
+        entry.revision += 1;
+        let entry = entry.clone();
+        self.held_bytes =
+            (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_bytes(&previous.blocks));
+        self.change_calls(id, &previous, &entry);
+        touched.changed.push(id);
+    }
+
+    /// Undoes what a retired entry contributed; its place in the arena stays empty.
+    pub(super) fn forget(&mut self, id: EntryId) {
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let blocks = std::mem::take(&mut entry.blocks);
+        self.held_bytes = self.held_bytes.saturating_sub(held_bytes(&blocks));
+        if let Some(usage) = entry.usage.take() {
+            self.totals.remove(&usage, entry.model.as_ref());
+        }
+        let gone = Entry { blocks, ..entry.clone() };
+        self.large.forget(id);
+        self.pairs.remove_calls(id, &gone);
+        for block in &gone.blocks {
+            if let BlockKind::Result(stray) = &block.kind {
+                self.pairs.remove_stray(&stray.call, &gone.key);
+            }
+        }
+        if let Some(name) = &gone.lane {
+            let entries = &mut self.lanes.of(name).entries;
+            let place = entries.binary_search(&id).ok();
+            if let Some(place) = place.or_else(|| entries.iter().rposition(|other| *other == id)) {
+                entries.remove(place);
+            }
+        }
+    }
+}
