@@ -148,12 +148,16 @@ fn write_columns<const N: usize>(rows: &[[String; N]], out: &mut dyn Write) -> i
     if rows.is_empty() {
         return Ok(());
     }
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns_of(cell)).max();
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = columns_of(cell).max(*width);
+        }
+    }
     writeln!(out)?;
     for row in rows {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let missing = width(column).unwrap_or(0).saturating_sub(columns_of(cell));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| {
+            let missing = width.saturating_sub(columns_of(cell));
             format!("  {cell}{}", " ".repeat(missing))
         });
         writeln!(out, "{}", cells.collect::<String>().trim_end())?;

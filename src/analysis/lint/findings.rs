@@ -270,7 +270,9 @@ impl Findings {
         let Some(entry) = transcript.get(id) else { return };
         self.memory.work += AN_ENTRY + entry.blocks.len();
         for block in &entry.blocks {
-            if let BlockKind::Result(stray) = &block.kind {
+            if let BlockKind::Result(stray) = &block.kind
+                && !stray.call.is_blank()
+            {
                 self.strays.entry(stray.call.clone()).or_default().insert(id);
             }
         }
