@@ -17,6 +17,8 @@ use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
+use rustix::stdio::stdout;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 /// A frame is written at once; this is more than a full redraw of a large screen takes.
 const FRAME_BYTES: usize = 1 << 18;
@@ -33,6 +35,16 @@ static MOUSE: AtomicBool = AtomicBool::new(false);
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
 
+/// What another program may have left on: the alternate screen (between keeping and fetching the cursor's place, that
+/// it stays where it is), margins, the mouse in all its ways, focus, paste, keys and keypad of applications, insertion,
+/// another character set, colours; lines are wrapped, the cursor is shown.
+const RIGHT: &str = "\u{1b}7\u{1b}[?1049l\u{1b}7\u{1b}[r\u{1b}8\u{1b}[?1006l\u{1b}[?1015l\u{1b}[?1005l\u{1b}[?1003l\
+    \u{1b}[?1002l\u{1b}[?1000l\u{1b}[?9l\u{1b}[?1004l\u{1b}[?2004l\u{1b}[?2026l\u{1b}[?1l\u{1b}>\u{1b}[4l\u{1b}[?7h\
+    \u{f}\u{1b}(B\u{1b}[0m\u{1b}[?25h";
+
+/// The terminal's modes as they were found.
+static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
+
 /// The screen.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
@@ -45,6 +57,7 @@ impl Guard {
     /// Takes the terminal, and makes a panic of this thread put it back before it speaks. Panics of
     /// other threads stay silent: the viewer goes on without what they did, and says so if it matters.
     pub fn new() -> io::Result<Self> {
+        find();
         take()?;
         let speak = std::panic::take_hook();
         let viewer = std::thread::current().id();
@@ -62,6 +75,31 @@ impl Drop for Guard {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+/// Notes how the terminal is found.
+pub fn find() {
+    if let (Ok(mut found), Ok(modes)) = (FOUND.lock(), tcgetattr(stdout())) {
+        *found = Some(modes);
+    }
+}
+
+/// Puts the modes back as they were found.
+fn restore_modes() {
+    // A panic may come while they are noted.
+    let found = FOUND.try_lock().ok().and_then(|found| found.clone());
+    if let Some(modes) = found {
+        let _ = tcsetattr(stdout(), OptionalActions::Now, &modes);
+    }
+}
+
+/// Puts right what another program has left the terminal like.
+pub fn put_right() {
+    let mut out = io::stdout();
+    let _ = out.write_all(RIGHT.as_bytes());
+    let _ = out.flush();
+    let _ = disable_raw_mode();
+    restore_modes();
 }
 
 /// Takes the terminal: raw mode, alternate screen, no cursor.
@@ -97,6 +135,7 @@ pub fn give_back() {
         let _ =
             execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
+        restore_modes();
     }
 }
 
@@ -133,7 +172,7 @@ impl Screen {
 
     /// Pixels of a cell, across and down, if the terminal tells its size in pixels.
     pub fn cell() -> Option<(u16, u16)> {
-        let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+        let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
         let cell = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
         Some(cell).filter(|(width, height)| *width > 0 && *height > 0)
     }

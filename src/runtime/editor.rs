@@ -1,24 +1,38 @@
 //! Opens a file in the reader's editor at a line.
 
 use std::ffi::OsString;
-use std::path::Path;
-use std::process::Command;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 
-/// Runs the editor and waits. `editor` is a line for the shell, as git takes it: it may have arguments and
-/// quotes.
-pub fn run(editor: &str, path: &Path, line: u32) -> Result<(), String> {
+/// The command that opens a file. `editor` is a line for the shell, as git takes it: it may have arguments and
+/// quotes. The name of the file is no part of that line.
+pub fn command(editor: &str, path: &Path, line: u32) -> Result<Command, String> {
     let name = name_of(editor);
     if name.is_empty() {
         return Err("$EDITOR is empty".to_owned());
     }
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(&name).args(arguments(&name, path, line.max(1)));
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) if status.code() == Some(127) => Err(format!("{name} cannot be started")),
-        Ok(status) => Err(format!("{name} ended with {status}")),
-        Err(error) => Err(format!("sh cannot be started: {error}")),
+    let arguments = arguments(&name, &as_argument(path), line.max(1));
+    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(&name).args(arguments);
+    Ok(command)
+}
+
+/// How the editor has failed, if it has.
+pub fn failure(editor: &str, ended: io::Result<ExitStatus>) -> Option<String> {
+    let name = name_of(editor);
+    match ended {
+        Ok(status) if status.success() => None,
+        Ok(status) if status.code() == Some(127) => Some(format!("{name} cannot be started")),
+        Ok(status) => Some(format!("{name} ended with {status}")),
+        Err(error) => Some(format!("sh cannot be started: {error}")),
     }
+}
+
+/// A path that no program takes for anything else: it begins with a slash or a dot, not with `-` or with the
+/// `+` behind which vi runs what follows.
+pub fn as_argument(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| Path::new(".").join(path))
 }
 
 /// The program's name, without its folder, its arguments and what is set before it.
@@ -48,6 +62,10 @@ fn arguments(name: &str, path: &Path, line: u32) -> Vec<OsString> {
                 path.into(),
             ]
         }
+        // Those that know the end of options.
+        "vi" | "vim" | "nvim" | "gvim" | "view" | "ex" | "nano" | "less" | "emacs" | "emacsclient" => {
+            vec![format!("+{line}").into(), "--".into(), path.into()]
+        }
         _ => vec![format!("+{line}").into(), path.into()],
     }
 }
@@ -56,35 +74,74 @@ fn arguments(name: &str, path: &Path, line: u32) -> Vec<OsString> {
 mod tests {
     use std::path::Path;
 
-    use super::{arguments, name_of, run};
+    use super::{arguments, as_argument, command, failure, name_of};
 
     fn told(editor: &str) -> String {
         let arguments = arguments(&name_of(editor), Path::new("/a b.jsonl"), 7);
         arguments.iter().map(|part| part.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" | ")
     }
 
+    fn run(editor: &str, path: &Path, line: u32) -> Option<String> {
+        failure(editor, command(editor, path, line).unwrap().status())
+    }
+
     #[test]
     fn editors_are_told_the_line_in_their_own_way() {
-        assert_eq!(told("vim"), "+7 | /a b.jsonl");
-        assert_eq!(told("NVIM_APPNAME=x /usr/bin/nvim -R"), "+7 | /a b.jsonl");
+        assert_eq!(told("vim"), "+7 | -- | /a b.jsonl");
+        assert_eq!(told("NVIM_APPNAME=x /usr/bin/nvim -R"), "+7 | -- | /a b.jsonl");
+        assert_eq!(told("micro"), "+7 | /a b.jsonl");
         assert_eq!(told("code --wait"), "--goto | /a b.jsonl:7");
         assert_eq!(told("hx"), "/a b.jsonl:7");
         assert_eq!(told("'/Applications/Some Folder/subl' -w"), "/a b.jsonl:7");
         assert_eq!(told("idea"), "--line | 7 | /a b.jsonl");
     }
 
+    /// Names that a shell, an editor or the reader of its options would carry out.
+    pub const HOSTILE: [&str; 8] = [
+        "+!touch X;:.jsonl",
+        "+7",
+        "--cmd=!touch X",
+        "-c!touch X",
+        "$(touch X).jsonl",
+        "`touch X`;touch X\"'",
+        "line\n+!touch X\n-x",
+        "a:7|touch X &",
+    ];
+
+    #[test]
+    fn no_name_of_a_file_is_a_command_or_an_option() {
+        for name in HOSTILE {
+            let absolute = as_argument(Path::new(name));
+            assert!(absolute.is_absolute() && absolute.ends_with(name), "{name:?}");
+            for editor in ["vim", "micro", "code -w", "hx", "kate", "idea"] {
+                let command = command(editor, Path::new(name), 7).unwrap();
+                let arguments: Vec<_> = command.get_args().map(|it| it.to_string_lossy()).collect();
+                // `sh -c LINE NAME`, then what the editor gets.
+                assert_eq!(arguments[..2], ["-c".to_owned(), format!("{editor} \"$@\"")]);
+                let ours = ["+7", "--", "--goto", "--line", "-l", "7"];
+                for argument in &arguments[3..] {
+                    let is_path = argument.starts_with(&*absolute.to_string_lossy());
+                    assert!(is_path || ours.contains(&&**argument), "{editor} {argument:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn an_editor_gets_its_own_arguments_and_the_path_unbroken() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a b.jsonl");
         let told = folder.path().join("told");
-        std::fs::write(&path, "").unwrap();
-        let script = format!("sh -c 'printf \"%s\\n\" \"$@\" > {}' x -n", told.display());
-        assert_eq!(run(&script, &path, 12), Ok(()));
-        assert_eq!(std::fs::read_to_string(told).unwrap(), format!("-n\n+12\n{}\n", path.display()));
+        let script = format!("sh -c 'printf \"%s\\0\" \"$@\" > {}' x -n", told.display());
+        for name in HOSTILE.into_iter().chain(["a b.jsonl"]) {
+            let path = folder.path().join(name);
+            assert_eq!(run(&script, &path, 12), None);
+            assert_eq!(std::fs::read_to_string(&told).unwrap(), format!("-n\0+12\0{}\0", path.display()));
+        }
+        let here = std::env::current_dir().unwrap();
+        assert!(!here.join("X").exists() && !folder.path().join("X").exists());
         assert_eq!(
-            run("no-such-editor-here", &path, 1),
-            Err("no-such-editor-here cannot be started".to_owned())
+            run("no-such-editor-here", Path::new("x"), 1),
+            Some("no-such-editor-here cannot be started".to_owned())
         );
     }
 }

@@ -9,10 +9,9 @@ use super::look;
 use super::opened::{self, Kept};
 use super::seeking::{self, Seeking};
 use super::workers::Workers;
-use super::{Next, Viewer, input};
+use super::{Next, Viewer};
 use crate::app::effect::Effect;
 use crate::app::mode::Mode;
-use crate::app::update::Event;
 use crate::ingest::{self, Target};
 use crate::model::text::Text;
 use crate::terminal;
@@ -45,9 +44,9 @@ impl Viewer {
             }
             Effect::Open(place) => self.open(Target::of(place)),
             Effect::Leave => self.leave()?,
-            Effect::Pipe { command, origins } => self.pipe(&command, &origins)?,
+            Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
-            Effect::Edit(origin) => self.edit(origin)?,
+            Effect::Edit(origin) => return self.edit(origin),
             Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => look::set(&name, &self.config, &mut self.state),
             Effect::Images(choice) => self.set_images(choice)?,
@@ -60,23 +59,6 @@ impl Viewer {
             Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
         }
         Ok(Next::Go)
-    }
-
-    /// Gives the terminal away while something else has it.
-    pub(super) fn away<T>(&mut self, while_away: impl FnOnce() -> T) -> anyhow::Result<T> {
-        self.input.pause();
-        terminal::give_back();
-        let outcome = while_away();
-        terminal::take()?;
-        self.input.resume();
-        self.repaint()?;
-        let (columns, lines) = self.screen.size();
-        self.update(Event::Resize(columns, lines));
-        Ok(outcome)
-    }
-
-    pub(super) fn suspend(&mut self) -> anyhow::Result<()> {
-        self.away(input::stop_process)
     }
 
     fn work(&self, order: impl FnOnce(&Workers)) {

@@ -1,6 +1,9 @@
 //! Handing things out: to the clipboard, to an editor, to a shell command, to whoever waits for an alarm.
 
-use super::{Viewer, editor, notify, pipe};
+use std::process::ExitCode;
+
+use super::child::Outcome;
+use super::{Next, Viewer, editor, notify, pipe};
 use crate::app::excerpt;
 use crate::app::watching::Notice;
 use crate::formats::json;
@@ -34,36 +37,54 @@ impl Viewer {
     }
 
     /// Opens a record's file in the editor.
-    pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<()> {
+    pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<Next> {
         let path = usize::try_from(origin.file.0).ok().and_then(|n| self.state.files.get(n)).cloned();
         let Some(path) = path.filter(|path| path.is_file()) else {
             self.state.say("there is no file to open");
-            return Ok(());
+            return Ok(Next::Go);
         };
         if ingest::is_database(&path) {
             self.state.say("the session is in a database; r shows the record");
-            return Ok(());
+            return Ok(Next::Go);
         }
         let Some(editor) = self.config.editor.clone() else {
             self.state.say("neither $VISUAL nor $EDITOR is set");
-            return Ok(());
+            return Ok(Next::Go);
         };
-        let outcome = self.away(|| editor::run(&editor, &path, origin.line))?;
-        if let Err(why) = outcome {
+        let started = match editor::command(&editor, &path, origin.line) {
+            Ok(mut command) => self.lend(|| command.spawn()),
+            Err(why) => {
+                self.state.say(why);
+                return Ok(Next::Go);
+            }
+        };
+        let ended = match started {
+            Outcome::Over(code) => return Ok(Next::End(ExitCode::from(code))),
+            Outcome::Ended(ended) => ended,
+        };
+        self.come_back()?;
+        if let Some(why) = editor::failure(&editor, ended) {
             self.state.say(why);
         }
-        Ok(())
+        Ok(Next::Go)
     }
 
-    /// Gives records to a shell command.
-    pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<()> {
+    /// Gives records to a shell command, and shows what it wrote until a key is pressed.
+    pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<Next> {
         let Some(text) = self.lines_of(origins) else {
             self.state.say("the record cannot be read any more");
-            return Ok(());
+            return Ok(Next::Go);
         };
-        let ended = self.away(|| pipe::run(command, text))?;
+        let ended = match self.lend(|| pipe::start(command, text)) {
+            Outcome::Over(code) => return Ok(Next::End(ExitCode::from(code))),
+            Outcome::Ended(ended) => pipe::words_of(ended),
+        };
+        if let Some(code) = self.wait_for_key(&ended) {
+            return Ok(Next::End(ExitCode::from(code)));
+        }
+        self.come_back()?;
         self.state.say(format!("| {command}: {ended}"));
-        Ok(())
+        Ok(Next::Go)
     }
 }
 

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use crossbeam_channel::Sender;
 
+use super::editor::as_argument;
 use crate::app::update::Event;
 use crate::formats::json::{self, Json};
 use crate::ingest::Pager;
@@ -44,7 +45,7 @@ pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
     let (_, path) = file.keep().map_err(|error| error.to_string())?;
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
-    command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(as_argument(&path)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| {
         let path = path.display();
         format!("{program} cannot be started: {error}; the image is in {path}")

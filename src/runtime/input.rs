@@ -107,6 +107,9 @@ impl Input {
     /// Listens to the keys again, and to what was typed to interrupt us. An interrupt of what had the terminal may
     /// still wait to be heard: signals are told in the order of their numbers, and a change of size comes after it.
     pub fn resume(&mut self) {
+        if !self.is_paused.load(Ordering::SeqCst) {
+            return;
+        }
         self.resized.try_iter().for_each(drop);
         if raise(SIGWINCH).is_ok() {
             let _ = self.resized.recv_timeout(Duration::from_secs(1));
@@ -125,12 +128,12 @@ fn terminal() -> io::Result<OwnedFd> {
 }
 
 /// While something else has the terminal, what is typed there is meant for it: an interrupt is none of our
-/// business, and if it is stopped, so are we, that the shell gets the terminal.
+/// business, and if it is stopped, so are we, that the shell gets the terminal. To quit is meant for all.
 fn is_for_others(signal: i32) -> bool {
     if signal == SIGTSTP {
         stop_process();
     }
-    matches!(signal, SIGINT | SIGQUIT | SIGTSTP)
+    matches!(signal, SIGINT | SIGTSTP)
 }
 
 fn meaning(signal: i32) -> Signal {
@@ -144,18 +147,6 @@ fn meaning(signal: i32) -> Signal {
 /// Stops the process as Ctrl-Z would have done; returns when it goes on.
 pub fn stop_process() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
-}
-
-/// Waits until a key is pressed, while no other thread reads the keys, or until the terminal is gone.
-pub fn wait_for_key() -> io::Result<()> {
-    let mut ear = Ear::new()?;
-    loop {
-        match ear.listen(None) {
-            Ready::Heard(heard) if heard.iter().any(|heard| matches!(heard, Heard::Key(_))) => return Ok(()),
-            Ready::Gone => return Ok(()),
-            Ready::Heard(_) | Ready::Woken => {}
-        }
-    }
 }
 
 /// Hears what the terminal sends.

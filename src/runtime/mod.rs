@@ -5,6 +5,7 @@
 //! one that no key asked for.
 
 mod answers;
+mod child;
 pub mod clipboard;
 pub mod clock;
 pub mod config;
@@ -16,6 +17,7 @@ mod handing;
 mod hearing;
 mod images;
 mod input;
+mod lending;
 pub mod look;
 mod memory;
 mod notify;

@@ -1,5 +1,6 @@
 //! The real program in a real terminal: few journeys, but nothing between them and the user.
 
+mod children;
 mod input;
 mod surroundings;
 
