@@ -55,6 +55,12 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// The folder in which the files beside the session in the file or folder at `path` lie. A link out of it is
+    /// not followed.
+    fn home(&self, path: &Path) -> PathBuf {
+        path.parent().unwrap_or(path).to_owned()
+    }
+
     /// Files that a decoder asked for with [`Batch::wanted`].
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         let _ = (path, wanted);

@@ -83,6 +83,10 @@ impl Format for Openclaw {
         index.into_iter().chain(lock).map(Pattern).collect()
     }
 
+    fn home(&self, path: &Path) -> PathBuf {
+        places::home(path)
+    }
+
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         places::of_child(path, wanted)
     }

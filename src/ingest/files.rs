@@ -8,6 +8,7 @@ use crate::formats::decoder::{Format, Place};
 use crate::formats::generic::Generic;
 use crate::formats::tables::Queries;
 use crate::model::record::FileId;
+use crate::source::regular::Fence;
 
 /// What the records of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,7 @@ pub struct Files(Arc<RwLock<Table>>);
 #[derive(Default)]
 struct Table {
     format: Option<&'static dyn Format>,
+    fence: Fence,
     files: Vec<(Arc<Path>, Kind)>,
     numbers: HashMap<Arc<Path>, FileId>,
     /// Sessions of a database by number.
@@ -91,9 +93,20 @@ impl Files {
         (id, true)
     }
 
-    /// Who wrote the files. May become clearer while they are read.
-    pub fn set_format(&self, format: &'static dyn Format) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).format = Some(format);
+    /// Who wrote the files; the one at this path was opened. May become clearer while they are read.
+    pub fn set_format(&self, format: &'static dyn Format, path: &Path) {
+        let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+        let folders: Vec<PathBuf> = std::iter::once(format.home(path)).chain(real).collect();
+        let fence = Fence::around(&folders);
+        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        (table.format, table.fence) = (Some(format), fence);
+    }
+
+    /// Where a file must lie: the one that was named wherever its reader says, others in the agent's folders.
+    pub fn fence_of(&self, path: &Path) -> Fence {
+        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let is_named = table.files.first().is_some_and(|(first, _)| **first == *path);
+        if is_named { Fence::default() } else { table.fence.clone() }
     }
 
     /// Who wrote the files.

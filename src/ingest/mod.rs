@@ -79,7 +79,7 @@ pub fn open(target: &Target) -> Result<Session, OpenError> {
     let plan = open::plan(target)?;
     let files = Files::default();
     files.number(&plan.path, files::Kind::Lines);
-    files.set_format(plan.format);
+    files.set_format(plan.format, &plan.path);
     Ok(Session { opened: plan.opened.clone(), plan, files })
 }
 

@@ -15,6 +15,8 @@ use crate::formats::{Detection, json};
 use crate::model::record::Shape;
 use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
+use crate::source::regular::Fence;
+use crate::source::rewritten::Rewritten;
 use crate::source::rows;
 use crate::source::stamp::Stamp;
 
@@ -154,9 +156,8 @@ fn session_files(format: &dyn Format, path: &Path) -> Vec<PathBuf> {
 fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
     let files = session_files(format, path);
     let is_main = |file: &&PathBuf| {
-        let text =
-            fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-        json::parse(&text).is_ok_and(|session| session.get("parentID").is_null())
+        let bytes = Rewritten::new(file.as_path(), Fence::default()).read().unwrap_or_default();
+        json::parse(&String::from_utf8_lossy(&bytes)).is_ok_and(|session| session.get("parentID").is_null())
     };
     files.iter().find(is_main).or_else(|| files.first()).and_then(|file| stem(file))
 }

@@ -1,6 +1,6 @@
 //! Bodies that were left on disk, read again by their origin.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use crate::model::record::{FileId, Origin, Record};
 use crate::source::document::{split, split_values};
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
+use crate::source::regular::LARGEST;
 use crate::source::rows::{Cell, Database, State};
 use crate::source::stamp::{Stamp, read_range};
 
@@ -90,7 +91,7 @@ impl Pager {
         if file.metadata().ok()?.len() != origin.at + u64::from(origin.len) {
             return Some(false);
         }
-        let all = read_range(file, 0, usize::MAX).ok()?;
+        let all = whole(file)?;
         let split = if kind == Kind::Values { split_values(&all) } else { split(&all) };
         Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
@@ -151,7 +152,7 @@ impl Pager {
         let file = self.file(path).ok()?;
         if kind == Kind::Document && origin.line == 0 {
             // The header is what is left of the document when its messages are taken out.
-            let all = read_range(file, 0, usize::MAX).ok()?;
+            let all = whole(file)?;
             return split(&all)?.header;
         }
         let is_line = matches!(kind, Kind::Lines | Kind::CompanionLines);
@@ -198,23 +199,27 @@ impl Pager {
     }
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
-        // What came through a pipe cannot be read again, and opening one may wait for ever.
-        if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::from(io::ErrorKind::Unsupported));
-        }
         let stamp = Stamp::of(path)?;
         let is_open =
             self.open.as_ref().is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
         if !is_open {
+            // What came through a pipe cannot be read again.
+            let file = self.files.fence_of(path).open(path)?;
             // Origins in a compressed file are places of the text in it.
-            if packing_of(path)?.is_some() {
+            if packing_of(&file)?.is_some() {
                 return Err(io::Error::from(io::ErrorKind::Unsupported));
             }
-            self.open = Some((path.to_owned(), File::open(path)?, stamp));
+            let stamp = Stamp::of_file(&file)?;
+            self.open = Some((path.to_owned(), file, stamp));
         }
         let open = self.open.as_ref().map(|(_, file, _)| file);
         open.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
+}
+
+/// All of a document.
+fn whole(file: &File) -> Option<Vec<u8>> {
+    read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
 }
 
 fn unpacked_cell(cell: &Cell) -> Option<Vec<u8>> {

@@ -1,6 +1,5 @@
 //! How a session will be read: its format, its shape, where it lies.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use crate::model::edit::Opened;
 use crate::model::record::Shape;
 use crate::model::text::Text;
 use crate::source::packed::{self, Packing};
+use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
 /// How a session will be read.
@@ -97,10 +97,10 @@ pub struct Head {
 
 /// Reads the beginning of a file.
 pub fn read_head(path: &Path) -> io::Result<Head> {
-    let file = File::open(path)?;
+    let file = regular::open(path)?;
     let bytes = read_range(&file, 0, HEAD)?;
     if let Some(packing) = Packing::of(&bytes) {
-        let (bytes, is_whole) = packed::read_head(path, packing, HEAD)?;
+        let (bytes, is_whole) = packed::read_head(file, packing, HEAD)?;
         return Ok(Head { bytes, is_whole, packing: Some(packing) });
     }
     let is_whole = Stamp::of_file(&file)?.len <= bytes.len() as u64;

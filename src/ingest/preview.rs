@@ -15,6 +15,7 @@ use crate::formats::decoder::Pattern;
 use crate::model::edit::{Feed, Stage};
 use crate::source::follow::Change;
 use crate::source::pattern::expand;
+use crate::source::regular;
 use crate::source::stamp::read_range;
 
 /// Shorter files are read whole at once.
@@ -106,7 +107,7 @@ fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
     if is_new {
         teller.send(Feed::File { id, path: path.into() });
     }
-    let mut small = Small::new(path, id, Kind::Small);
+    let mut small = Small::new(path, id, Kind::Small, files.fence_of(path));
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
         small.tell(teller, &bytes);
     }
@@ -114,7 +115,7 @@ fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
 
 /// Where the first line of the window at the end begins, if one does.
 fn last_lines(plan: &Plan, len: u64) -> io::Result<Option<u64>> {
-    let file = std::fs::File::open(&plan.path)?;
+    let file = regular::open(&plan.path)?;
     let mut window = WINDOW;
     while window < len && window <= WIDEST {
         // Chunk by chunk: a line may be longer than what should be held of it.

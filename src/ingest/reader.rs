@@ -4,7 +4,6 @@
 mod gathering;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +23,7 @@ use crate::source::folder::Folder;
 use crate::source::follow::Change;
 use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, packing_of};
+use crate::source::regular::Fence;
 use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
 
@@ -92,14 +92,14 @@ impl<'o> Reader<'o> {
         teller: Teller<'o>,
         now: Instant,
     ) -> io::Result<Self> {
-        files.set_format(plan.format);
+        files.set_format(plan.format, &plan.path);
         let main = match plan.shape {
             Shape::Document | Shape::Values => {
                 let kind = kind_of(plan.shape);
-                let mut file = Rewritten::new(&*plan.path);
+                let mut file = Rewritten::new(&*plan.path, Fence::default());
                 let mut content = Some(file.read()?);
                 if bodies.is_live() && !content.as_deref().is_some_and(is_whole_document) {
-                    (file, content) = (Rewritten::new(&*plan.path), None);
+                    (file, content) = (Rewritten::new(&*plan.path, Fence::default()), None);
                 }
                 Main::Document { id: files.number(&plan.path, kind).0, file, content }
             }
@@ -272,7 +272,7 @@ impl<'o> Reader<'o> {
     fn lose_small(&mut self, path: &Path) {
         let small = self.small_at.get(path).and_then(|index| self.smalls.get_mut(*index));
         if let Some(small) = small {
-            small.file = Rewritten::new(path).of_some_size();
+            small.file = small.file.anew();
             self.queue.push_back(Todo::Lost(path.to_owned()));
         }
     }
@@ -388,10 +388,10 @@ impl<'o> Reader<'o> {
         self.teller.leave_bodies(false);
         let teller = &mut self.teller;
         let mut buffer = LineBuffer::new(id);
-        let end = packing_of(path).and_then(|packing| {
-            let mut text = match packing {
-                Some(packing) => packed::open(path, packing)?,
-                None => Box::new(File::open(path)?),
+        let end = self.files.fence_of(path).open(path).and_then(|file| {
+            let mut text = match packing_of(&file)? {
+                Some(packing) => packed::open(file, packing)?,
+                None => Box::new(file),
             };
             while let Some(bytes) = read_some(&mut *text, &mut self.room)? {
                 buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, teller));

@@ -56,7 +56,7 @@ struct Shown {
 impl Strand {
     /// Begins to read a file from its beginning.
     pub fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
-        let follower = Follower::open(path)?;
+        let follower = Follower::open(path, files.fence_of(path))?;
         let (id, _) = files.number(path, kind);
         Ok(Self { id, kind, follower, buffer: LineBuffer::new(id), shown: None, last_bytes: now })
     }

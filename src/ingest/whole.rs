@@ -13,6 +13,7 @@ use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::source::document::{Split, split, split_values};
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::regular::Fence;
 use crate::source::rewritten::Rewritten;
 
 /// A file that is one record.
@@ -27,8 +28,8 @@ pub struct Small {
 
 impl Small {
     /// A file that has not been read yet.
-    pub fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind) -> Self {
-        Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path).of_some_size(), told: None }
+    pub fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind, fence: Fence) -> Self {
+        Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path, fence), told: None }
     }
 
     /// The file's number.

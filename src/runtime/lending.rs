@@ -9,9 +9,9 @@ use std::process::Child;
 use crossbeam_channel::select_biased;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use super::Viewer;
-use super::child::{self, Outcome};
-use super::input::{self, Signal};
+use super::child::Outcome;
+use super::input::Signal;
+use super::{Viewer, child, input};
 use crate::app::update::Event;
 use crate::terminal;
 

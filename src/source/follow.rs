@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use self::identity::Identity;
 use self::trouble::Trouble;
+use super::regular::Fence;
 use super::stamp::{Stamp, read_at};
 
 /// What a look at the file showed.
@@ -44,6 +45,7 @@ type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
+    fence: Fence,
     file: Option<File>,
     read_at: ReadAt,
     stamp: Stamp,
@@ -66,12 +68,13 @@ enum Away {
 }
 
 impl Follower {
-    /// Opens a file; reading begins at 0.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+    /// Opens a file that must lie within the fence; reading begins at 0.
+    pub fn open(path: &Path, fence: Fence) -> io::Result<Self> {
+        let file = fence.open(path)?;
         let stamp = Stamp::of_file(&file)?;
         Ok(Self {
             path: path.to_owned(),
+            fence,
             file: Some(file),
             read_at,
             stamp,
@@ -130,7 +133,7 @@ impl Follower {
     /// Reads on. Returns how many bytes it read; 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.file.is_none() {
-            self.file = Some(File::open(&self.path)?);
+            self.file = Some(self.fence.open(&self.path)?);
         }
         let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
         self.is_healed |= self.trouble.take_if(|trouble| trouble.in_reading).is_some();
@@ -239,7 +242,7 @@ impl Follower {
                 return Ok(Change::Grown);
             }
         }
-        let file = File::open(&self.path)?;
+        let file = self.fence.open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
         if stamp.len == 0 && self.offset > 0 {
             // Created but not written yet: what was read stays until there is something else.
@@ -261,7 +264,7 @@ impl Follower {
 
     fn is_same_text(&mut self) -> io::Result<bool> {
         if self.file.is_none() {
-            self.file = Some(File::open(&self.path)?);
+            self.file = Some(self.fence.open(&self.path)?);
         }
         self.identity.is_of(self.descriptor()?, self.offset)
     }

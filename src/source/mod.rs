@@ -11,6 +11,7 @@ pub mod lines;
 pub mod packed;
 pub mod pattern;
 pub mod process;
+pub mod regular;
 pub mod rewritten;
 pub mod rows;
 pub mod stamp;

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::stamp::read_range;
 use super::zstd::Zstd;
 
 /// Text beyond this size is not read: it is kept in memory.
@@ -46,16 +46,13 @@ impl Packing {
     }
 }
 
-/// How the file at a path is compressed, if it is.
-pub fn packing_of(path: &Path) -> io::Result<Option<Packing>> {
-    let mut head = Vec::new();
-    File::open(path)?.take(4).read_to_end(&mut head)?;
-    Ok(Packing::of(&head))
+/// How a file is compressed, if it is.
+pub fn packing_of(file: &File) -> io::Result<Option<Packing>> {
+    Ok(Packing::of(&read_range(file, 0, 4)?))
 }
 
 /// Opens the text in a compressed file.
-pub fn open(path: &Path, packing: Packing) -> io::Result<Box<dyn Read>> {
-    let file = File::open(path)?;
+pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
     let size = file.metadata()?.len();
     let file = BufReader::new(file);
     let text: Box<dyn Read> = match packing {
@@ -67,9 +64,9 @@ pub fn open(path: &Path, packing: Packing) -> io::Result<Box<dyn Read>> {
 }
 
 /// The beginning of the text in a compressed file, and whether that is all of it.
-pub fn read_head(path: &Path, packing: Packing, len: usize) -> io::Result<(Vec<u8>, bool)> {
+pub fn read_head(file: File, packing: Packing, len: usize) -> io::Result<(Vec<u8>, bool)> {
     let mut head = Vec::new();
-    let text = open(path, packing)?;
+    let text = open(file, packing)?;
     let read = text.take(len as u64 + 1).read_to_end(&mut head);
     // Of an archive that breaks off the beginning tells what it is.
     if head.is_empty() {
@@ -117,7 +114,7 @@ impl<T: Read> Read for Measured<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
     use std::io::{Read, Write};
 
     use flate2::write::GzEncoder;
@@ -141,9 +138,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl.packed");
         fs::write(&path, bytes).unwrap();
-        assert_eq!(packing_of(&path).unwrap(), Some(packing));
+        let file = || File::open(&path).unwrap();
+        assert_eq!(packing_of(&file()).unwrap(), Some(packing));
         let mut all = Vec::new();
-        let end = open(&path, packing).unwrap().read_to_end(&mut all);
+        let end = open(file(), packing).unwrap().read_to_end(&mut all);
         (all, end.err().map(|error| error.to_string()))
     }
 
@@ -189,7 +187,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.zst");
         fs::write(&path, compress_to_vec(&b"hello"[..], CompressionLevel::Fastest)).unwrap();
-        assert_eq!(read_head(&path, Packing::Zstd, 5).unwrap(), (b"hello".to_vec(), true));
-        assert_eq!(read_head(&path, Packing::Zstd, 4).unwrap(), (b"hell".to_vec(), false));
+        let file = || File::open(&path).unwrap();
+        assert_eq!(read_head(file(), Packing::Zstd, 5).unwrap(), (b"hello".to_vec(), true));
+        assert_eq!(read_head(file(), Packing::Zstd, 4).unwrap(), (b"hell".to_vec(), false));
     }
 }

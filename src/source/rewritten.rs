@@ -1,7 +1,6 @@
 //! A file that its writer rewrites whole, perhaps in pieces: the last good state stays until the next
 //! one is complete.
 
-use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,12 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::follow::is_absence;
+use super::regular::{Fence, LARGEST};
 use super::stamp::Stamp;
 
 /// How soon a file that is being written is looked at again.
 const RETRY: Duration = Duration::from_millis(100);
-/// What is larger is no part of a session, but damage.
-const LARGEST: u64 = 256 << 20;
 /// A broken file that stays the same for so long is not being written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -50,8 +48,7 @@ pub struct Rewritten {
     hash: Option<u64>,
     /// Read twice in the same state: two changes may share one time stamp.
     is_settled: bool,
-    /// Whether it is not read if it is too large to lie beside a session.
-    is_bounded: bool,
+    fence: Fence,
     /// Most files of tens of thousands are as they should be.
     doubt: Option<Box<Doubt>>,
 }
@@ -65,15 +62,15 @@ struct Doubt {
 }
 
 impl Rewritten {
-    /// A file that has not been read yet.
-    pub fn new(path: impl Into<Arc<Path>>) -> Self {
-        Self { path: path.into(), stamp: None, hash: None, is_settled: true, is_bounded: false, doubt: None }
+    /// A file that has not been read yet and must lie within the fence.
+    pub fn new(path: impl Into<Arc<Path>>, fence: Fence) -> Self {
+        Self { path: path.into(), stamp: None, hash: None, is_settled: true, fence, doubt: None }
     }
 
-    /// The same, but it is not read if it is too large to lie beside a session.
+    /// The same file, as if it had not been read yet.
     #[must_use]
-    pub fn of_some_size(self) -> Self {
-        Self { is_bounded: true, ..self }
+    pub fn anew(&self) -> Self {
+        Self::new(Arc::clone(&self.path), self.fence.clone())
     }
 
     /// The file's name.
@@ -114,13 +111,17 @@ impl Rewritten {
 
     /// Reads what is there now, broken or not.
     pub fn read(&mut self) -> io::Result<Vec<u8>> {
-        let mut file = File::open(&self.path)?;
+        let file = self.fence.open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
-        if self.is_bounded && stamp.len > LARGEST {
-            return Err(io::Error::other(format!("it has more than {} MiB", LARGEST >> 20)));
+        let too_large = || io::Error::other(format!("it has more than {} MiB", LARGEST >> 20));
+        if stamp.len > LARGEST {
+            return Err(too_large());
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(stamp.len).unwrap_or(0).min(1 << 30));
-        file.read_to_end(&mut bytes)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(stamp.len).unwrap_or(0));
+        // It may grow meanwhile, and some files say nothing of their size.
+        if file.take(LARGEST + 1).read_to_end(&mut bytes)? as u64 > LARGEST {
+            return Err(too_large());
+        }
         self.stamp = Some(stamp);
         self.is_settled = false;
         if let Some(doubt) = &mut self.doubt {
@@ -191,7 +192,7 @@ mod tests {
     use std::fs;
     use std::time::{Duration, Instant};
 
-    use super::{Look, Rewritten};
+    use super::{Fence, Look, Rewritten};
 
     #[test]
     fn the_last_good_state_stays_while_a_file_is_written() {
@@ -201,7 +202,7 @@ mod tests {
         let is_complete = |bytes: &[u8]| bytes.ends_with(b"}");
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let mut file = Rewritten::new(&*path);
+        let mut file = Rewritten::new(&*path, Fence::default());
         assert_eq!(file.poll(at(0), is_complete), Look::Content(b"{1}".to_vec()));
         for (ms, text) in [(200, ""), (400, "{1,"), (600, "{1,2")] {
             fs::write(&path, text).unwrap();

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::packed::{self, Packing};
+use super::regular;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
@@ -51,8 +52,8 @@ pub fn start(pipe: Pipe, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
 fn open(pipe: Pipe) -> io::Result<Box<dyn Read>> {
     match pipe {
         Pipe::Stdin => Ok(Box::new(io::stdin().lock())),
-        Pipe::Named(path) => Ok(Box::new(File::open(path)?)),
-        Pipe::Packed(path, packing) => packed::open(&path, packing),
+        Pipe::Named(path) => Ok(Box::new(File::options().read(true).open(path)?)),
+        Pipe::Packed(path, packing) => packed::open(regular::open(&path)?, packing),
     }
 }
 

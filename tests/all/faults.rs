@@ -4,6 +4,7 @@
 
 mod fits;
 mod kinds;
+mod links;
 mod records;
 mod references;
 mod screen;

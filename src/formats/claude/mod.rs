@@ -25,7 +25,7 @@ pub mod voice;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::fields::{self, Fields};
@@ -68,6 +68,10 @@ impl Format for Claude {
             Pattern(agents.join("*.jsonl")),
             Pattern(outputs.join("*.txt")),
         ]
+    }
+
+    fn home(&self, path: &Path) -> PathBuf {
+        places::home(path)
     }
 
     /// Before there were folders, the files of sub-agents lay beside those of their sessions.

@@ -1,6 +1,6 @@
 //! Where Claude Code keeps sessions: `<folder of the project>/<session>.jsonl`, sub-agents beneath.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::formats::roots::{Holds, Named, Root, file_name};
 
@@ -22,6 +22,14 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
     let is_sub_agent =
         file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
     Named::stem(path).filter(|_| !is_sub_agent)
+}
+
+/// The folder of all projects, if the session lies where Claude Code puts it.
+pub fn home(path: &Path) -> PathBuf {
+    let project = path.parent().unwrap_or(path);
+    let projects =
+        project.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "projects"));
+    projects.unwrap_or(project).to_owned()
 }
 
 #[cfg(test)]

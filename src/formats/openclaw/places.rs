@@ -62,6 +62,14 @@ pub fn archives(path: &Path) -> Vec<Pattern> {
     ARCHIVES.iter().map(|how| Pattern(path.with_file_name(format!("{name}.{how}*")))).collect()
 }
 
+/// The folder of all agents, if the session lies where OpenClaw puts it.
+pub fn home(path: &Path) -> PathBuf {
+    let sessions = path.parent().unwrap_or(path);
+    let is_usual = sessions.file_name().is_some_and(|name| name == "sessions");
+    let agents = sessions.parent().and_then(Path::parent).filter(|_| is_usual);
+    agents.unwrap_or(sessions).to_owned()
+}
+
 /// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
 pub fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
     let Some((agent, id)) = wanted.split_once('/') else { return Vec::new() };

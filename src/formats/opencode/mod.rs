@@ -20,7 +20,7 @@ mod sessions;
 mod tables;
 mod tool;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
 use super::json::Json;
@@ -47,6 +47,10 @@ impl Format for Opencode {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(decode::OpencodeDecoder::default())
+    }
+
+    fn home(&self, path: &Path) -> PathBuf {
+        paths::home(path)
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {

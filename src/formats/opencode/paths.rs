@@ -61,6 +61,11 @@ pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
     }
 }
 
+/// The outermost folder that a session's files may lie in.
+pub(super) fn home(path: &Path) -> PathBuf {
+    roots(path).into_iter().next().unwrap_or_else(|| path.to_owned())
+}
+
 fn beneath(path: &Path, places: &[String]) -> Vec<Pattern> {
     let roots = roots(path);
     roots.iter().flat_map(|root| places.iter().map(|place| Pattern(root.join(place)))).collect()

@@ -1,7 +1,6 @@
 //! The facts of a found session: what a glance at it tells, and what lies beside it.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::candidates::Candidate;
@@ -14,6 +13,7 @@ use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::Text;
 use crate::source::process;
+use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
 /// How large a manifest or a lock may be.
@@ -172,7 +172,7 @@ fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
 
 /// A file of at most `max` bytes.
 fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
-    let file = File::open(path).ok()?;
+    let file = regular::open(path).ok()?;
     let is_small = Stamp::of_file(&file).is_ok_and(|stamp| stamp.len <= max as u64);
     read_range(&file, 0, max).ok().filter(|_| is_small)
 }

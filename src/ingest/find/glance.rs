@@ -21,6 +21,7 @@ use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::transcript::Transcript;
 use crate::source::document::split;
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::regular;
 use crate::source::rows::{Cell, Database, Trouble};
 use crate::source::stamp::{Stamp, read_range};
 
@@ -80,7 +81,7 @@ pub fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Gla
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
     if let Some(format) = candidate.format.filter(|_| is_lines) {
         let mut glance = Glance::nothing(format, path, stubs_only);
-        at_lines(&File::open(path)?, &mut glance)?;
+        at_lines(&regular::open(path)?, &mut glance)?;
         return Ok(Some(glance));
     }
     let Head { bytes: head, is_whole, packing } = read_head(path)?;
@@ -91,7 +92,7 @@ pub fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Gla
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
             LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
         }
-        Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&File::open(path)?, &mut glance)?,
+        Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&regular::open(path)?, &mut glance)?,
         Shape::Document | Shape::Values => {
             glance.is_whole = is_whole;
             at_document(&head, &mut glance);

@@ -75,7 +75,7 @@ impl Reader<'_> {
         }
         if kind != Kind::CompanionLines {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
-            self.smalls.push(Small::new(Arc::clone(path), id, kind));
+            self.smalls.push(Small::new(Arc::clone(path), id, kind, self.files.fence_of(path)));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
         if is_packed(path) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::{Change, Follower, read_at};
+use super::{Change, Fence, Follower, read_at};
 
 fn read_all(follower: &mut Follower) -> String {
     let mut buffer = vec![0; 7];
@@ -30,7 +30,7 @@ fn followed(text: &str) -> (tempfile::TempDir, std::path::PathBuf, Follower) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("session.jsonl");
     fs::write(&path, text).unwrap();
-    let mut follower = Follower::open(&path).unwrap();
+    let mut follower = Follower::open(&path, Fence::default()).unwrap();
     assert_eq!(read_all(&mut follower), text);
     (dir, path, follower)
 }
@@ -99,7 +99,7 @@ fn a_swapped_link_is_another_file() {
     let (dir, path, _) = followed("one\n");
     let link = dir.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    let mut follower = Follower::open(&link).unwrap();
+    let mut follower = Follower::open(&link, Fence::default()).unwrap();
     read_all(&mut follower);
     let other = dir.path().join("other");
     fs::write(&other, "other\n").unwrap();

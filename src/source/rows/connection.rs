@@ -11,7 +11,6 @@
 //! A database without a log of this kind (journal mode `delete`) is opened with `mode=ro`, which creates
 //! nothing there and is kept out while its writer commits.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
 
 use super::{Cell, State, Trouble, beside};
+use crate::source::regular;
 use crate::source::stamp::read_range;
 
 /// How long a statement waits for a writer; then it is tried again later.
@@ -43,7 +43,7 @@ impl Mode {
         let (at, logged) = JOURNAL_MODE;
         // Closing the file lets go of what another connection of this process has locked. A log needs no
         // such locks; without one that connection looks again.
-        let file = File::open(path).map_err(unreadable)?;
+        let file = regular::open(path).map_err(unreadable)?;
         if read_range(&file, at, 1).map_err(unreadable)?.first() != Some(&logged) {
             return Ok(Self::Journal);
         }

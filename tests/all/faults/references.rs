@@ -14,10 +14,10 @@ use crate::pty::{Console, append, line, session};
 
 /// What a program may take beside what is asked of it, in KB; programs made for tests are large.
 const BASE: u64 = 120 << 10;
-const SECRET: &str = "SECRET OF THE MACHINE";
+pub(super) const SECRET: &str = "SECRET OF THE MACHINE";
 
 /// All that reports and the viewer's records say of a session.
-fn told(path: &Path) -> String {
+pub(super) fn told(path: &Path) -> String {
     let run = |arguments: &[&str]| {
         let output = Command::new(TV).args(arguments).arg(path).stdin(Stdio::null()).output().unwrap();
         assert!(

@@ -1,0 +1,140 @@
+//! Opens files to be read: nothing but regular ones, and beside a session none that lies elsewhere.
+//!
+//! What a path names is judged by the open file, for it may be exchanged at any time: by a pipe on whose writer
+//! one would wait for ever, by a device without an end, by a link to any file of the machine.
+
+use std::fs::{self, File, FileType};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags};
+
+use super::stamp::Stamp;
+
+/// A file that is read as a whole is no larger; what is larger is no document of a session, but damage.
+pub const LARGEST: u64 = 256 << 20;
+
+/// Opens a regular file; nothing else is waited for or read.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Already the opening of some devices does something.
+    expect_regular(fs::metadata(path)?.file_type())?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    expect_regular(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+fn expect_regular(kind: FileType) -> io::Result<()> {
+    let what = match kind {
+        _ if kind.is_file() => return Ok(()),
+        _ if kind.is_dir() => "a folder",
+        _ if kind.is_fifo() => "a named pipe",
+        _ if kind.is_socket() => "a socket",
+        _ if kind.is_char_device() || kind.is_block_device() => "a device",
+        _ => "a special file",
+    };
+    Err(io::Error::other(format!("it is {what} now")))
+}
+
+/// The folders in which files must lie to be read, whatever leads to them; none for a file that the reader named.
+#[derive(Clone, Debug, Default)]
+pub struct Fence(Option<Arc<[PathBuf]>>);
+
+impl Fence {
+    /// Around these folders. What is missing encloses nothing.
+    pub fn around(folders: &[PathBuf]) -> Self {
+        let real = |folder: &PathBuf| {
+            let is_here = folder.as_os_str().is_empty();
+            fs::canonicalize(if is_here { Path::new(".") } else { folder }).ok()
+        };
+        Self(Some(folders.iter().filter_map(real).collect()))
+    }
+
+    /// Opens a regular file within.
+    pub fn open(&self, path: &Path) -> io::Result<File> {
+        let file = open(path)?;
+        match &self.0 {
+            Some(folders) if !lies_in(&file, path, folders) => {
+                Err(io::Error::other("it lies outside of the agent's folders; the link is not followed"))
+            }
+            _ => Ok(file),
+        }
+    }
+}
+
+fn lies_in(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
+    let is_within = |real: &Path| folders.iter().any(|folder| real.starts_with(folder));
+    // One question where the system answers it; tens of thousands of files are common.
+    if fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).is_ok_and(|real| is_within(&real)) {
+        return true;
+    }
+    let Ok(real) = fs::canonicalize(path) else { return false };
+    let same = |one: Stamp, other: Stamp| one.is_same_file(&other);
+    is_within(&real)
+        && Stamp::of(&real).and_then(|real| Ok(same(real, Stamp::of_file(file)?))).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::{Fence, open};
+
+    #[test]
+    fn nothing_but_a_regular_file_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path("file"), "x").unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            path("pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        assert!(open(&path("file")).is_ok());
+        for (name, words) in
+            [("pipe", "named pipe"), ("socket", "socket"), (".", "folder"), ("/dev/zero", "device")]
+        {
+            let error = open(&path(name)).unwrap_err().to_string();
+            assert!(error.contains(words), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_fence_lets_in_what_lies_within_however_it_is_reached() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir_all(path("real/s-1")).unwrap();
+        fs::create_dir_all(path("real-not/s-1")).unwrap();
+        for name in ["real/s-1/a", "real-not/s-1/b", "c"] {
+            fs::write(path(name), "x").unwrap();
+        }
+        symlink(path("real"), path("home")).unwrap();
+        symlink(path("c"), path("real/out")).unwrap();
+        symlink(path("real-not"), path("real/over")).unwrap();
+        symlink("s-1/a", path("real/in")).unwrap();
+        let fence = Fence::around(&[path("home"), path("missing")]);
+        for (name, is_in) in [
+            ("home/s-1/a", true),
+            ("real/s-1/a", true),
+            ("home/in", true),
+            ("home/out", false),
+            ("home/over/s-1/b", false),
+            ("home/../c", false),
+            ("c", false),
+        ] {
+            assert_eq!(fence.open(&path(name)).is_ok(), is_in, "{name}");
+            assert!(Fence::default().open(&path(name)).is_ok());
+        }
+        assert!(Fence::around(&[]).open(&path("c")).is_err());
+        assert!(Fence::around(&[Path::new("").to_owned()]).open(Path::new("Cargo.toml")).is_ok());
+    }
+}

@@ -1,0 +1,162 @@
+//! What lies beside a session, or in its place, and is something else: links that lead out of the agent's folders,
+//! pipes and devices.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, mknodat};
+use tv::ingest::WatchMode;
+use tv::model::edit::LinkState;
+
+use super::references::{SECRET, told};
+use crate::fixtures;
+use crate::follow::{Followed, agent_line};
+
+fn fifo(path: &Path) {
+    mknodat(CWD, path, FileType::Fifo, 0o600.into(), 0).unwrap();
+}
+
+/// A folder with Claude Code's projects and, beside it, things of the machine.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        for folder in ["home/projects/-x/busy", "home/projects/-y", "etc"] {
+            fs::create_dir_all(machine.at(folder)).unwrap();
+        }
+        fs::copy(fixtures::root().join("claude-code/busy.jsonl"), machine.session()).unwrap();
+        fs::write(machine.at("etc/btest01.txt"), SECRET).unwrap();
+        fs::write(machine.at("etc/agent-a1.jsonl"), agent_line("u-5", None, Some("a1"), SECRET) + "\n")
+            .unwrap();
+        machine
+    }
+
+    fn at(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn session(&self) -> std::path::PathBuf {
+        self.at("home/projects/-x/busy.jsonl")
+    }
+
+    fn beside(&self, name: &str) -> std::path::PathBuf {
+        self.at("home/projects/-x/busy").join(name)
+    }
+}
+
+const REFUSED: &str = "outside of the agent's folders";
+
+#[test]
+fn links_out_of_the_agents_folders_are_told_and_not_followed() {
+    for (link, target, is_folder) in [
+        ("tool-results/btest01.txt", "etc/btest01.txt", false),
+        ("subagents/agent-a1.jsonl", "etc/agent-a1.jsonl", false),
+        ("tool-results", "etc", true),
+        ("subagents", "etc", true),
+    ] {
+        let machine = Machine::new();
+        let link = machine.beside(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(machine.at(target), &link).unwrap();
+        let text = told(&machine.session());
+        assert!(!text.contains(SECRET), "{}", link.display());
+        assert!(text.contains(REFUSED), "{} is told ({is_folder})", link.display());
+        // The same link to another project of the agent is followed.
+        fs::remove_file(&link).unwrap();
+        let within = machine.at("home/projects/-y").join(Path::new(target).file_name().unwrap());
+        fs::rename(machine.at(target), &within).unwrap();
+        symlink(&within, &link).unwrap();
+        let text = told(&machine.session());
+        assert!(text.contains(SECRET) && !text.contains(REFUSED), "{}", link.display());
+    }
+}
+
+#[test]
+fn a_session_that_is_a_link_has_its_files_where_it_lies() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.beside("tool-results")).unwrap();
+    fs::write(machine.beside("tool-results/btest01.txt"), "STORED HERE").unwrap();
+    symlink(machine.session(), machine.at("etc/busy.jsonl")).unwrap();
+    symlink(machine.at("home/projects/-x/busy"), machine.at("etc/busy")).unwrap();
+    let text = told(&machine.at("etc/busy.jsonl"));
+    assert!(text.contains("STORED HERE") && !text.contains(REFUSED));
+}
+
+#[test]
+fn a_file_that_is_exchanged_for_a_link_while_it_is_followed_is_not_read() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let machine = Machine::new();
+        let path = machine.beside("subagents/agent-a1.jsonl");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, agent_line("u-4", None, Some("a1"), "HARMLESS") + "\n").unwrap();
+        let mut followed = Followed::start(&machine.session(), mode);
+        followed.until("the sub-agent", |f| f.records().iter().any(|record| record.contains("HARMLESS")));
+        let aside = machine.beside("subagents/aside");
+        symlink(machine.at("etc/agent-a1.jsonl"), &aside).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        // What comes later is read after it.
+        crate::pty::append(&machine.session(), &(agent_line("u-9", None, None, "LATER") + "\n"));
+        let other = machine.beside("subagents/agent-a2.jsonl");
+        fs::write(&other, agent_line("u-6", None, Some("a2"), "ANOTHER") + "\n").unwrap();
+        followed.until("what came later", |f| {
+            let records = f.records();
+            ["LATER", "ANOTHER"].iter().all(|words| records.iter().any(|record| record.contains(words)))
+        });
+        assert!(!followed.records().iter().any(|record| record.contains(SECRET)));
+        followed.end();
+    }
+}
+
+const DOCUMENT: &str = "{\n\"messages\":[\n{\"role\":\"user\",\n\"content\":\"FIRST\"},\n\
+    {\"role\":\"assistant\",\n\"content\":\"SECOND\"}\n]}\n";
+
+#[test]
+fn a_document_that_is_exchanged_for_a_pipe_or_a_device_is_not_read_and_nothing_waits() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        for (kind, words) in [("pipe", "named pipe"), ("device", "device"), ("large", "more than 256 MiB")] {
+            let dir = tempfile::tempdir().unwrap();
+            let (path, aside) = (dir.path().join("session.json"), dir.path().join("aside"));
+            fs::write(&path, DOCUMENT).unwrap();
+            let mut followed = Followed::start(&path, mode);
+            match kind {
+                "pipe" => fifo(&aside),
+                "device" => symlink("/dev/zero", &aside).unwrap(),
+                _ => File::create(&aside).unwrap().set_len(3 << 30).unwrap(),
+            }
+            fs::rename(&aside, &path).unwrap();
+            let is_told =
+                |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
+            followed.until(kind, |f| f.links.iter().any(is_told));
+            assert!(followed.records().len() < 3, "what was asked for again is not read, either");
+            fs::write(&aside, DOCUMENT.replace("SECOND", "THIRD")).unwrap();
+            fs::rename(&aside, &path).unwrap();
+            followed
+                .until("the next document", |f| f.records().iter().any(|record| record.contains("THIRD")));
+            followed.end();
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_exchanged_for_a_pipe_or_a_device_are_not_read_and_nothing_waits() {
+    for (kind, words) in [("pipe", "named pipe"), ("device", "device")] {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, aside) = (dir.path().join("session.jsonl"), dir.path().join("aside"));
+        let line = |words: &str| format!("{{\"role\":\"user\",\"content\":\"{words}\"}}\n");
+        fs::write(&path, line("FIRST")).unwrap();
+        let mut followed = Followed::start(&path, WatchMode::Native);
+        match kind {
+            "pipe" => fifo(&aside),
+            _ => symlink("/dev/zero", &aside).unwrap(),
+        }
+        fs::rename(&aside, &path).unwrap();
+        let is_told = |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
+        followed.until(kind, |f| f.links.iter().any(is_told));
+        fs::write(&aside, line("SECOND")).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        followed.until("the next file", |f| f.records().iter().any(|record| record.contains("SECOND")));
+        followed.end();
+    }
+}
