@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::child::Outcome;
 use super::{Next, Viewer, editor, notify, pipe};
 use crate::app::excerpt;
+use crate::app::update::Event;
 use crate::app::watching::Notice;
 use crate::formats::json;
 use crate::ingest;
@@ -24,8 +25,11 @@ impl Viewer {
     pub(super) fn notify(&mut self, notice: &Notice) -> anyhow::Result<()> {
         let between = self.config.clipboard.between;
         self.screen.tell(&notify::sequence(notice, between, &self.config.graphics.environment))?;
-        if let Some(Err(why)) = notice.command.as_ref().map(|command| notify::start(command, notice)) {
-            self.state.say(why);
+        if let Some(command) = notice.command.clone() {
+            let say = self.say.clone();
+            let tell = move |why| drop(say.send(Event::Say(why)));
+            let line = command.clone();
+            self.commands.ring(&command, notice, move |it, missed| notify::run(&line, it, missed), tell);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod answers;
 mod child;
 pub mod clipboard;
 pub mod clock;
+mod commands;
 pub mod config;
 mod editor;
 mod effects;
@@ -46,6 +47,7 @@ use crate::model::pages::ToPack;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
 use clock::now;
+use commands::Commands;
 use config::{Start, ViewConfig};
 use gallery::Gallery;
 use graphics::Told;
@@ -105,7 +107,8 @@ struct Viewer {
     told: Told,
     packing: Sender<ToPack>,
     events: Receiver<Event>,
-    _say: Sender<Event>,
+    say: Sender<Event>,
+    commands: Commands,
     /// A key came since the last frame.
     has_key: bool,
 }
@@ -151,7 +154,8 @@ impl Viewer {
             told,
             packing,
             events,
-            _say: say,
+            say,
+            commands: Commands::default(),
             has_key: false,
         })
     }

@@ -1,8 +1,7 @@
 //! Telling the reader of an alarm: the terminal's bell, a notification where the terminal has them, and the
 //! reader's own command.
 //!
-//! Invariant: nothing of the session is a part of a command or of an escape sequence but as plain text, and
-//! nothing here waits.
+//! Invariant: nothing of the session is a part of a command or of an escape sequence but as plain text.
 
 use std::process::{Command, Stdio};
 
@@ -71,25 +70,20 @@ fn plain(text: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Starts the reader's command. What it must know stands in its environment.
-pub fn start(command: &str, notice: &Notice) -> Result<(), String> {
-    let child = Command::new("sh")
+/// Runs the reader's command and waits for its end. What it must know stands in its environment.
+pub fn run(command: &str, notice: &Notice, missed: u64) -> Result<(), String> {
+    let ended = Command::new("sh")
         .arg("-c")
         .arg(command)
         .env("TV_SESSION", notice.address.as_deref().unwrap_or_default())
         .env("TV_EXPRESSION", &notice.expression)
         .env("TV_STATE", notice.activity)
+        .env("TV_MISSED", missed.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn();
-    match child {
-        Ok(mut child) => {
-            std::thread::spawn(move || child.wait());
-            Ok(())
-        }
-        Err(error) => Err(format!("the command of the alarm cannot be started: {error}")),
-    }
+        .status();
+    ended.map(drop).map_err(|error| format!("the command of the alarm cannot be started: {error}"))
 }
 
 #[cfg(test)]
