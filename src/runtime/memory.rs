@@ -5,12 +5,12 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
 
 use super::clock::now;
 use crate::app::history::History;
@@ -35,6 +35,11 @@ const PATIENCE: Duration = Duration::from_millis(10);
 const HABITS: &str = "reader.json";
 /// The folder of the sessions' files.
 const SESSIONS: &str = "sessions";
+/// The file by which programs keep each other out of a folder.
+const LOCK: &str = "lock";
+/// What was read is nobody else's business.
+const FOLDER: Mode = Mode::RWXU;
+const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// The state folder, and the session in it that is looked at.
 #[derive(Debug, Default)]
@@ -52,6 +57,10 @@ pub struct Keeper {
 impl Keeper {
     /// A keeper of this folder; without one nothing is kept.
     pub fn new(folder: Option<PathBuf>) -> Self {
+        if let Some(folder) = &folder {
+            close_to_others(folder);
+            close_to_others(&folder.join(SESSIONS));
+        }
         Self { folder, ..Self::default() }
     }
 
@@ -213,7 +222,7 @@ fn trouble(path: &Path, error: &io::Error) -> String {
 
 /// Reads a file, if there is one.
 fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
-    let file = match File::open(path) {
+    let file = match open(path, OFlags::RDONLY) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(trouble(path, &error)),
@@ -239,11 +248,10 @@ fn replace(path: &Path, text: &str) -> Result<(), String> {
 /// Makes the folder, for its owner only, and keeps other programs out of it until the file is dropped. One
 /// that takes too long is not waited for.
 fn lock(folder: &Path) -> Result<File, String> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let made = DirBuilder::new().recursive(true).mode(FOLDER.bits()).create(folder);
     made.map_err(|error| trouble(folder, &error))?;
-    let path = folder.join("lock");
-    let file = File::options().create(true).append(true).open(&path);
-    let file = file.map_err(|error| trouble(&path, &error))?;
+    let path = folder.join(LOCK);
+    let file = open(&path, OFlags::WRONLY | OFlags::CREATE).map_err(|error| trouble(&path, &error))?;
     for _ in 0..TRIES {
         if flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK) {
             break;
@@ -251,6 +259,42 @@ fn lock(folder: &Path) -> Result<File, String> {
         thread::sleep(PATIENCE);
     }
     Ok(file)
+}
+
+/// Opens a file of the state folder, for its owner only. It is a file that was made here: no link, no pipe.
+fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, FILE).map(File::from).map_err(|error| match error {
+        rustix::io::Errno::LOOP => io::Error::other("it is a link, which is not followed"),
+        error => error.into(),
+    })?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    keep_private(&file, FILE);
+    Ok(file)
+}
+
+/// Takes from others what they may do. Whether others may have done so.
+fn keep_private(file: &File, mode: Mode) -> bool {
+    let is_open = file.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0);
+    // What belongs to somebody else is theirs to close.
+    is_open && fchmod(file, mode).is_ok()
+}
+
+/// Keeps others out of a folder that was open to them, and of the files in it.
+fn close_to_others(folder: &Path) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(opened) = rustix::fs::open(folder, flags, Mode::empty()) else { return };
+    if !keep_private(&File::from(opened), FOLDER) {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = |name: &str| name == HABITS || name == LOCK || memory::is_file_name(name);
+        if entry.file_name().to_str().is_some_and(is_ours) {
+            let _ = open(&entry.path(), OFlags::RDONLY);
+        }
+    }
 }
 
 /// Deletes the files of sessions that were not looked at for long.
@@ -327,6 +371,67 @@ mod tests {
         assert_eq!(keeper(dir.path(), "other").1, Memory::default());
         let mode = fs::metadata(dir.path().join("tv/sessions")).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "what was read is nobody else's business");
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_was_open_to_others_is_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut first, mut memory) = keeper(dir.path(), "s");
+        mark(&mut memory, 'a', "e1");
+        first.keep(memory.clone()).unwrap();
+        let (tv, file) = (dir.path().join("tv"), file_of(dir.path(), "s"));
+        let (reader, notes) = (tv.join("reader.json"), tv.join("notes.txt"));
+        first
+            .keep_habits(
+                (&History::default(), &History::default()),
+                Widths { outline: Some(7), inspector: None },
+            )
+            .unwrap();
+        fs::write(&notes, "of somebody else").unwrap();
+        let open =
+            |path: &Path, mode: u32| fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        for path in [&tv, &tv.join("sessions")] {
+            open(path, 0o755);
+        }
+        for path in [&file, &reader, &notes, &tv.join("lock"), &tv.join("sessions/lock")] {
+            open(path, 0o644);
+        }
+        let (_, kept) = keeper(dir.path(), "other");
+        assert_eq!(kept, Memory::default());
+        assert_eq!((mode(&tv), mode(&tv.join("sessions"))), (0o700, 0o700));
+        for path in [&file, &reader, &tv.join("lock"), &tv.join("sessions/lock")] {
+            assert_eq!(mode(path), 0o600, "{}", path.display());
+        }
+        assert_eq!(mode(&notes), 0o644, "what is not tv's is left alone");
+        // One alone is closed when it is read.
+        open(&file, 0o644);
+        keeper(dir.path(), "s");
+        assert_eq!(mode(&file), 0o600);
+    }
+
+    #[test]
+    fn no_link_in_the_folder_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = dir.path().join("victim");
+        let tv = dir.path().join("tv");
+        fs::create_dir_all(tv.join("sessions")).unwrap();
+        for name in ["lock", "reader.json", "sessions/lock"] {
+            std::os::unix::fs::symlink(&victim, tv.join(name)).unwrap();
+        }
+        let (mut keeper, memory) = keeper(dir.path(), "s");
+        let why = keeper.keep(memory.clone()).unwrap_err();
+        assert!(why.contains("a link, which is not followed"), "{why}");
+        assert!(!victim.exists(), "nothing is made through a link");
+        fs::write(&victim, "{}").unwrap();
+        let before = mode(&victim);
+        assert!(keeper.keep(memory).is_err() && keeper.habits().is_err());
+        let widths = Widths { outline: Some(7), inspector: None };
+        assert!(keeper.keep_habits((&History::default(), &History::default()), widths).is_err());
+        assert_eq!((mode(&victim), fs::read_to_string(&victim).unwrap().as_str()), (before, "{}"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::secrets::Mask;
 use crate::app::history::History;
 use crate::app::marks::Marks;
 use crate::app::news::Seen;
@@ -187,12 +188,15 @@ pub fn habits_of(text: &str) -> Result<Habits, String> {
     Ok(Habits { searches: clean(file.searches), filters: clean(file.filters), widths: file.widths })
 }
 
-/// Writes what is kept of the reader's habits.
+/// Writes what is kept of the reader's habits. Whoever looks for a key or a token does not want it to be kept.
 pub fn habits_text(habits: &Habits) -> String {
+    let open = |lines: &[String]| {
+        lines.iter().filter(|line| Mask::default().apply(line).is_none()).cloned().collect()
+    };
     text(&ReaderFile {
         schema: OF_READER.to_owned(),
-        searches: habits.searches.clone(),
-        filters: habits.filters.clone(),
+        searches: open(&habits.searches),
+        filters: open(&habits.filters),
         widths: habits.widths,
     })
 }
@@ -244,6 +248,17 @@ mod tests {
         let widths = Widths { outline: Some(40), inspector: None };
         let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()], widths };
         assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
+    }
+
+    #[test]
+    fn keys_and_tokens_that_were_typed_are_not_kept() {
+        let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        let lines = vec!["herring".to_owned(), key.to_owned(), format!("\"{key}\" and err")];
+        let habits = Habits { searches: lines.clone(), filters: lines, widths: Widths::default() };
+        let text = habits_text(&habits);
+        assert!(!text.contains("0123456789"), "{text}");
+        let kept = habits_of(&text).unwrap();
+        assert_eq!((kept.searches, kept.filters), (vec!["herring".to_owned()], vec!["herring".to_owned()]));
     }
 
     #[test]
