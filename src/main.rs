@@ -27,9 +27,21 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
+    if let Some(zone) = surroundings.zone.clone() {
+        zone.install();
+    }
+    let passed_over = surroundings.passed_over.clone();
     prices::install(own_prices(&surroundings));
     match Config::resolve(std::env::args_os(), surroundings) {
-        Ok(config) => run(&config).unwrap_or_else(|error| end(&error)),
+        Ok(config) => {
+            // The viewer has a line of its own for that.
+            if !matches!(config, Config::View(_)) {
+                for sentence in passed_over {
+                    say(&sentence);
+                }
+            }
+            run(&config).unwrap_or_else(|error| end(&error))
+        }
         Err(usage) => {
             // If even this cannot be printed, the code still tells.
             let _ = if usage.use_stderr() { refuse(&usage) } else { usage.print() };

@@ -19,6 +19,7 @@ pub(super) fn start(target: Target) -> Start {
 
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
     let (settings, keymap, complaint) = read_settings(&surroundings);
+    let complaints: Vec<String> = surroundings.passed_over.iter().cloned().chain(complaint).collect();
     let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
     let links = surroundings.has_links();
@@ -68,7 +69,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         notify: settings.notify.unwrap_or_default(),
         keymap,
         state,
-        complaint,
+        complaint: (!complaints.is_empty()).then(|| complaints.join("; ")),
         editor,
         colorfgbg,
         term,

@@ -2,12 +2,18 @@
 //!
 //! Invariant: the only reader of the environment.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::ingest::find::{self, Environment};
+use crate::model::zone::Zone;
 use crate::render::colour::Depth;
 use crate::runtime::clipboard::{Between, Clipboard, programs};
 use crate::runtime::graphics;
+
+/// A larger file is none of a time zone.
+const LARGEST_ZONE: u64 = 1 << 20;
 
 /// What the environment and the terminal say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +46,10 @@ pub struct Surroundings {
     pub state_folder: Option<PathBuf>,
     /// Path and text of the settings file, if there is one.
     pub settings: Option<(PathBuf, Result<String, String>)>,
+    /// The time zone, if the environment names one.
+    pub zone: Option<Zone>,
+    /// What of all this is passed over, a sentence each.
+    pub passed_over: Vec<String>,
     /// Where agents keep their sessions: `$HOME`, and the variables that move them.
     pub environment: Environment,
 }
@@ -48,7 +58,14 @@ impl Surroundings {
     /// Reads them.
     pub fn read() -> Self {
         let settings_folder = settings_folder();
+        let mut passed_over = strays();
+        let zone = zone().unwrap_or_else(|why| {
+            passed_over.push(why);
+            Some(Zone::utc())
+        });
         Self {
+            zone,
+            passed_over,
             no_color: variable("NO_COLOR").is_some(),
             no_links: variable("NO_OSC8").is_some(),
             clipboard: clipboard(),
@@ -102,18 +119,17 @@ impl Surroundings {
 
 /// `$XDG_CONFIG_HOME/tv`, on all systems.
 fn settings_folder() -> Option<PathBuf> {
-    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
-    variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home).map(|folder| folder.join("tv"))
+    let home = || folder_variable("HOME").map(|home| home.join(".config"));
+    folder_variable("XDG_CONFIG_HOME").or_else(home).map(|folder| folder.join("tv"))
 }
 
-/// `$XDG_STATE_HOME/tv`, on all systems. A path that is not absolute means nothing there.
+/// `$XDG_STATE_HOME/tv`, on all systems.
 fn state_folder() -> Option<PathBuf> {
     if matches!(variable("TV_STATE").as_deref(), Some("off" | "0" | "no" | "false")) {
         return None;
     }
-    let home = || path_variable("HOME").map(|home| home.join(".local/state"));
-    let folder = path_variable("XDG_STATE_HOME").filter(|folder| folder.is_absolute()).or_else(home);
-    folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("tv"))
+    let home = || folder_variable("HOME").map(|home| home.join(".local/state"));
+    folder_variable("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("tv"))
 }
 
 fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
@@ -148,6 +164,44 @@ fn path_variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// The folders that the system's own variables name; agents have variables of theirs.
+const FOLDERS: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"];
+
+/// A folder that must be the same wherever the program is started: one of the current folder could be anybody's.
+fn folder_variable(name: &str) -> Option<PathBuf> {
+    path_variable(name).filter(|folder| folder.is_absolute())
+}
+
+/// A sentence for each of them that is passed over.
+fn strays() -> Vec<String> {
+    let stray = |name: &&str| path_variable(name).filter(|folder| !folder.is_absolute());
+    let told =
+        |name, folder: PathBuf| format!("{name} is no absolute path ({}) and is ignored", folder.display());
+    FOLDERS.iter().filter_map(|name| Some(told(*name, stray(name)?))).collect()
+}
+
+/// The time zone that `$TZ` names; none if it is not set. The system's own reading of it would read any file.
+fn zone() -> Result<Option<Zone>, String> {
+    let Some(named) = std::env::var_os("TZ") else { return Ok(None) };
+    let text = named.to_string_lossy();
+    let name = text.strip_prefix(':').unwrap_or(&text);
+    if name.is_empty() {
+        return Ok(Some(Zone::utc()));
+    }
+    let within = name.rsplit_once("zoneinfo/").map_or(name, |(_, within)| within);
+    let zone = Zone::named(within).or_else(|| Zone::of_file(&zone_file(Path::new(name))?));
+    zone.map(Some).ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
+}
+
+/// The bytes of a file that may be one of a time zone: not of the current folder, regular, and small.
+fn zone_file(path: &Path) -> Option<Vec<u8>> {
+    let is_file = path.is_absolute() && path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let mut bytes = Vec::new();
+    let file = is_file.then(|| File::open(path).ok()).flatten()?;
+    file.take(LARGEST_ZONE).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 fn terminal() -> graphics::Environment {
     let text = |name| variable(name).unwrap_or_default();
     let is_set = |name| variable(name).is_some();
@@ -164,8 +218,9 @@ fn terminal() -> graphics::Environment {
 }
 
 fn environment() -> Environment {
-    let variables = find::variables().into_iter().filter_map(|name| Some((name, path_variable(name)?)));
-    Environment { home: path_variable("HOME"), variables: variables.collect() }
+    let value = |name| if FOLDERS.contains(&name) { folder_variable(name) } else { path_variable(name) };
+    let variables = find::variables().into_iter().filter_map(|name| Some((name, value(name)?)));
+    Environment { home: folder_variable("HOME"), variables: variables.collect() }
 }
 
 /// Columns of the terminal that stdout is; some terminals do not know their size.

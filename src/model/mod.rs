@@ -34,3 +34,4 @@ pub mod tree;
 pub mod turn;
 pub mod usage;
 pub mod written;
+pub mod zone;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use jiff::civil::{DateTime, Time};
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+
+use super::zone::current;
 
 /// A point in time in milliseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ impl Moment {
     /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
     pub fn parse_local(typed: &str) -> Option<Self> {
         let at: DateTime = typed.trim().replace(' ', "T").parse().ok()?;
-        at.to_zoned(TimeZone::system()).ok().map(|at| Self(at.timestamp().as_millisecond()))
+        at.to_zoned(current()).ok().map(|at| Self(at.timestamp().as_millisecond()))
     }
 
     /// The moment of the same day, in the reader's time zone, at which the clock shows this.
@@ -96,7 +97,7 @@ impl Moment {
     }
 
     fn zoned(self) -> Option<Zoned> {
-        Timestamp::from_millisecond(self.0).ok().map(|at| at.to_zoned(TimeZone::system()))
+        Timestamp::from_millisecond(self.0).ok().map(|at| at.to_zoned(current()))
     }
 }
 

@@ -174,3 +174,89 @@ fn one_file_at_a_time_is_enough() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 5);
     assert!(output.status.success() && output.stderr.is_empty());
 }
+
+/// What `tv` says on both ways, in a folder and with these variables alone beside the search path.
+fn says(folder: &std::path::Path, arguments: &[&str], variables: &[(&str, &str)]) -> (String, String) {
+    let mut command = Command::new(TV);
+    command.args(arguments).current_dir(folder).env_clear().stdin(Stdio::null());
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn what_is_no_time_zone_is_told_and_read_no_further() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = session(dir.path());
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let huge = dir.path().join("huge");
+    fs::File::create(&huge).unwrap().set_len(3 << 30).unwrap();
+    let of_zone =
+        |zone: &str| says(dir.path(), &["show", "--level", "4", path.to_str().unwrap()], &[("TZ", zone)]);
+    let (utc, quiet) = of_zone("UTC");
+    assert!(utc.contains("10:00") || utc.contains("FIRST"), "{utc}");
+    assert_eq!(quiet, "");
+    for zone in ["", ":UTC", "UTC0"] {
+        assert_eq!(of_zone(zone), (utc.clone(), String::new()), "{zone:?}");
+    }
+    assert_ne!(of_zone("JST-9").0, utc, "times are told in the zone that is named");
+    for zone in [
+        "/dev/zero",
+        ":/dev/zero",
+        "pipe",
+        "huge",
+        pipe.to_str().unwrap(),
+        huge.to_str().unwrap(),
+        "/dev/zoneinfo/../zero",
+    ] {
+        let (told, complaint) = of_zone(zone);
+        assert_eq!(told, utc, "{zone}");
+        let expected =
+            format!("tv: TZ names no time zone ({}); times are told in UTC\n", zone.trim_start_matches(':'));
+        assert_eq!(complaint, expected);
+    }
+}
+
+#[test]
+fn folders_of_the_current_folder_are_nobodys_home() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = session(dir.path());
+    let settings = "level = 1\nglow = 7\n";
+    for name in ["conf/tv", "home/.config/tv", "home/.claude/projects/-x"] {
+        fs::create_dir_all(dir.path().join(name)).unwrap();
+    }
+    for name in ["conf/tv/config.toml", "home/.config/tv/config.toml"] {
+        fs::write(dir.path().join(name), settings).unwrap();
+    }
+    let line = agent_line("u-1", None, None, "PLANTED") + "\n";
+    fs::write(dir.path().join("home/.claude/projects/-x/s-1.jsonl"), line).unwrap();
+    let relative = [
+        ("HOME", "home"),
+        ("XDG_CONFIG_HOME", "conf"),
+        ("XDG_STATE_HOME", "state"),
+        ("XDG_DATA_HOME", "./data"),
+    ];
+    let (listed, complaints) = says(dir.path(), &["list"], &relative);
+    assert!(!listed.contains("PLANTED") && !listed.contains("s-1"), "{listed}");
+    for (name, value) in relative {
+        let sentence = format!("tv: {name} is no absolute path ({value}) and is ignored\n");
+        assert!(complaints.contains(&sentence), "{complaints}");
+    }
+    let home = dir.path().join("home");
+    let (listed, complaints) = says(dir.path(), &["list"], &[("HOME", home.to_str().unwrap())]);
+    assert!(listed.contains("PLANTED") && complaints.is_empty(), "{listed} {complaints}");
+    // The viewer says so in its own line, takes no settings from there, and keeps nothing.
+    let script = "cd \"$1\" && exec \"$0\" session.jsonl";
+    let arguments = ["-c", script, TV, dir.path().to_str().unwrap()];
+    let mut console = Console::run("sh", &arguments, &[&relative[..], &[("TV_STATE", "on")]].concat());
+    console.wait_for("FIRST ANSWER");
+    console.wait_for("HOME is no absolute path (home) and is ignored");
+    assert!(!console.text().contains("glow"), "{}", console.text());
+    console.send("ma");
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    assert!(!dir.path().join("state").exists() && !home.join(".local").exists());
+    drop(path);
+}

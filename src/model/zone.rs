@@ -1,0 +1,55 @@
+//! The reader's time zone: the system's, unless `TZ` names another one.
+//!
+//! Invariant: set once, before any time is told; no file is read here for what `TZ` says.
+
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZone;
+
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// A time zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone(TimeZone);
+
+impl Zone {
+    /// Coordinated universal time.
+    pub fn utc() -> Self {
+        Self(TimeZone::UTC)
+    }
+
+    /// By a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+    pub fn named(name: &str) -> Option<Self> {
+        TimeZone::get(name).or_else(|_| TimeZone::posix(name)).ok().map(Self)
+    }
+
+    /// By the bytes of a file of the system's time zones.
+    pub fn of_file(bytes: &[u8]) -> Option<Self> {
+        TimeZone::tzif("", bytes).ok().map(Self)
+    }
+
+    /// Makes it the zone in which times are told.
+    pub fn install(self) {
+        let _ = ZONE.set(self.0);
+    }
+}
+
+/// The zone in which times are told.
+pub(super) fn current() -> TimeZone {
+    ZONE.get().cloned().unwrap_or_else(TimeZone::system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Zone;
+
+    #[test]
+    fn zones_have_names_or_rules() {
+        assert_eq!(Zone::named("UTC"), Some(Zone::utc()));
+        assert!(Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").is_some() && Zone::named("JST-9").is_some());
+        for none in ["", "/dev/zero", "../../dev/zero", "no zone", "Europe"] {
+            assert_eq!(Zone::named(none), None, "{none}");
+        }
+        assert_eq!(Zone::of_file(&[0; 4096]), None);
+    }
+}
