@@ -16,6 +16,7 @@ mod provider;
 mod results;
 mod scene;
 mod stops;
+mod waiting;
 
 pub use crate::model::edit::Severity;
 pub use findings::{Counts, Findings};

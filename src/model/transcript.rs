@@ -14,6 +14,7 @@ mod results;
 mod retelling;
 mod turns;
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use super::body::Key;
@@ -97,6 +98,7 @@ pub struct Transcript {
     branches_are_stale: bool,
     changes: u64,
     relinked: u32,
+    work: Cell<u64>,
 }
 
 impl Transcript {
@@ -249,6 +251,12 @@ impl Transcript {
     /// Those of one lane, if calls of several entries have this id.
     pub fn several_with_call(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
         self.pairs.several_in(call, lane)
+    }
+
+    /// Entries and blocks that were looked at to find the places of what came: what taking it costs, whatever machine
+    /// it runs on.
+    pub fn work(&self) -> u64 {
+        self.work.get()
     }
 
     /// How often it was changed.

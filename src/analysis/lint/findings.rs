@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::scene::{Frame, Memory, Scene, counts};
+use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::activity;
 use crate::model::body::Key;
@@ -63,8 +64,7 @@ pub struct Findings {
     counts: Counts,
     /// Rises with every change.
     generation: u64,
-    /// Entries whose judgement changes as the session goes on, whoever is touched.
-    waiting: BTreeSet<EntryId>,
+    waiting: Waiting,
     /// By entry: who must be judged again when it changes.
     watched: HashMap<EntryId, BTreeSet<EntryId>>,
     /// By entry: what its judgement looked at.
@@ -143,8 +143,12 @@ impl Findings {
             self.branches_seen = transcript.branches_changed();
             self.see_branches(&transcript.branches().abandoned);
         }
+        let has_ended = activity::has_ended(transcript);
+        if (newest_turn, has_ended) != (self.frame.newest_turn, self.frame.has_ended) {
+            self.queue.extend(self.waiting.for_turn());
+        }
         self.frame.newest_turn = newest_turn;
-        self.frame.has_ended = activity::has_ended(transcript);
+        self.frame.has_ended = has_ended;
         self.memory.forget_answers();
         if std::mem::take(&mut self.is_stale) {
             self.begin(transcript);
@@ -152,7 +156,7 @@ impl Findings {
             self.see_touched(transcript);
         }
         self.seen = transcript.changes();
-        let end = self.memory.work.saturating_add(most.saturating_mul(AN_ENTRY));
+        let end = self.memory.work.saturating_add(most.saturating_mul(2 * AN_ENTRY));
         while self.memory.work < end {
             if let Some(id) = self.queue.pop_first() {
                 self.judge_again(transcript, id);
@@ -176,7 +180,8 @@ impl Findings {
     /// nothing else was looked at, there is nothing to weigh.
     fn see_branches(&mut self, left: &EntrySet) {
         for id in self.left.differences(left) {
-            let weighs = self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);
+            let waits = self.waiting.has(id);
+            let weighs = waits || self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);
             self.touched.extend(Some(id).filter(|_| weighs));
             self.touched.extend(self.watched.get(&id).into_iter().flatten());
         }
@@ -190,7 +195,7 @@ impl Findings {
         self.queue.clear();
         self.by_entry.clear();
         self.counts = Counts::default();
-        self.waiting.clear();
+        self.waiting = Waiting::default();
         self.watched.clear();
         self.looks_at.clear();
         self.strays.clear();
@@ -205,10 +210,12 @@ impl Findings {
     /// Who must be judged again for what was touched.
     fn see_touched(&mut self, transcript: &Transcript) {
         let touched = std::mem::take(&mut self.touched);
-        if self.seen != transcript.changes() || !touched.is_empty() {
-            self.queue.extend(&self.waiting);
+        if self.seen != transcript.changes() {
+            self.queue.extend(self.waiting.take_recorded(transcript));
         }
         for id in touched {
+            let waiting = transcript.get(id).map(|entry| self.waiting.take_for(entry));
+            self.queue.extend(waiting.into_iter().flatten());
             self.see_compaction(transcript, id);
             self.queue.extend(self.watched.get(&id).into_iter().flatten());
             if self.is_judged(transcript, id) {
@@ -284,7 +291,7 @@ impl Findings {
             frame: &self.frame,
             findings: Vec::new(),
             seen: BTreeSet::new(),
-            may_change: false,
+            waits_for: Vec::new(),
             memory: &mut self.memory,
         };
         // A copy says what another entry says.
@@ -293,12 +300,8 @@ impl Findings {
                 (group.judge)(&mut scene);
             }
         }
-        let Scene { findings, seen, may_change, .. } = scene;
-        if may_change {
-            self.waiting.insert(id);
-        } else {
-            self.waiting.remove(&id);
-        }
+        let Scene { findings, seen, waits_for, .. } = scene;
+        self.waiting.note(id, entry.lane.as_ref(), &waits_for);
         self.watch(id, seen);
         self.keep(id, findings);
     }

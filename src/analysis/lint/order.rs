@@ -4,7 +4,7 @@
 //! Invariant: where records are linked the links tell what lies between a call and its result; elsewhere
 //! the order of the file does, but only among records of one file.
 
-use super::scene::{Asked, OTHERS, Scene, named};
+use super::scene::{Asked, OTHERS, Scene, Wait, named};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, EntryId, Role};
@@ -165,17 +165,21 @@ fn split_by_kept(scene: &mut Scene<'_>) {
         return;
     }
     // Results are links of the tree; the first entry above is the answer with their calls.
-    let mut at = scene.transcript.parent_of(scene.transcript.print_of(kept)).flatten();
-    let mut steps = 0;
-    while let Some(key) = at.filter(|key| scene.transcript.find_print(*key).is_none()) {
-        steps += 1;
+    let mut at = scene.transcript.print_of(kept);
+    let mut above = None;
+    for _ in 0..1_000 {
         scene.memory.work += 1;
-        at = scene.transcript.parent_of(key).flatten().filter(|_| steps < 1_000);
+        match scene.transcript.parent_of(at) {
+            None => return scene.wait_for(Wait::Record(at)),
+            Some(None) => return,
+            Some(Some(parent)) => at = parent,
+        }
+        above = scene.transcript.find_print(at);
+        if above.is_some() {
+            break;
+        }
     }
-    let Some(id) = at.and_then(|key| scene.transcript.find_print(key)) else {
-        scene.may_change = true;
-        return;
-    };
+    let Some(id) = above else { return };
     scene.looked_at(id);
     let Some(entry) = scene.transcript.get(id) else { return };
     let call = crate::model::pairing::calls_of(entry)

@@ -49,10 +49,23 @@ pub struct Scene<'a> {
     pub(super) findings: Vec<Finding>,
     /// Entries that the judgement depends on.
     pub(super) seen: BTreeSet<EntryId>,
-    /// Whether the judgement may be another one as soon as the session goes on.
-    pub(super) may_change: bool,
+    /// With what the judgement may be another one.
+    pub(super) waits_for: Vec<Wait>,
     /// What is remembered from one entry to the next.
     pub(super) memory: &'a mut Memory,
+}
+
+/// What may come of which a judgement depends, besides another turn and the end of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Nothing else.
+    Turn,
+    /// The next answer of the model in the lane.
+    Answer,
+    /// The next entry in the lane.
+    Next,
+    /// A record that is missing.
+    Record(Print),
 }
 
 /// What is remembered while entries are judged one after the other.
@@ -138,8 +151,14 @@ impl<'a> Scene<'a> {
     /// as long as the model has not answered without it.
     pub(super) fn may_go_on(&mut self, call: &ToolCall) -> bool {
         let waits = self.place >= self.frame.newest_turn && !self.frame.has_ended && !self.is_abandoned();
-        let goes_on = waits && (call.state != ToolState::Pending || !self.is_answered_without());
-        self.may_change |= goes_on;
+        let (is_asked, wait) = match call.state {
+            ToolState::Pending => (true, Wait::Answer),
+            _ => (false, Wait::Turn),
+        };
+        let goes_on = waits && !(is_asked && self.is_answered_without());
+        if goes_on {
+            self.wait_for(wait);
+        }
         goes_on
     }
 
@@ -174,6 +193,13 @@ impl<'a> Scene<'a> {
         let after = transcript.order().get(first..).unwrap_or_default().iter().take(FAR).enumerate();
         let own = after.filter(move |(_, id)| transcript.lane_at(**id) == lane);
         own.filter_map(move |(at, id)| Some((first + at, transcript.get(*id)?)))
+    }
+
+    /// Notes with what the judgement may be another one.
+    pub(super) fn wait_for(&mut self, wait: Wait) {
+        if !self.waits_for.contains(&wait) {
+            self.waits_for.push(wait);
+        }
     }
 
     /// Notes that the judgement depends on another entry.
@@ -221,8 +247,7 @@ impl<'a> Scene<'a> {
         for _ in 0..NEAR {
             self.memory.work += 1;
             let Some(parent) = self.transcript.parent_of(at) else {
-                // A record that is missing may still come.
-                self.may_change = true;
+                self.wait_for(Wait::Record(at));
                 return None;
             };
             match parent {
@@ -244,8 +269,8 @@ impl<'a> Scene<'a> {
         let Memory { links, work, .. } = &mut *self.memory;
         let step = match links.above(self.transcript, result, work) {
             Above::Rooted(step) => step,
-            Above::Broken(_) => {
-                self.may_change = true;
+            Above::Broken(missing) => {
+                self.wait_for(Wait::Record(missing));
                 return None;
             }
             Above::Circle => return None,

@@ -1,6 +1,6 @@
 //! Why an answer ended, against what is in it.
 
-use super::scene::Scene;
+use super::scene::{Scene, Wait};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Role, Stop};
@@ -48,7 +48,7 @@ fn without_call(scene: &mut Scene<'_>) {
         }
     } else {
         // The part with the call may be on its way.
-        scene.may_change = true;
+        scene.wait_for(Wait::Next);
         if !scene.frame.has_ended {
             return;
         }

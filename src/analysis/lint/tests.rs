@@ -1,5 +1,7 @@
 //! Findings kept up to date are those of the whole, however a session grows.
 
+mod shapes;
+
 use proptest::prelude::{Strategy, any, prop, prop_oneof, proptest};
 
 use super::{Finding, Findings};

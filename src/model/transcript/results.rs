@@ -45,10 +45,13 @@ impl Transcript {
     /// result answers what was asked last, in its own lane before any other.
     fn waiting_for(&mut self, call: &Key, lane: Option<&Name>) -> (bool, Option<EntryId>) {
         let (entries, large, told) = (&self.entries, &self.large, self.retelling.as_ref());
+        let work = &self.work;
         let waits_in = |id: EntryId| {
+            work.set(work.get() + 1);
             let Some(entry) = entries.get(id.index()) else { return false };
             let mut places = large.waiting(id, &entry.blocks, call);
             places.any(|place| {
+                work.set(work.get() + 1);
                 let block = entry.blocks.get(place);
                 block.is_some_and(|block| {
                     is_told(told, id, block) && call_in(block).is_some_and(|call| waits(told, call))
