@@ -59,6 +59,11 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Marks that matter for counting and for looks.
+    pub fn marks(self) -> Marks {
+        self.marks.into()
+    }
+
     /// Number of the entry's blocks.
     pub fn blocks(self) -> usize {
         self.blocks.into()

@@ -10,7 +10,7 @@ mod packing;
 use std::sync::{Arc, OnceLock};
 
 use super::body::{Body, Key};
-use super::entry::{Block, Entry, EntryId};
+use super::entry::{Block, Entry, EntryId, Marks};
 use super::fingerprint::Print;
 use super::glance::Glance;
 use super::text::Name;
@@ -72,6 +72,15 @@ impl Pages {
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map(|kept| (*kept).into()),
             None => page.entries().get(number % PAGE).map(Glance::of),
+        }
+    }
+
+    /// Its marks, without unpacking it or a look at its blocks.
+    pub fn marks(&self, number: usize) -> Option<Marks> {
+        let page = self.list.get(number / PAGE)?;
+        match &page.packed {
+            Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.marks()),
+            None => page.entries().get(number % PAGE).map(|entry| entry.marks),
         }
     }
 

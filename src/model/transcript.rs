@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
-use super::entry::{Entry, EntryId};
+use super::entry::{Entry, EntryId, Marks};
 use super::fingerprint::{ByKey, ByPrint, Print};
 use super::forest::Departure;
 use super::glance::Glance;
@@ -180,6 +180,11 @@ impl Transcript {
     /// What a glance at the entry tells; it costs little, whatever was done with the entry.
     pub fn glance(&self, id: EntryId) -> Option<Glance> {
         self.entries.glance(id.index())
+    }
+
+    /// Its marks; they cost less, and the same for an entry with thousands of blocks.
+    pub fn marks(&self, id: EntryId) -> Option<Marks> {
+        self.entries.marks(id.index())
     }
 
     /// The sub-agent that the entry belongs to; it costs little, too.

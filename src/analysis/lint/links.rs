@@ -130,9 +130,8 @@ impl Links {
 
 /// Whether a record holds words of the user.
 pub(super) fn is_said(transcript: &Transcript, record: Print) -> bool {
-    let id = transcript.find_print(record).filter(|id| {
-        let glance = transcript.glance(*id);
-        glance.is_some_and(|glance| glance.marks.prompt && !glance.marks.copy)
-    });
+    let id = transcript
+        .find_print(record)
+        .filter(|id| transcript.marks(*id).is_some_and(|marks| marks.prompt && !marks.copy));
     id.and_then(|id| transcript.get(id)).is_some_and(|entry| entry.role == Role::User)
 }

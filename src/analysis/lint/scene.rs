@@ -329,7 +329,7 @@ impl<'a> Scene<'a> {
 
 /// Whether an entry is part of what is sent: copies say what others say, and what the session left is gone.
 pub(super) fn counts(transcript: &Transcript, id: EntryId) -> bool {
-    let is_copy = transcript.glance(id).is_none_or(|glance| glance.marks.copy);
+    let is_copy = transcript.marks(id).is_none_or(|marks| marks.copy);
     !is_copy && !transcript.branches().abandoned.contains(&id)
 }
 

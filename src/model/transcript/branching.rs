@@ -23,8 +23,8 @@ impl Transcript {
     pub fn settle_turns(&mut self) {
         let new = self.order.get(self.turns_known..).unwrap_or_default();
         let opens = |(place, id): (usize, &EntryId)| {
-            let glance = self.entries.glance(id.index())?;
-            let opens = glance.marks.prompt && glance.is_main;
+            let is_main = self.entries.lane(id.index()).is_none();
+            let opens = is_main && self.entries.marks(id.index())?.prompt;
             opens.then_some(Turn { prompt: *id, first: self.turns_known + place })
         };
         self.turns.extend(new.iter().enumerate().filter_map(opens));
@@ -155,10 +155,10 @@ impl Transcript {
             keys.get_mut(id.index()).into_iter().for_each(|place| *place = Some(key));
         }
         let placed = |(place, id): (usize, &EntryId)| {
-            let glance = self.entries.glance(id.index()).filter(|glance| glance.is_main)?;
+            let marks = self.marks(*id).filter(|_| self.lane_at(*id).is_none())?;
             let key = keys.get(id.index()).copied().flatten()?;
             let parent = self.entries.parent(id.index(), &print);
-            Some(Placed { id: *id, place, key, parent, marks: glance.marks })
+            Some(Placed { id: *id, place, key, parent, marks })
         };
         let mut entries = Vec::with_capacity(self.order.len());
         entries.extend(self.order.iter().enumerate().filter_map(placed));
