@@ -3,8 +3,10 @@
 //! Invariant: a `Text` holds no control character but `\n` and `\t`; a `Text` made by
 //! [`Text::output`] may also hold complete SGR sequences (`ESC [ digits ; m`), nothing else.
 
+mod ascii;
 mod hostile;
 mod sequences;
+mod unseen;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +19,8 @@ use self::sequences::{cleaned_keeping_sgr, reduce_returns, strip_escapes};
 use super::digits;
 use super::stub::{Manner, seen};
 
-pub use self::hostile::{harmless, is_hostile, without_marks};
+pub use self::ascii::ascii;
+pub use self::hostile::{first_hostile, harmless, is_hostile, without_marks};
 pub use self::sequences::without_sgr;
 
 /// A cleaned, cheaply cloned string.
@@ -43,11 +46,8 @@ impl Text {
         if is_plain(raw) {
             return Self(Arc::from(raw));
         }
-        let unescaped: Cow<'_, str> = if raw.contains(['\u{1b}', '\u{9b}', '\u{9d}', '\u{90}']) {
-            strip_escapes(raw).into()
-        } else {
-            raw.into()
-        };
+        let unescaped: Cow<'_, str> =
+            if raw.contains('\u{1b}') { strip_escapes(raw).into() } else { raw.into() };
         Self(Arc::from(cleaned_keeping_sgr(&reduce_returns(&unescaped))))
     }
 
@@ -141,7 +141,8 @@ fn first_line(raw: &str, max: usize) -> (&str, bool) {
     let (line, rest) = trimmed.split_once(ends).unwrap_or((trimmed, ""));
     let line = line.strip_suffix('\r').unwrap_or(line);
     let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
-    let short = cut.and_then(|at| line.get(..at)).unwrap_or(line);
+    // What would have joined the last character to the next one joins nothing.
+    let short = cut.and_then(|at| line.get(..at)).map_or(line, |cut| cut.trim_end_matches('\u{200d}'));
     (short, cut.is_some() || !rest.is_empty())
 }
 
@@ -164,8 +165,18 @@ mod tests {
     #[test]
     fn output_keeps_colours_and_drops_the_rest() {
         let raw =
-            "\u{1b}[31mred\u{1b}[0m \u{1b}]0;PWNED\u{7}\u{1b}[2Jx\u{1b}P1;q\u{1b}\\y\u{9b}32mz\u{1b}[?1049l";
+            "\u{1b}[31mred\u{1b}[0m \u{1b}]0;PWNED\u{7}\u{1b}[2Jx\u{1b}P1;q\u{1b}\\y\u{1b}[32mz\u{1b}[?1049l";
         assert_eq!(Text::output(raw).as_str(), "\u{1b}[31mred\u{1b}[0m xy\u{1b}[32mz");
+    }
+
+    #[test]
+    fn characters_that_were_decoded_wrongly_hide_nothing() {
+        for c in '\u{80}'..='\u{9f}' {
+            let raw = format!("he said \u{1b}[31m\u{e2}\u{80}{c} and more\u{1b}[0m\nnext");
+            let shown =
+                format!("he said \u{1b}[31mâ⟨U+0080⟩⟨U+{:04X}⟩ and more\u{1b}[0m\nnext", u32::from(c));
+            assert_eq!(Text::output(&raw).as_str(), shown);
+        }
     }
 
     #[test]
@@ -241,8 +252,18 @@ mod tests {
         let bidi = ('\u{202a}'..='\u{202e}')
             .chain('\u{2066}'..='\u{2069}')
             .chain(['\u{200e}', '\u{200f}', '\u{61c}']);
-        let unseen =
-            ['\u{200b}', '\u{200c}', '\u{2060}', '\u{feff}', '\u{ad}', '\u{180e}', '\u{e0001}', '\u{e0041}'];
+        let unseen = [
+            '\u{200b}',
+            '\u{200c}',
+            '\u{200d}',
+            '\u{fe0f}',
+            '\u{2060}',
+            '\u{feff}',
+            '\u{ad}',
+            '\u{180e}',
+            '\u{e0001}',
+            '\u{e0041}',
+        ];
         assert_eq!(bidi.clone().count(), 12, "the whole set of Bidi_Control");
         for c in bidi.chain(unseen) {
             let marked = format!("a⟨U+{:04X}⟩b", u32::from(c));

@@ -1,21 +1,29 @@
 //! Tool output with SGR colours as styled lines.
 //!
-//! Invariant: of all escape sequences only SGR has an effect; the others leave no trace.
+//! Invariant: of all escape sequences only SGR has an effect; the others leave no trace. No colour hides a text.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use vte::{Params, Parser, Perform};
 
-use super::colour::{Depth, fit};
+use super::colour::{Depth, Rgb, contrast, fit, rgb};
+use super::theme::Theme;
 use super::wrap::Piece;
+
+/// Text with less contrast to its ground can hardly be seen; the darkest blue on black has more.
+const LEAST_CONTRAST: f64 = 1.3;
+const BLACK: Rgb = (0, 0, 0);
+const WHITE: Rgb = (255, 255, 255);
 
 /// The lines of a text, styled by the colours in it, as near as the terminal has them. `base` is the style
 /// without any; without colours only bold, dim, italic, underline, reverse and strike have an effect.
-pub fn lines(text: &str, base: Style, colours: Option<Depth>) -> Vec<Vec<Piece>> {
+pub fn lines(text: &str, base: Style, theme: &Theme) -> Vec<Vec<Piece>> {
     if !text.contains('\u{1b}') {
         return text.lines().map(|line| vec![Span::styled(line.to_owned(), base)]).collect();
     }
-    let mut painter = Painter { base, style: base, colours, ..Painter::default() };
+    let colours = theme.has_colour.then_some(theme.depth);
+    let (ink, ground) = if theme.is_light { (BLACK, WHITE) } else { (WHITE, BLACK) };
+    let mut painter = Painter { base, style: base, colours, ink, ground, ..Painter::default() };
     Parser::new().advance(&mut painter, text.as_bytes());
     painter.end_span();
     if !painter.line.is_empty() {
@@ -29,6 +37,9 @@ struct Painter {
     base: Style,
     style: Style,
     colours: Option<Depth>,
+    /// What the terminal's own colours are taken for.
+    ink: Rgb,
+    ground: Rgb,
     lines: Vec<Vec<Piece>>,
     line: Vec<Piece>,
     run: String,
@@ -37,8 +48,25 @@ struct Painter {
 impl Painter {
     fn end_span(&mut self) {
         if !self.run.is_empty() {
-            self.line.push(Span::styled(std::mem::take(&mut self.run), self.style));
+            let style = if self.hides_text() { self.without_colours() } else { self.style };
+            self.line.push(Span::styled(std::mem::take(&mut self.run), style));
         }
+    }
+
+    /// Whether text in the colours of the moment could not be told from its ground.
+    fn hides_text(&self) -> bool {
+        let seen = |colour: Option<Color>, own: Rgb| match colour {
+            None | Some(Color::Reset) => Some(own),
+            Some(colour) => rgb(colour),
+        };
+        let has_colours = (self.style.fg, self.style.bg) != (self.base.fg, self.base.bg);
+        let colours = seen(self.style.fg, self.ink).zip(seen(self.style.bg, self.ground));
+        let is_hidden = colours.is_some_and(|(ink, ground)| contrast(ink, ground) < LEAST_CONTRAST);
+        has_colours && is_hidden && !self.run.trim().is_empty()
+    }
+
+    fn without_colours(&self) -> Style {
+        Style { fg: self.base.fg, bg: self.base.bg, ..self.style }
     }
 
     fn end_line(&mut self) {
@@ -162,14 +190,51 @@ fn extended(code: &[u16], codes: &mut dyn Iterator<Item = &[u16]>) -> Option<Col
 mod tests {
     use super::lines;
     use crate::render::colour::Depth;
+    use crate::render::theme::Theme;
     use ratatui::style::{Color, Modifier, Style};
+
+    fn theme(depth: Depth) -> Theme {
+        Theme { depth, ..Theme::dark() }
+    }
+
+    #[test]
+    fn no_colours_hide_a_text() {
+        for (codes, light) in [
+            ("31;41", false),
+            ("38;2;1;2;3;48;2;3;2;1", false),
+            ("38;5;16;40", false),
+            ("30", false),
+            ("38;2;9;9;9", false),
+            ("7;30", false),
+            ("97", true),
+            ("47;37", true),
+            ("8", false),
+            ("8", true),
+        ] {
+            let theme = if light { Theme::light() } else { Theme::dark() };
+            for depth in [Depth::Sixteen, Depth::Indexed, Depth::True] {
+                let theme = Theme { depth, ..theme.clone() };
+                let shown = lines(&format!("\u{1b}[{codes}mhidden"), Style::new(), &theme);
+                let style = shown[0][0].style;
+                assert_eq!((style.fg, style.bg), (None, None), "{codes}");
+                assert!(!style.add_modifier.contains(Modifier::HIDDEN), "{codes}");
+            }
+        }
+        for codes in ["34", "30;47", "30;100", "97;100", "38;5;236;48;5;252", "7;31"] {
+            let shown = lines(&format!("\u{1b}[{codes}mseen"), Style::new(), &theme(Depth::True));
+            let style = shown[0][0].style;
+            assert_ne!((style.fg, style.bg), (None, None), "{codes}");
+        }
+        let bar = lines("\u{1b}[42;32m   \u{1b}[0m", Style::new(), &theme(Depth::True));
+        assert_eq!(bar[0][0].style.bg, Some(Color::Indexed(2)), "blanks hide nothing");
+    }
 
     #[test]
     fn colours_become_styles() {
         let shown = lines(
-            "\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;5;200mx\u{1b}[38;2;1;2;3my\nz",
+            "\u{1b}[1;31mred\u{1b}[0m \u{1b}[38;5;200mx\u{1b}[38;2;201;2;3my\nz",
             Style::new(),
-            Some(Depth::True),
+            &theme(Depth::True),
         );
         assert_eq!(shown.len(), 2);
         let line = &shown[0];
@@ -177,30 +242,30 @@ mod tests {
         assert!(line[0].style.add_modifier.contains(Modifier::BOLD));
         assert_eq!(line[1].style, Style::new());
         assert_eq!(line[2].style.fg, Some(Color::Indexed(200)));
-        assert_eq!(line[3].style.fg, Some(Color::Rgb(1, 2, 3)));
-        assert_eq!(shown[1][0].style.fg, Some(Color::Rgb(1, 2, 3)));
+        assert_eq!(line[3].style.fg, Some(Color::Rgb(201, 2, 3)));
+        assert_eq!(shown[1][0].style.fg, Some(Color::Rgb(201, 2, 3)));
     }
 
     #[test]
     fn colours_that_the_terminal_lacks_give_way_to_the_nearest() {
         let text = "\u{1b}[38;2;250;10;5mx\u{1b}[0;48;5;46my";
-        let few = lines(text, Style::new(), Some(Depth::Sixteen));
+        let few = lines(text, Style::new(), &theme(Depth::Sixteen));
         assert_eq!(few[0][0].style.fg, Some(Color::LightRed));
         assert_eq!(few[0][1].style.bg, Some(Color::LightGreen));
-        let more = lines(text, Style::new(), Some(Depth::Indexed));
+        let more = lines(text, Style::new(), &theme(Depth::Indexed));
         assert!(matches!(more[0][0].style.fg, Some(Color::Indexed(196))), "{more:?}");
         assert_eq!(more[0][1].style.bg, Some(Color::Indexed(46)));
     }
 
     #[test]
     fn without_colour_only_modifiers_stay() {
-        let shown = lines("\u{1b}[4;32mx", Style::new(), None);
+        let shown = lines("\u{1b}[4;32mx", Style::new(), &Theme::mono());
         assert_eq!(shown[0][0].style, Style::new().add_modifier(Modifier::UNDERLINED));
     }
 
     #[test]
     fn other_sequences_leave_no_trace() {
-        let shown = lines("a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[?25lb", Style::new(), Some(Depth::True));
+        let shown = lines("a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[?25lb", Style::new(), &theme(Depth::True));
         let text: String = shown.iter().flatten().map(|span| span.content.to_string()).collect();
         assert_eq!(text, "ab");
     }

@@ -92,6 +92,7 @@ pub fn rgb(colour: Color) -> Option<Rgb> {
     match colour {
         Color::Rgb(red, green, blue) => Some((red, green, blue)),
         Color::Indexed(index @ 16..) => Some(indexed(index)),
+        Color::Indexed(index) => SIXTEEN.get(usize::from(index)).map(|(_, rgb)| *rgb),
         other => SIXTEEN.iter().find(|(known, _)| *known == other).map(|(_, rgb)| *rgb),
     }
 }

@@ -30,9 +30,8 @@ impl<'a> Source<'a> {
 
 /// Output of a tool, with its colours.
 pub fn plain(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>, base: Style) -> Vec<Row> {
-    let colours = look.theme.has_colour.then_some(look.theme.depth);
     fold(source, extent, width, look, |part| {
-        ansi::lines(part, base, colours).into_iter().map(|spans| (Vec::new(), spans)).collect()
+        ansi::lines(part, base, look.theme).into_iter().map(|spans| (Vec::new(), spans)).collect()
     })
 }
 

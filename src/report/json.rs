@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use crate::model::text::is_hostile;
+use crate::model::text::first_hostile;
 
 struct Plain;
 
 impl Formatter for Plain {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hostile(*c)) {
+        while let Some((at, c)) = first_hostile(rest) {
             let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
             out.write_all(before.as_bytes())?;
             for unit in c.encode_utf16(&mut [0; 2]) {

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use super::clipboard::Between;
 use super::graphics::Environment;
 use crate::app::watching::{Notice, Ring};
+use crate::model::text::harmless;
 
 /// Characters of a notification.
 const LONGEST: usize = 200;
@@ -62,11 +63,8 @@ pub fn sequence(notice: &Notice, between: Between, environment: &Environment) ->
 
 /// A text without anything that a terminal, or whoever shows it, could take for an order.
 fn plain(text: &str) -> String {
-    let is_order = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let text: String = text.chars().filter(|c| !is_order(*c)).take(LONGEST).collect();
+    let (text, _) = harmless(text);
+    let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
     text.trim().to_owned()
 }
 

@@ -200,8 +200,9 @@ fn stranger(bytes: &[u8]) -> Option<String> {
         let after = &rest[c.len_utf8()..];
         let told = || Some(rest.chars().take(60).collect::<String>());
         if c != '\u{1b}' {
-            let is_unseen = matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+            let is_unseen = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+                | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}');
             if is_unseen || c.is_control() && !matches!(c, '\n' | '\r' | '\t') {
                 return told();
             }

@@ -196,8 +196,7 @@ pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>)
     let (theme, text) = (page.look.theme, body.text_or_stub());
     let column = body.lines.max(1).to_string().len();
     let (part, left_out) = page.part(text);
-    let depth = theme.has_colour.then_some(theme.depth);
-    for (number, spans) in ansi::lines(part, theme.text, depth).into_iter().enumerate() {
+    for (number, spans) in ansi::lines(part, theme.text, theme).into_iter().enumerate() {
         if page.left() == 0 {
             return page.push(Line::default(), None, take);
         }

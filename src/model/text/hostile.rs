@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Text;
+use super::unseen::{is_needed, is_unseen};
 use crate::model::octets;
 
 /// Whether a string needs no cleaning; printable ASCII is decided without decoding.
@@ -14,7 +15,7 @@ pub(super) fn is_plain(raw: &str) -> bool {
         at += plain;
         let end = at + 8;
         for c in rest.get(plain..).unwrap_or_default().chars() {
-            if is_hostile(c) {
+            if is_hostile(c) && !is_kept(raw, at, c) {
                 return false;
             }
             at += c.len_utf8();
@@ -33,22 +34,25 @@ fn is_printable(bytes: [u8; 8]) -> bool {
     odd == 0 || bytes.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
-/// Characters that could steer a terminal or deceive a reader. The zero-width joiner and the
-/// variation selectors stay: emoji need them and they cannot move the cursor.
+/// Characters that could steer a terminal or deceive a reader, wherever they stand; see [`first_hostile`].
 pub fn is_hostile(c: char) -> bool {
     is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// The first such character of a text, and its place, but for those that what stands beside them needs.
+pub fn first_hostile(text: &str) -> Option<(usize, char)> {
+    text.char_indices().find(|(at, c)| is_hostile(*c) && !is_kept(text, *at, *c))
+}
+
+/// Whether the character at a place of a text is needed there.
+fn is_kept(text: &str, at: usize, c: char) -> bool {
+    let parts = text.split_at_checked(at).zip(text.get(at + c.len_utf8()..));
+    is_unseen(c) && parts.is_some_and(|((before, _), after)| is_needed(before, c, after))
 }
 
 /// Control characters but line ends and tabs.
 fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
-}
-
-/// Characters that turn the direction of a text round, and those that are there but not seen.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The length of the mark `⟨U+202E⟩` at the beginning of a text, if one stands there.
@@ -85,8 +89,9 @@ pub fn harmless(text: &str) -> (String, usize) {
         let length = mark(rest);
         let (_, after) = rest.split_at_checked(length.unwrap_or(c.len_utf8())).unwrap_or((rest, ""));
         let is_line_end = c == '\r' && after.starts_with('\n');
+        let is_out = is_hostile(c) && !is_kept(text, text.len() - rest.len(), c);
         rest = after;
-        if length.is_some() || is_hostile(c) || matches!(c, '\u{2400}'..='\u{2421}') {
+        if length.is_some() || is_out || matches!(c, '\u{2400}'..='\u{2421}') {
             left_out += usize::from(!is_line_end);
         } else {
             out.push(c);
@@ -97,23 +102,22 @@ pub fn harmless(text: &str) -> (String, usize) {
 
 pub(super) fn cleaned(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len() + 16);
-    let mut rest = raw.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c == '\r' && rest.peek() == Some(&'\n') {
-            continue;
+    for (at, c) in raw.char_indices() {
+        if c != '\r' || !raw.get(at + 1..).is_some_and(|rest| rest.starts_with('\n')) {
+            push_visible(&mut out, raw, (at, c));
         }
-        push_visible(&mut out, c);
     }
     out
 }
 
-pub(super) fn push_visible(out: &mut String, c: char) {
+/// Copies the character at a place of a text, or what stands for it.
+pub(super) fn push_visible(out: &mut String, text: &str, (at, c): (usize, char)) {
     match c {
         '\n' | '\t' => out.push(c),
         '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
         '\u{7f}' => out.push('\u{2421}'),
         '\u{2028}' | '\u{2029}' => out.push('\n'),
-        c if is_hostile(c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+        c if is_hostile(c) && !is_kept(text, at, c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
         c => out.push(c),
     }
 }

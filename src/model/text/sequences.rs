@@ -6,11 +6,11 @@ use super::hostile::push_visible;
 
 pub(super) fn cleaned_keeping_sgr(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len() + 16);
-    for c in raw.chars() {
+    for (at, c) in raw.char_indices() {
         if c == '\u{1b}' {
             out.push(c);
         } else {
-            push_visible(&mut out, c);
+            push_visible(&mut out, raw, (at, c));
         }
     }
     out
@@ -28,7 +28,9 @@ pub(super) fn reduce_returns(raw: &str) -> Cow<'_, str> {
     raw.split('\n').map(visible).collect::<Vec<_>>().join("\n").into()
 }
 
-/// Drops every escape sequence but SGR. Unfinished sequences are dropped up to the line's end.
+/// Drops every escape sequence but SGR. Unfinished sequences are dropped up to the line's end. Characters from U+0080 to
+/// U+009F begin none: a terminal that reads UTF-8 may take them so, but in a text they are quotation marks and the
+/// like that were decoded wrongly, so they get marks like all that is not seen.
 pub(super) fn strip_escapes(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw.chars().peekable();
@@ -41,8 +43,6 @@ pub(super) fn strip_escapes(raw: &str) -> String {
                 Some('\n') => out.push('\n'),
                 _ => {}
             },
-            '\u{9b}' => copy_sgr(&mut rest, &mut out),
-            '\u{90}' | '\u{9d}' | '\u{9e}' | '\u{9f}' | '\u{98}' => skip_string(&mut rest),
             c => out.push(c),
         }
     }

@@ -17,8 +17,10 @@ use tv::render::theme::Theme;
 /// Characters that steer a terminal or hide what stands there. Said once more here, so that the list of
 /// the program is not its own judge.
 pub fn is_hostile(c: char) -> bool {
-    let is_format = matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    let is_format = matches!(c, '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe03}'..='\u{fe0d}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e001f}' | '\u{e0080}'..='\u{e00ff}'
+        | '\u{e01f0}'..='\u{e0fff}');
     is_format || c.is_control() && !matches!(c, '\n' | '\t')
 }
 

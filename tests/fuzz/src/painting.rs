@@ -38,7 +38,7 @@ pub fn text(data: &[u8]) {
     assert_clean(&Text::stub(raw, usize::from(a)), false);
     assert!(Text::stub(raw, usize::from(a)).lines().count() <= 1, "a stub is a line");
 
-    let spans = ansi::lines(&out, Style::new(), Some(Depth::True));
+    let spans = ansi::lines(&out, Style::new(), &Theme { depth: Depth::True, ..Theme::dark() });
     let painted: Vec<String> =
         spans.iter().map(|line| line.iter().map(|span| span.content.as_ref()).collect()).collect();
     let wanted: Vec<&str> = plain.lines().collect();
