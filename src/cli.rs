@@ -252,7 +252,10 @@ impl Config {
                 Ok((target, _)) if ingest::is_choice(&target) => {
                     Self::List(choices(target, &args.look, surroundings))
                 }
-                Ok((target, _)) => Self::Print(show_instead(target, &args.look, &surroundings)),
+                Ok((target, entry)) => {
+                    let shown = show_instead(target, &args.look, &surroundings);
+                    Self::Print(show::Options { entry, ..shown })
+                }
             }),
             (None, None) if surroundings.can_view() => {
                 Ok(Self::View(Box::new(view(Start::Picker(Vec::new()), &args.look, surroundings))))
@@ -332,6 +335,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
     let color = if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto };
     show::Options {
         target,
+        entry: None,
         paper: paper(None, color, look.ascii, surroundings),
         level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
         json: false,
@@ -344,6 +348,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
 fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) -> show::Options {
     show::Options {
         target,
+        entry: None,
         paper: paper(args.width, args.color, args.ascii, surroundings),
         level: Level::of(args.level),
         json: args.json,

@@ -106,7 +106,7 @@ pub fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
 }
 
 /// The session with this id, with this key, or the only one whose id begins so.
-fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
+pub fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
     let exact = heads.iter().find(|head| head.id == name);
     if let Some(head) = exact.or_else(|| heads.iter().find(|head| head.key.as_deref() == Some(name))) {
         return Ok(head);
@@ -114,9 +114,7 @@ fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, Str
     let meant: Vec<&SessionHead> = heads.iter().filter(|head| head.id.starts_with(name)).collect();
     match meant.as_slice() {
         [only] => Ok(only),
-        [] => {
-            Err(format!("no session {name} among {} in it; tv on the database alone lists them", heads.len()))
-        }
+        [] => Err(format!("no session {name} among {} in it; `tv list` on it alone shows them", heads.len())),
         [..] => {
             let ids: Vec<&str> = meant.iter().map(|head| head.id.as_str()).take(NAMED).collect();
             Err(format!("{name} may mean {} sessions: {}, …", meant.len(), ids.join(", ")))

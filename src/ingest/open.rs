@@ -59,7 +59,8 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
             path.display()
         )));
     }
-    let session = target.session.clone().or_else(|| session_of(path, &head)).unwrap_or_default();
+    // What is named behind a file is an entry of its only session.
+    let session = session_of(path, &head).unwrap_or_default();
     let plan = Plan::new(path, session, detection);
     Ok(match packing {
         // It cannot be read again in the middle, nor will it grow.
@@ -120,20 +121,50 @@ fn piped(path: &Path) -> Plan {
 
 fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
     let path = &target.path;
+    let named = target.session.as_deref().filter(|name| !name.is_empty());
     let detection = detect_folder(path)?;
     if probe::is_folder_of_sessions(&detection) {
-        let session = match &target.session {
-            Some(session) => session.clone(),
+        let session = match named {
+            Some(name) => {
+                let files = session_files(detection.format, path);
+                named_among(files, name).map_err(|what| refusal(path, &what))?.0
+            }
             None => newest_session(detection.format, path)
                 .ok_or_else(|| OpenError(format!("{}: no session in this folder", path.display())))?,
         };
         return Ok(Plan::new(path, session, detection));
     }
+    if let Some(name) = named {
+        let mut files = below(path, DEEPEST, &mut |_, _| true);
+        files.retain(|file| probe::may_hold_a_session(file));
+        let (_, file) = named_among(files, name).map_err(|what| refusal(path, &what))?;
+        return plan(&Target { path: file, session: None });
+    }
     let file = newest_session_file(path).ok_or_else(|| {
         let what = "no session file in this folder or up to three folders below";
         OpenError(format!("{}: {what}; name a file", path.display()))
     })?;
-    plan(&Target { path: file, session: target.session.clone() })
+    plan(&Target { path: file, session: None })
+}
+
+/// The session of this name among files that are named for theirs, and its file. Some agents put the time of its
+/// beginning in front of the id, or write what it is about to a file of the same name.
+fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf), String> {
+    let id = |file: &PathBuf| stem(file).map(|stem| stem.trim_end_matches(".messages").to_owned());
+    files.sort_by_cached_key(|file| (id(file), std::cmp::Reverse(stem(file))));
+    files.dedup_by_key(|file| id(file));
+    let head = |id: String| {
+        let key = id.rsplit_once('_').map(|(_, key)| key.to_owned());
+        SessionHead { key, ..SessionHead::named(id) }
+    };
+    let heads: Vec<SessionHead> = files.iter().filter_map(id).map(head).collect();
+    let found = catalog::find(&heads, name)?.id.clone();
+    let file = files.into_iter().find(|file| id(file).as_ref() == Some(&found));
+    Ok((found, file.unwrap_or_default()))
+}
+
+fn refusal(path: &Path, what: &str) -> OpenError {
+    OpenError(format!("{}: {what}", path.display()))
 }
 
 fn detect_folder(path: &Path) -> Result<Detection, OpenError> {
@@ -252,6 +283,25 @@ mod tests {
         ] {
             let refusal = refusal(path(name));
             assert!(refusal.contains(words), "{name}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_session_of_a_folder_has_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let line = "{\"type\":\"session\",\"version\":3,\"id\":\"0b1\",\"timestamp\":\"2026-01-02T03:04:05Z\",\"cwd\":\"/\"}\n";
+        for name in ["2026_0b1.jsonl", "2026_0b2.jsonl", "2027_0c1.jsonl"] {
+            fs::write(dir.path().join(name), line).unwrap();
+        }
+        let plan = |name: &str| plan(&Target { path: dir.path().to_owned(), session: Some(name.to_owned()) });
+        for (name, file) in
+            [("0b2", "2026_0b2.jsonl"), ("2027", "2027_0c1.jsonl"), ("2026_0b1", "2026_0b1.jsonl")]
+        {
+            assert_eq!(plan(name).map(|plan| plan.path).ok(), Some(dir.path().join(file)), "{name}");
+        }
+        for (name, words) in [("nonsense", "no session nonsense among 3"), ("2026", "may mean 2 sessions")] {
+            let refusal = plan(name).err().map(|error| error.0).unwrap_or_default();
+            assert!(refusal.contains(words), "{refusal}");
         }
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
-use crate::model::body::{Body, Held};
+use crate::model::body::{Body, Held, Key};
 use crate::model::edit::{Feed, Opened, Stage};
-use crate::model::entry::Entry;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
@@ -40,6 +40,11 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     let mut reading = Reading::of(target, &session, stubs_only);
     session.read_whole(stubs_only, &mut |feed| reading.take(feed));
     reading.transcript.settle();
+    // A file has only one session, so what is named behind it is an entry.
+    let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
+    if let Some(name) = target.session.as_ref().filter(|name| is_entry && !name.is_empty()) {
+        reading.find(name)?;
+    }
     Ok(reading)
 }
 
@@ -119,6 +124,15 @@ impl Reading {
             | Feed::Link(_)
             | Feed::Polled(_) => {}
         }
+    }
+
+    /// The entry of this key, or with the call of this id.
+    pub fn find(&self, name: &str) -> Result<EntryId, OpenError> {
+        let by_call = || self.transcript.entries_with_call(&Key::clean(name)).first().copied();
+        self.transcript.find(name).or_else(by_call).ok_or_else(|| {
+            let (path, name) = (shown(&self.target.path), Text::clean(name));
+            OpenError(format!("{path} has no entry {name}; `tv show --json` tells the key of each"))
+        })
     }
 
     /// Why reading stopped, as a failure of this report.

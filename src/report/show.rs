@@ -39,6 +39,8 @@ const HELD_BELOW: u64 = 32 << 20;
 pub struct Options {
     /// The session.
     pub target: Target,
+    /// An entry that it must have.
+    pub entry: Option<String>,
     /// Columns and colours.
     pub paper: Paper,
     /// How much is shown.
@@ -75,6 +77,9 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
         return follow::write(options, mode, out);
     }
     let mut reading = reading::read(&options.target, is_large(&options.target))?;
+    if let Some(name) = &options.entry {
+        reading.find(name)?;
+    }
     let mut printer = Printer::new(options);
     printer.chosen = chosen(options, &reading)?;
     for id in reading.transcript.order().to_vec() {

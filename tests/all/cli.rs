@@ -179,6 +179,23 @@ fn without_a_terminal_viewing_is_showing() {
 }
 
 #[test]
+fn a_name_that_nothing_in_a_file_has_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(folder.path());
+    let named = |entry: &str| format!("{}#{entry}", path.display());
+    for command in ["show", "stats", "check", "doctor", ""] {
+        let words = command.split_terminator(' ');
+        let refused = tv().args(words.clone()).arg(named("nope")).output().unwrap();
+        assert_eq!((refused.status.code(), text(&refused.stdout).as_str()), (Some(2), ""), "{command}");
+        assert!(text(&refused.stderr).contains("has no entry nope"), "{}", text(&refused.stderr));
+        for there in ["msg_1", "toolu_1"] {
+            let told = tv().args(words.clone()).arg(named(there)).output().unwrap();
+            assert_ne!(told.status.code(), Some(2), "{command} {there}: {}", text(&told.stderr));
+        }
+    }
+}
+
+#[test]
 fn standard_input_is_a_session_too() {
     let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_tv"))
         .args(["show", "-"])

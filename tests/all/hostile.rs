@@ -307,8 +307,16 @@ fn no_report_lets_anything_of_a_session_through() {
                     let paper = Paper { width: 80, colour, ascii: false };
                     let (level, follow, branch) = (Level::of(level), None, show::Choice::All);
                     let redact = json;
-                    let options =
-                        show::Options { target: target.clone(), paper, level, json, follow, branch, redact };
+                    let options = show::Options {
+                        target: target.clone(),
+                        entry: None,
+                        paper,
+                        level,
+                        json,
+                        follow,
+                        branch,
+                        redact,
+                    };
                     let _ = show::write(&options, &mut out);
                 }
                 for json in [false, true] {
