@@ -3,6 +3,7 @@
 //!
 //! Invariant: [`Config::resolve`] is pure.
 
+mod charset;
 mod check;
 mod opening;
 mod pages;
@@ -16,6 +17,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+pub use self::charset::charset;
 use self::check::CheckArgs;
 pub use self::opening::own_prices;
 use self::opening::{read_settings, start, view};
@@ -91,6 +93,9 @@ struct Args {
     session: Option<OsString>,
     #[command(flatten)]
     look: LookArgs,
+    /// Write nothing but ASCII
+    #[arg(long, global = true)]
+    ascii: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -102,9 +107,6 @@ struct LookArgs {
     /// Detail: 1 prompts, 2 outline, 3 previews (the default), 4 everything, 5 records as JSON trees
     #[arg(short, long, value_parser = clap::value_parser!(u8).range(1..=5))]
     level: Option<u8>,
-    /// Use only ASCII glyphs
-    #[arg(long)]
-    ascii: bool,
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
     poll: bool,
@@ -190,9 +192,6 @@ struct ShowArgs {
     /// Mask keys, tokens and passwords of known shapes; how many they were is told on standard error
     #[arg(long)]
     redact: bool,
-    /// Use only ASCII glyphs
-    #[arg(long)]
-    ascii: bool,
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
     poll: bool,
@@ -218,9 +217,6 @@ struct ListArgs {
     /// When to write colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
-    /// Use only ASCII glyphs
-    #[arg(long)]
-    ascii: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -241,6 +237,7 @@ impl Config {
         surroundings: Surroundings,
     ) -> Result<Self, clap::Error> {
         let args = Args::try_parse_from(arguments)?;
+        let surroundings = Surroundings { wants_ascii: args.ascii, ..surroundings };
         match (args.command, args.session) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some(session)) => Ok(match with_entry(&session, &surroundings.environment) {
@@ -249,9 +246,7 @@ impl Config {
                     let view = view(start(target), &args.look, surroundings);
                     Self::View(Box::new(ViewConfig { entry, ..view }))
                 }
-                Ok((target, _)) if ingest::is_choice(&target) => {
-                    Self::List(choices(target, &args.look, surroundings))
-                }
+                Ok((target, _)) if ingest::is_choice(&target) => Self::List(choices(target, surroundings)),
                 Ok((target, entry)) => {
                     let shown = show_instead(target, &args.look, &surroundings);
                     Self::Print(show::Options { entry, ..shown })
@@ -308,7 +303,7 @@ impl Config {
             Command::Themes { color } => Self::Themes(themes::Options {
                 themes: look::all(surroundings.settings_folder.as_deref()),
                 depth: surroundings.depth(),
-                paper: paper(None, color, false, &surroundings),
+                paper: paper(None, color, &surroundings),
             }),
         })
     }
@@ -320,9 +315,9 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 }
 
 /// The sessions of a database, when there is no screen to choose one on.
-fn choices(target: Target, look: &LookArgs, surroundings: Surroundings) -> list::Options {
+fn choices(target: Target, surroundings: Surroundings) -> list::Options {
     list::Options {
-        paper: paper(None, ColorChoice::Auto, look.ascii, &surroundings),
+        paper: paper(None, ColorChoice::Auto, &surroundings),
         search: Search { environment: surroundings.environment, paths: vec![target.path], format: None },
         hint: true,
         limit: None,
@@ -336,7 +331,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
     show::Options {
         target,
         entry: None,
-        paper: paper(None, color, look.ascii, surroundings),
+        paper: paper(None, color, surroundings),
         level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
         json: false,
         follow: None,
@@ -349,7 +344,7 @@ fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) ->
     show::Options {
         target,
         entry: None,
-        paper: paper(args.width, args.color, args.ascii, surroundings),
+        paper: paper(args.width, args.color, surroundings),
         level: Level::of(args.level),
         json: args.json,
         follow: args.follow.then(|| watch(args.poll)),
@@ -360,7 +355,7 @@ fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) ->
 
 fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
     list::Options {
-        paper: paper(args.width, args.color, args.ascii, &surroundings),
+        paper: paper(args.width, args.color, &surroundings),
         search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
         hint: false,
         limit: args.limit,
@@ -368,7 +363,7 @@ fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
     }
 }
 
-fn paper(width: Option<u16>, color: ColorChoice, ascii: bool, surroundings: &Surroundings) -> Paper {
+fn paper(width: Option<u16>, color: ColorChoice, surroundings: &Surroundings) -> Paper {
     let is_dumb = surroundings.term.as_deref() == Some("dumb");
     let colour = match color {
         ColorChoice::Always => true,
@@ -376,7 +371,7 @@ fn paper(width: Option<u16>, color: ColorChoice, ascii: bool, surroundings: &Sur
         ColorChoice::Auto => surroundings.columns.is_some() && !surroundings.no_color && !is_dumb,
     };
     let columns = surroundings.columns.map(|columns| columns.max(MIN_WIDTH));
-    Paper { width: width.or(columns).unwrap_or(PAPER_WIDTH), colour, ascii: ascii || surroundings.is_ascii() }
+    Paper { width: width.or(columns).unwrap_or(PAPER_WIDTH), colour, ascii: surroundings.is_ascii() }
 }
 
 /// What an argument names: something at a path, else a session by its id.

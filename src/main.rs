@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tv::analysis::prices;
-use tv::cli::{Config, Surroundings, completions, own_prices};
+use tv::cli::{Config, Surroundings, charset, completions, own_prices};
 use tv::model::moment::Moment;
+use tv::model::outlet::{Charset, Outlet};
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
 use tv::report::{check, doctor, list, show, stats, themes, wait};
@@ -32,26 +33,27 @@ fn main() -> ExitCode {
     }
     let passed_over = surroundings.passed_over.clone();
     prices::install(own_prices(&surroundings));
+    let charset = charset(std::env::args_os(), &surroundings);
     match Config::resolve(std::env::args_os(), surroundings) {
         Ok(config) => {
             // The viewer has a line of its own for that.
             if !matches!(config, Config::View(_)) {
                 for sentence in passed_over {
-                    say(&sentence);
+                    say(&sentence, charset);
                 }
             }
-            run(&config).unwrap_or_else(|error| end(&error))
+            run(&config, charset).unwrap_or_else(|error| end(&error, charset))
         }
         Err(usage) => {
             // If even this cannot be printed, the code still tells.
-            let _ = if usage.use_stderr() { refuse(&usage) } else { usage.print() };
+            let _ = if usage.use_stderr() { refuse(&usage, charset) } else { usage.print() };
             ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED))
         }
     }
 }
 
-fn run(config: &Config) -> anyhow::Result<ExitCode> {
-    let mut out = BufWriter::new(io::stdout().lock());
+fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
+    let mut out = Outlet::new(BufWriter::new(io::stdout().lock()), charset, config.form());
     let outcome = match config {
         Config::View(view) => {
             drop(out);
@@ -80,37 +82,37 @@ fn run(config: &Config) -> anyhow::Result<ExitCode> {
         }
     };
     out.flush()?;
-    Ok(code_of(outcome))
+    Ok(code_of(outcome, charset))
 }
 
 /// The exit code, after all is said that is to be said.
-fn code_of(outcome: Outcome) -> ExitCode {
+fn code_of(outcome: Outcome, charset: Charset) -> ExitCode {
     match outcome {
         Outcome::Complete => ExitCode::SUCCESS,
         Outcome::Found => ExitCode::from(FOUND),
         Outcome::Missed(why) => {
-            say(&why);
+            say(&why, charset);
             ExitCode::from(FOUND)
         }
         Outcome::Interrupted => ExitCode::from(INTERRUPTED),
         Outcome::Failed(failures) => {
             for failure in failures {
-                say(&failure.0);
+                say(&failure.0, charset);
             }
             ExitCode::from(FAILED)
         }
         Outcome::Saying(what, outcome) => {
-            say(&what);
-            code_of(*outcome)
+            say(&what, charset);
+            code_of(*outcome, charset)
         }
     }
 }
 
-fn end(error: &anyhow::Error) -> ExitCode {
+fn end(error: &anyhow::Error, charset: Charset) -> ExitCode {
     if is_closed_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    say(&format!("{error:#}"));
+    say(&format!("{error:#}"), charset);
     ExitCode::from(FAILED)
 }
 
@@ -125,13 +127,13 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// What is wrong with the arguments. It quotes them, and names of files are strings from outside.
-fn refuse(usage: &clap::Error) -> io::Result<()> {
-    write!(io::stderr(), "{}", Text::clean(&usage.render().to_string()))
+fn refuse(usage: &clap::Error, charset: Charset) -> io::Result<()> {
+    write!(io::stderr(), "{}", charset.text(&Text::clean(&usage.render().to_string())))
 }
 
 /// Paths and messages of the system are strings from outside: they are cleaned before they are shown.
-fn say(sentence: &str) {
-    let _ = writeln!(io::stderr(), "tv: {}", Text::clean(sentence));
+fn say(sentence: &str, charset: Charset) {
+    let _ = writeln!(io::stderr(), "tv: {}", charset.text(&Text::clean(sentence)));
 }
 
 fn now() -> Moment {

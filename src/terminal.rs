@@ -20,6 +20,8 @@ use ratatui::{Frame, Terminal};
 use rustix::stdio::stdout;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+use crate::model::outlet::{Charset, Form, Outlet};
+
 /// A frame is written at once; this is more than a full redraw of a large screen takes.
 const FRAME_BYTES: usize = 1 << 18;
 
@@ -47,8 +49,11 @@ static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// The screen.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Terminal<CrosstermBackend<Out>>,
 }
+
+/// What the terminal is told goes through the gate for what it knows.
+type Out = BufWriter<Outlet<Stdout>>;
 
 /// Puts the terminal back when it goes.
 pub struct Guard;
@@ -148,8 +153,9 @@ pub fn owe(what: String) {
 
 impl Screen {
     /// The screen of standard output.
-    pub fn new() -> io::Result<Self> {
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, io::stdout()));
+    pub fn new(charset: Charset) -> io::Result<Self> {
+        let out = Outlet::new(io::stdout(), charset, Form::Text);
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out));
         Ok(Self { terminal: Terminal::new(backend)? })
     }
 

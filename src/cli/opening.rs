@@ -20,7 +20,7 @@ pub(super) fn start(target: Target) -> Start {
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
     let (settings, keymap, complaint) = read_settings(&surroundings);
     let complaints: Vec<String> = surroundings.passed_over.iter().cloned().chain(complaint).collect();
-    let ascii = look.ascii || settings.ascii == Some(true) || surroundings.is_ascii();
+    let ascii = settings.ascii == Some(true) || surroundings.is_ascii();
     let depth = surroundings.depth();
     let links = surroundings.has_links();
     let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));

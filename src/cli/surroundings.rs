@@ -32,6 +32,8 @@ pub struct Surroundings {
     pub term: Option<String>,
     /// The locale for characters: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
     pub locale: Option<String>,
+    /// `--ascii` was typed, although that is not read here.
+    pub wants_ascii: bool,
     /// `$TV_TEST_PANIC`.
     pub test_panic: Option<String>,
     /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
@@ -73,6 +75,7 @@ impl Surroundings {
             colorfgbg: variable("COLORFGBG"),
             term: variable("TERM"),
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
+            wants_ascii: false,
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
             colorterm: variable("COLORTERM"),
@@ -84,12 +87,14 @@ impl Surroundings {
         }
     }
 
-    /// Whether the locale names a character set that lacks the glyphs. No locale at all says nothing.
+    /// Whether nothing but ASCII may be written: it was asked for, or the locale names a character set in which other
+    /// bytes mean something else. No locale at all says nothing.
     pub fn is_ascii(&self) -> bool {
-        self.locale.as_deref().is_some_and(|locale| {
-            let locale = locale.to_ascii_lowercase();
-            !locale.contains("utf-8") && !locale.contains("utf8")
-        })
+        self.wants_ascii
+            || self.locale.as_deref().is_some_and(|locale| {
+                let locale = locale.to_ascii_lowercase();
+                !locale.contains("utf-8") && !locale.contains("utf8")
+            })
     }
 
     /// How many colours the terminal has, by what it says of itself.

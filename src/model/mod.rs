@@ -19,6 +19,7 @@ pub mod merge;
 pub mod meta;
 pub mod moment;
 pub mod octets;
+pub mod outlet;
 pub mod pages;
 pub mod pairing;
 pub mod record;

@@ -28,14 +28,24 @@ pub mod wrap;
 use row::{Item, Look, Row};
 
 use crate::model::rewording;
-use crate::model::text::without_marks;
+use crate::model::text::{Text, ascii, without_marks};
 
 /// Lays out one entry.
 pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
-    if look.theme.has_marks {
-        return entry::lay_out(item, look);
-    }
-    let mut unmarked = item.entry.clone();
-    rewording::entry(&mut unmarked, &mut |text| without_marks(text));
-    entry::lay_out(&Item { entry: &unmarked, ..*item }, look)
+    let reword: fn(&Text) -> Option<Text> = match (look.theme.has_marks, look.theme.ascii) {
+        (true, false) => return entry::lay_out(item, look),
+        (true, true) => in_ascii,
+        (false, false) => |text| without_marks(text),
+        (false, true) => {
+            |text| without_marks(text).map_or_else(|| in_ascii(text), |text| in_ascii(&text).or(Some(text)))
+        }
+    };
+    let mut reworded = item.entry.clone();
+    rewording::entry(&mut reworded, &mut |text| reword(text));
+    entry::lay_out(&Item { entry: &reworded, ..*item }, look)
+}
+
+/// The text in ASCII, if it is not so already. Colours stay.
+fn in_ascii(text: &Text) -> Option<Text> {
+    (!text.is_ascii()).then(|| Text::output(&ascii(text)))
 }

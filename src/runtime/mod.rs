@@ -43,6 +43,7 @@ use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
+use crate::model::outlet::Charset;
 use crate::model::pages::ToPack;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
@@ -125,7 +126,8 @@ impl Viewer {
         let told = Told::default();
         let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
-        let screen = Screen::new()?;
+        let charset = if config.ascii { Charset::Ascii } else { Charset::Unicode };
+        let screen = Screen::new(charset)?;
         state.size = screen.size();
         config.apply(&mut state);
         state.picker.places = seeking::places(&seeking::search(config));

@@ -28,6 +28,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
+use unicode_width::UnicodeWidthStr;
 
 use crate::app::mode::Mode;
 use crate::app::panes::{Pane, divide, focused};
@@ -47,6 +48,23 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
         paint(state, frame);
     }
     thin_out(frame.buffer_mut());
+    if state.theme.ascii {
+        leave_ascii(frame.buffer_mut());
+    }
+}
+
+/// Puts a sign in the place of all that is not ASCII: where a terminal knows nothing else, such bytes may be orders.
+/// The text of entries was told in ASCII before it was laid out; what is left are names and titles.
+fn leave_ascii(buffer: &mut Buffer) {
+    for cell in buffer.content.iter_mut().filter(|cell| !cell.symbol().is_ascii()) {
+        let symbol = cell.symbol();
+        let plain: String = if symbol.contains('\u{1b}') {
+            symbol.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
+        } else {
+            "?".repeat(symbol.width())
+        };
+        cell.set_symbol(&plain);
+    }
 }
 
 /// Leaves marks out that are heaped upon one character by the hundred: terminals draw them over the rows around.

@@ -179,6 +179,44 @@ fn without_a_terminal_viewing_is_showing() {
 }
 
 #[test]
+fn nothing_but_ascii_is_written_where_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd =
+        SESSION.replace("run the tests", "“é” — 宽 👩 \u{9b}31m\u{2028}…").replace(" ok", " \u{9d}ok ✓");
+    let path = file(folder.path(), "sé宽sion.jsonl", odd.as_bytes());
+    for words in
+        ["show", "show --level 5", "stats", "check --severity note", "doctor", "list", "check --sarif"]
+    {
+        let is_list = words == "list";
+        for more in ["", "--json"].into_iter().filter(|more| more.is_empty() || !words.contains("--sarif")) {
+            let command = || {
+                let mut command = tv();
+                command.args(words.split(' ')).args(more.split_terminator(' '));
+                command.arg(if is_list { folder.path() } else { &path });
+                command
+            };
+            let by_flag = command().arg("--ascii").output().unwrap();
+            let by_locale = command().env("LC_ALL", "de_DE.ISO-8859-1").output().unwrap();
+            assert!(by_flag.stdout.is_ascii() && by_flag.stderr.is_ascii(), "{words} {more}");
+            assert_eq!(by_flag, by_locale, "{words} {more}");
+            assert!(words.starts_with("check") || !by_flag.stdout.is_empty(), "{words} {more}");
+            if more.is_empty() && words != "check --sarif" {
+                continue;
+            }
+            let plain = command().output().unwrap().stdout;
+            let values = |bytes: &[u8]| -> Vec<Value> {
+                serde_json::Deserializer::from_slice(bytes).into_iter().map(Result::unwrap).collect()
+            };
+            assert_eq!(values(&by_flag.stdout), values(&plain), "{words} {more}");
+        }
+    }
+    let shown = stdout_of(tv().args(["show", "--ascii"]).arg(&path));
+    assert!(shown.contains("\"<U+00E9>\" - <U+5BBD> <U+1F469> <U+009B>31m"), "{shown}");
+    let refusal = tv().args(["--ascii", "show"]).arg("é").output().unwrap();
+    assert_eq!((refusal.status.code(), refusal.stderr.is_ascii()), (Some(2), true));
+}
+
+#[test]
 fn a_name_that_nothing_in_a_file_has_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = session(folder.path());

@@ -81,6 +81,8 @@ fn the_ascii_set_draws_in_ascii() {
             let odd: Vec<String> =
                 stage.picture().lines().filter(|line| has_drawing(line)).map(str::to_owned).collect();
             assert!(odd.is_empty(), "{session} after {keys}: {odd:#?}");
+            let picture = stage.painted();
+            assert!(picture.is_ascii(), "{session} after {keys}: {}", String::from_utf8_lossy(&picture));
         }
     }
 }

@@ -1,0 +1,36 @@
+//! In which characters and in what form the program writes.
+
+use std::ffi::OsString;
+
+use super::{Config, Surroundings};
+use crate::model::outlet::{Charset, Form};
+use crate::report;
+
+/// Which characters may be written, by the locale and by what was typed, whether or not that can be understood.
+pub fn charset(arguments: impl IntoIterator<Item = OsString>, surroundings: &Surroundings) -> Charset {
+    let is_typed = arguments.into_iter().take_while(|typed| typed != "--").any(|typed| typed == "--ascii");
+    if is_typed || surroundings.is_ascii() { Charset::Ascii } else { Charset::Unicode }
+}
+
+impl Config {
+    /// What its report is made of.
+    pub fn form(&self) -> Form {
+        let is_json = match self {
+            Self::Show(options) | Self::Print(options) => options.json,
+            Self::Stats(options) => options.json,
+            Self::Doctor(options) => options.json,
+            Self::List(options) => options.json,
+            Self::Check(report::check::Options { form, .. }) | Self::Rules(form) => {
+                *form != report::check::Form::Text
+            }
+            Self::View(_)
+            | Self::Wait(_)
+            | Self::Refuse(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Keys(_)
+            | Self::Themes(_) => false,
+        };
+        if is_json { Form::Json } else { Form::Text }
+    }
+}

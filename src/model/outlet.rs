@@ -1,0 +1,125 @@
+//! Which characters may be written. Where the locale knows only ASCII, a byte beyond it is no part of a character:
+//! 0x9B alone begins a control sequence there.
+//!
+//! Invariant: behind an [`Outlet`] for ASCII no byte is 0x80 or more.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::text::ascii;
+
+/// Which characters may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charset {
+    /// All, as UTF-8.
+    Unicode,
+    /// These only.
+    Ascii,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For people.
+    Text,
+    /// What is not ASCII in it stands in strings.
+    Json,
+}
+
+impl Charset {
+    /// The text as it may be written.
+    pub fn text(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Unicode => text.into(),
+            Self::Ascii => ascii(text),
+        }
+    }
+}
+
+/// Hands on what may be written.
+pub struct Outlet<W> {
+    to: W,
+    charset: Charset,
+    form: Form,
+    /// The beginning of a character whose end has not come yet.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Outlet<W> {
+    /// To a writer.
+    pub fn new(to: W, charset: Charset, form: Form) -> Self {
+        Self { to, charset, form, begun: Vec::new() }
+    }
+
+    fn hand_on(&mut self, text: &str) -> io::Result<()> {
+        if self.form == Form::Text {
+            return self.to.write_all(ascii(text).as_bytes());
+        }
+        for c in text.chars() {
+            if c.is_ascii() {
+                write!(self.to, "{c}")?;
+                continue;
+            }
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(self.to, "\\u{unit:04x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Outlet<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.charset == Charset::Unicode || self.begun.is_empty() && bytes.is_ascii() {
+            return self.to.write(bytes);
+        }
+        let mut text = std::mem::take(&mut self.begun);
+        text.extend_from_slice(bytes);
+        for chunk in text.utf8_chunks() {
+            self.hand_on(chunk.valid())?;
+            let odd = chunk.invalid();
+            // At the end it may be a character that goes on with the next bytes.
+            if std::str::from_utf8(odd).is_err_and(|error| error.error_len().is_none()) && text.ends_with(odd)
+            {
+                self.begun = odd.to_vec();
+            } else if !odd.is_empty() {
+                self.hand_on("\u{fffd}")?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::{Charset, Form, Outlet};
+
+    fn written(parts: &[&[u8]], charset: Charset, form: Form) -> String {
+        let mut out = Vec::new();
+        let mut outlet = Outlet::new(&mut out, charset, form);
+        for part in parts {
+            outlet.write_all(part).unwrap();
+        }
+        outlet.flush().unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn no_byte_beyond_ascii_passes_however_it_is_cut() {
+        let text = "\"é…👩\u{9b}\"".as_bytes();
+        for cut in 0..=text.len() {
+            let (head, rest) = text.split_at(cut);
+            let told = |form| written(&[head, rest], Charset::Ascii, form);
+            assert_eq!(told(Form::Text), "\"<U+00E9>...<U+1F469><U+009B>\"");
+            assert_eq!(told(Form::Json), r#""\u00e9\u2026\ud83d\udc69\u009b""#);
+            assert_eq!(written(&[head, rest], Charset::Unicode, Form::Text).as_bytes(), text);
+        }
+        assert_eq!(written(&[b"a\xffb", b"\x9bc"], Charset::Ascii, Form::Text), "a<U+FFFD>b<U+FFFD>c");
+    }
+}
