@@ -19,6 +19,7 @@ use super::news;
 use super::outline;
 use super::panes::{self, Frame, Pane, divide};
 use super::picker;
+use super::searching;
 use super::seek;
 use super::sequence::{Sequence, Wanted};
 use super::spine::{self, cell_of};
@@ -40,6 +41,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         return picker::arrange(state);
     }
     state.transcript.settle();
+    let mut effects = searching::catch_up(state);
     branch_folds::notice(state);
     refresh_facts(state);
     refresh_sequence(state);
@@ -56,7 +58,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
         files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
     };
     state.evidence.follow_around(&state.transcript, around);
-    let mut effects = ends::hand_out(state);
+    effects.extend(ends::hand_out(state));
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
     fill(state, frame);

@@ -130,8 +130,9 @@ impl Search {
         if text.is_empty() {
             return None;
         }
-        let is_pattern = !is_literal && texts::pattern(text, false).is_some();
-        let pattern = texts::pattern(text, !is_pattern)?;
+        let pattern = if is_literal { None } else { texts::pattern(text, false) };
+        let is_pattern = pattern.is_some();
+        let pattern = pattern.or_else(|| texts::pattern(text, true))?;
         Some(Self {
             typed: typed.to_owned(),
             scope,

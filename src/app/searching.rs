@@ -34,11 +34,17 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Changes what is typed and searches for it at once.
-pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
-    let Mode::Search { input, .. } = &mut state.mode else { return Vec::new() };
+/// Changes what is typed. It is searched for before the next frame, or before anything else is done with it: keys may
+/// come faster than patterns are made.
+pub fn type_on(state: &mut State, request: InputRequest) {
+    let Mode::Search { input, .. } = &mut state.mode else { return };
     input.handle(request);
-    search_for_typed(state)
+    state.stale.search = true;
+}
+
+/// Searches for what was typed since the last time.
+pub fn catch_up(state: &mut State) -> Vec<Effect> {
+    if std::mem::take(&mut state.stale.search) { search_for_typed(state) } else { Vec::new() }
 }
 
 /// Takes the line that was typed before, or after, in its place.

@@ -221,6 +221,8 @@ pub struct Stale {
     pub spine: bool,
     /// Activity, context and cost.
     pub facts: bool,
+    /// The search: more was typed.
+    pub search: bool,
 }
 
 /// A message in the status line.
@@ -316,7 +318,7 @@ impl State {
             turn_cost: None,
             now,
             last_write: None,
-            stale: Stale { sequence: true, spine: true, facts: true },
+            stale: Stale { sequence: true, spine: true, facts: true, search: false },
             asked: HashSet::new(),
             generation: 0,
             colours_seen: 0,

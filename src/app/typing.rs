@@ -19,7 +19,7 @@ const LONGEST_PASTE: usize = 1_000;
 /// Changes the line that is being typed.
 pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
     match &mut state.mode {
-        Mode::Search { .. } => return searching::type_on(state, request),
+        Mode::Search { .. } => searching::type_on(state, request),
         Mode::Filter { .. } => filtering::type_on(state, request),
         Mode::Pipe { .. } => piping::type_on(state, request),
         Mode::Palette(_) => palette::type_on(state, request),

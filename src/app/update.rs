@@ -183,6 +183,15 @@ fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
     if !goes_on {
         state.sought = None;
     }
+    if matches!(request, Request::Type(_)) {
+        return act_on(state, request);
+    }
+    let mut effects = searching::catch_up(state);
+    effects.extend(act_on(state, request));
+    effects
+}
+
+fn act_on(state: &mut State, request: Request) -> Vec<Effect> {
     match request {
         Request::Act(action, times) => panes::act(state, action, times),
         Request::Type(request) => typing::type_on(state, request),

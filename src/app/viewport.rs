@@ -9,11 +9,12 @@ use crate::render::row::{Row, RowKind};
 
 mod nodes;
 mod select;
+mod steps;
 mod walk;
 
 pub use select::{Mark, Selection, mark_of};
 pub use walk::Rows;
-use walk::{Spot, beside, extent, neighbour, spot_of, walk_down, walk_up, within_block};
+use walk::{Spot, beside, extent, spot_of, walk_down, walk_up, within_block};
 
 /// What holds the window in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -226,11 +227,7 @@ impl Viewport {
                 self.scroll(lines, rows, height);
                 self.focus_in_window(0);
             }
-            Motion::Items(by) => {
-                for _ in 0..by.unsigned_abs() {
-                    self.step(by > 0, rows, height);
-                }
-            }
+            Motion::Items(by) => self.step_on(by, rows, height),
             Motion::Top => {
                 self.anchor_at(rows, Spot { place: 0, row: 0 }, 0);
                 self.fill(rows, height);
@@ -260,68 +257,6 @@ impl Viewport {
             self.fill(rows, height);
             self.anchor_to_window(rows);
         }
-    }
-
-    /// To the next or previous item; an item that reaches beyond the window is scrolled through first.
-    fn step(&mut self, forward: bool, rows: &mut dyn Rows, height: usize) {
-        let Some(focus) = self.focus.filter(|focus| rows.place(focus.entry).is_some()) else {
-            self.focus_in_window(0);
-            return;
-        };
-        let (Some(first), Some(last)) = (self.lines.first().map(line_key), self.lines.last().map(line_key))
-        else {
-            return;
-        };
-        if self.step_in_tree(focus, forward, rows, height) {
-            return;
-        }
-        let Some((start, end)) = extent(rows, focus) else { return };
-        let top = rows.place(first.0).map(|place| Spot { place, row: first.1 });
-        let bottom = rows.place(last.0).map(|place| Spot { place, row: last.1 });
-        let is_in_sight = self.lines.iter().any(|line| focus_of(line) == Some(focus));
-        if is_in_sight && forward && bottom.is_some_and(|bottom| bottom < end) {
-            return self.scroll(1, rows, height);
-        }
-        if is_in_sight && !forward && top.is_some_and(|top| top > start) {
-            return self.scroll(-1, rows, height);
-        }
-        if let Some(next) = neighbour(rows, focus, forward) {
-            let was_tail = self.follows();
-            self.focus = Some(next);
-            self.bring_into_view(next, forward, rows, height);
-            if was_tail && !forward {
-                self.anchor_to_window(rows);
-            }
-        } else if forward {
-            self.scroll(1, rows, height);
-        } else {
-            self.scroll(-1, rows, height);
-        }
-    }
-
-    fn bring_into_view(&mut self, focus: Focus, forward: bool, rows: &mut dyn Rows, height: usize) {
-        let Some((start, end)) = extent(rows, focus) else { return };
-        let place = |line: &Line, rows: &mut dyn Rows| {
-            rows.place(line.entry).map(|place| Spot { place, row: line.row })
-        };
-        let top = self.lines.first().and_then(|line| place(line, rows));
-        let bottom = self.lines.last().and_then(|line| place(line, rows));
-        let (Some(top), Some(bottom)) = (top, bottom) else { return };
-        let tall = end.place == start.place && end.row - start.row + 1 >= height;
-        if start < top {
-            let spot = if tall && !forward { walk_up(rows, end, height - 1).unwrap_or(start) } else { start };
-            self.anchor_at(rows, spot, 0);
-        } else if end > bottom {
-            if tall {
-                self.anchor_at(rows, start, 0);
-            } else {
-                self.anchor_at(rows, end, height - 1);
-            }
-        } else {
-            return;
-        }
-        self.fill(rows, height);
-        self.anchor_to_window(rows);
     }
 
     /// A jump: the item stands a quarter from the top, so that what led to it is in sight.

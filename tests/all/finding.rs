@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::effect::Effect;
+use tv::app::keys::{Code, Press};
 use tv::app::mode::Mode as KeyMode;
 use tv::app::moving;
 use tv::app::search::{Job, hits_of};
@@ -293,6 +294,24 @@ fn what_looks_like_a_pattern_can_be_meant_literally() {
     assert!(stage.status().contains("literal") && stage.status().contains("of 2"), "{}", stage.status());
     stage.press("ctrl-r");
     assert!(!stage.status().contains("literal"), "{}", stage.status());
+}
+
+#[test]
+fn keys_that_come_faster_than_frames_are_one_search() {
+    let mut stage = session();
+    stage.press("/");
+    let before = stage.state.generation;
+    for _ in 0..3_000 {
+        stage.happen(Event::Key(Press::plain(Code::Char('e'))));
+    }
+    assert_eq!(stage.state.generation, before, "no key starts a search");
+    stage.arrange();
+    let typed = stage.state.search.as_ref().map(|search| search.typed.len());
+    assert_eq!((stage.state.generation, typed), (before + 1, Some(3_000)));
+    stage.press("ctrl-u").happen(Event::Key(Press::plain(Code::Char('h'))));
+    stage.happen(Event::Key(Press::plain(Code::Enter)));
+    let typed = stage.state.search.as_ref().map(|search| search.typed.clone());
+    assert_eq!(typed.as_deref(), Some("h"), "what was typed is searched for before it is accepted");
 }
 
 #[test]

@@ -174,3 +174,23 @@ fn work_depends_on_the_window_only() {
         assert!(rows.laid_out < 700, "{motion:?}: {}", rows.laid_out);
     }
 }
+
+#[test]
+fn a_huge_count_takes_few_steps_whatever_the_window() {
+    for height in [1, 40] {
+        let mut rows = Flat { entries: vec![vec![3, 50]; 3_000], laid_out: 0 };
+        let mut view = Viewport::default();
+        view.ask(Motion::Top);
+        view.arrange(&mut rows, height);
+        for (by, entry) in
+            [(99_999, 2_999), (-99_999, 0), (1_500, 1_005), (-isize::MAX, 0), (isize::MAX, 2_999)]
+        {
+            rows.laid_out = 0;
+            view.ask(Motion::Items(by));
+            view.arrange(&mut rows, height);
+            let focus = view.focus.map(|focus| focus.entry.0);
+            assert!(rows.laid_out < 20_000, "{by}: {}", rows.laid_out);
+            assert!(focus.is_some_and(|focus| focus.abs_diff(entry) <= 250), "{by} of {height}: {focus:?}");
+        }
+    }
+}
