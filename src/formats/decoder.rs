@@ -143,6 +143,20 @@ pub struct Verdict {
     pub shape: Shape,
 }
 
+/// Whether values are of a kind, but for an odd one among several: what is damaged or was put in by another hand is
+/// told as such, and the others are still what they are.
+pub fn nearly_all<'a, 'j: 'a>(
+    values: impl IntoIterator<Item = &'a Json<'j>>,
+    mut is_such: impl FnMut(&'a Json<'j>) -> bool,
+) -> bool {
+    let (mut all, mut odd) = (0_usize, 0_usize);
+    for value in values {
+        all += 1;
+        odd += usize::from(!is_such(value));
+    }
+    all > 0 && odd * 4 <= all + usize::from(all > 1)
+}
+
 /// How sure a format is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {

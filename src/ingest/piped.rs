@@ -1,5 +1,6 @@
 //! A session that comes through a pipe. It cannot be read again, so all bodies are kept.
 
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,6 +16,7 @@ use super::teller::{Outlet, Teller};
 use super::whole::{is_whole_value, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
+use crate::model::text::Text;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::stream::{Piece, Pipe, start};
 
@@ -180,7 +182,7 @@ impl Piped<'_> {
         }
     }
 
-    fn end(&mut self, why: Option<String>) {
+    fn end(&mut self, why: Option<io::Error>) {
         if !self.is_decided {
             self.decide(true);
         }
@@ -191,8 +193,13 @@ impl Piped<'_> {
             tell(line, &mut self.teller);
         }
         if let Some(why) = why {
-            let what = if self.plan.packing.is_some() { why } else { format!("the pipe broke: {why}") };
+            let is_packed = self.plan.packing.is_some();
+            let what = if is_packed { why.to_string() } else { format!("the pipe broke: {why}") };
             self.teller.notice(FileId(0), &what);
+            // Half of an archive is all that there is; of this one there would be more.
+            if why.kind() == io::ErrorKind::FileTooLarge {
+                self.teller.send(Feed::Fault(Text::clean(&what)));
+            }
         }
         self.teller.finish();
         self.teller.flush(true);

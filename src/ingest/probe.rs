@@ -27,8 +27,10 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
     let header_text = split.as_ref().and_then(|split| split.header.as_deref()).map(String::from_utf8_lossy);
     let header = header_text.as_ref().and_then(|text| json::parse(text).ok());
     let ranges = split.iter().flat_map(|split| &split.elements).take(RECORDS);
-    let elements: Vec<Json<'_>> =
-        ranges.filter_map(|range| json::parse(text.get(range.clone())?).ok()).collect();
+    let elements: Vec<Json<'_>> = ranges
+        .filter_map(|range| json::parse(text.get(range.clone())?).ok())
+        .filter(Json::is_object)
+        .collect();
     let mut detection = detect(&Probe {
         path,
         children: &[],
@@ -38,7 +40,10 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
         is_document,
         is_whole,
     });
-    if is_document && !is_certain_of_agent(&detection) {
+    let root = split.as_ref().and_then(|split| text.get(split.root.clone())).unwrap_or_default();
+    // Who reads lines cannot read a value over several of them, even if it knows what is in it.
+    let is_over_lines = detection.verdict.shape == Shape::Lines && root.contains('\n');
+    if is_document && (!is_certain_of_agent(&detection) || is_over_lines) {
         detection = as_values(path, text, is_whole).unwrap_or(detection);
     }
     let is_complete = split.is_some_and(|split| split.is_complete());
@@ -57,8 +62,11 @@ pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
 fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
     let ranges = split_values(text.as_bytes())?.elements;
     let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
-    let values: Vec<Json<'_>> = ranges.into_iter().take(RECORDS).filter_map(parse).collect();
-    if values.is_empty() || !values.iter().all(Json::is_object) {
+    let seen = ranges.len().min(RECORDS);
+    // What is no record among them is told as such, and does not hide what the others are.
+    let values: Vec<Json<'_>> =
+        ranges.into_iter().take(RECORDS).filter_map(parse).filter(Json::is_object).collect();
+    if values.len() * 2 <= seen {
         return None;
     }
     let mut detection = detect(&Probe {

@@ -145,6 +145,11 @@ impl<'o> Teller<'o> {
         batch.tally.count(Fate::Faulty, record.origin.file, u64::from(record.origin.len));
     }
 
+    /// Adds bytes to those of the last fault.
+    pub fn weigh_fault(&mut self, file: FileId, bytes: u64) {
+        self.batch.tally.weigh(Fate::Faulty, file, bytes);
+    }
+
     /// As [`Self::fault`], to be taken back.
     pub fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
         self.apart(|teller| teller.fault(record, what))

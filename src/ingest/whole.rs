@@ -128,6 +128,9 @@ fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodi
         teller.leave_bodies(bodies == Bodies::Away);
         teller.tell(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
     }
+    let first = elements.first().zip(elements.last());
+    let within = first.map_or(0, |(first, last)| last.end - first.start);
+    let frame = cut.as_ref().map_or(0, |cut| cut.start.saturating_sub(root.start + within)) as u64;
     let mut number = 0;
     for element in elements {
         number += 1;
@@ -142,6 +145,8 @@ fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodi
             Origin { file: id, at: cut.start as u64, len: saturating_u32(cut.len()), line: number + 1 };
         let bytes = bytes.get(cut).unwrap_or_default();
         teller.fault(Record { origin, bytes }, "the document breaks off here");
+        // What stands around its elements is a part of what is broken.
+        teller.weigh_fault(id, frame);
     }
     tell_stray_lines(teller, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
 }

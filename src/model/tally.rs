@@ -135,19 +135,33 @@ impl Tally {
 
     /// Counts one record of so many bytes.
     pub fn count(&mut self, fate: Fate, file: FileId, bytes: u64) {
-        let (records, weight) = match fate {
+        if let Fate::Passed(reason) = fate {
+            *self.reasons.entry(reason).or_default() += 1;
+        }
+        let (records, _) = self.sums_of(fate);
+        *records += 1;
+        self.files.add(file, (1, 0));
+        self.weigh(fate, file, bytes);
+    }
+
+    /// Adds bytes to those of a record that was counted.
+    pub fn weigh(&mut self, fate: Fate, file: FileId, bytes: u64) {
+        if let Fate::Passed(reason) = fate {
+            *self.bytes.reasons.entry(reason).or_default() += bytes;
+        }
+        let (_, weight) = self.sums_of(fate);
+        *weight += bytes;
+        self.files.add(file, (0, bytes));
+    }
+
+    /// Records of a fate, and their bytes.
+    fn sums_of(&mut self, fate: Fate) -> (&mut u64, &mut u64) {
+        match fate {
             Fate::Shown => (&mut self.shown, &mut self.bytes.shown),
             Fate::Merged => (&mut self.merged, &mut self.bytes.merged),
-            Fate::Passed(reason) => {
-                *self.reasons.entry(reason).or_default() += 1;
-                *self.bytes.reasons.entry(reason).or_default() += bytes;
-                (&mut self.passed, &mut self.bytes.passed)
-            }
+            Fate::Passed(_) => (&mut self.passed, &mut self.bytes.passed),
             Fate::Faulty => (&mut self.faulty, &mut self.bytes.faulty),
-        };
-        *records += 1;
-        *weight += bytes;
-        self.files.add(file, (1, bytes));
+        }
     }
 
     /// Adds the counts of further records.

@@ -81,7 +81,7 @@ fn find_root_from(bytes: &[u8], mut line_start: usize) -> Option<usize> {
         let next = bytes.get(at + 1..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
         let begins = match line.get(indent) {
             Some(b'{') => matches!(next, Some(b'"' | b'}') | None),
-            Some(b'[') => matches!(next, Some(b'{' | b']') | None),
+            Some(b'[') => matches!(next, Some(b'{' | b']') | None) || is_odd_first(bytes, at + 1),
             _ => false,
         };
         if begins {
@@ -90,6 +90,23 @@ fn find_root_from(bytes: &[u8], mut line_start: usize) -> Option<usize> {
         line_start += line.len();
     }
     None
+}
+
+/// Whether the first element of an array is no object, but the second one is. A line of a log may begin like an array.
+fn is_odd_first(bytes: &[u8], at: usize) -> bool {
+    let mut scan = Scan { bytes, at };
+    let skip = |scan: &mut Scan<'_>| {
+        while scan.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            scan.at += 1;
+        }
+        scan.peek()
+    };
+    let is_value = matches!(skip(&mut scan), Some(b'"' | b'[' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f'));
+    if !is_value || scan.value().is_none() || skip(&mut scan) != Some(b',') {
+        return false;
+    }
+    scan.at += 1;
+    skip(&mut scan) == Some(b'{')
 }
 
 struct Scan<'a> {

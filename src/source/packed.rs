@@ -11,6 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::stamp::read_range;
 use super::zstd::Zstd;
+use crate::model::figures::bytes;
 
 /// Text beyond this size is not read: it is kept in memory.
 const LARGEST: u64 = 1 << 30;
@@ -60,7 +61,7 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
         Packing::Zstd => Box::new(Zstd::new(file)),
     };
     let most = size.saturating_mul(GROWTH).clamp(SMALL, LARGEST);
-    Ok(Box::new(Measured { text, packing, left: most }))
+    Ok(Box::new(Measured { text, packing, left: most, most }))
 }
 
 /// The beginning of the text in a compressed file, and whether that is all of it.
@@ -78,13 +79,13 @@ pub fn read_head(file: File, packing: Packing, len: usize) -> io::Result<(Vec<u8
 }
 
 /// The text in a value that may be compressed as archives are with zstd.
-pub fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+pub fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     let packing = Packing::Zstd;
-    if Packing::of(bytes) != Some(packing) {
-        return Ok(Cow::Borrowed(bytes));
+    if Packing::of(packed) != Some(packing) {
+        return Ok(Cow::Borrowed(packed));
     }
     let mut all = Vec::new();
-    Measured { text: Zstd::new(bytes), packing, left: LARGEST }.read_to_end(&mut all)?;
+    Measured { text: Zstd::new(packed), packing, left: LARGEST, most: LARGEST }.read_to_end(&mut all)?;
     Ok(Cow::Owned(all))
 }
 
@@ -92,6 +93,7 @@ struct Measured<T: Read> {
     text: T,
     packing: Packing,
     left: u64,
+    most: u64,
 }
 
 impl<T: Read> Read for Measured<T> {
@@ -103,8 +105,11 @@ impl<T: Read> Read for Measured<T> {
             _ => io::Error::other(format!("the {name} archive is damaged here ({error})")),
         })?;
         if read > 0 && self.left == 0 {
-            let what = format!("the {name} archive grows beyond all measure; the rest of it is not read");
-            return Err(io::Error::other(what));
+            let most = bytes(self.most);
+            let what = format!(
+                "the {name} archive grows beyond all measure; what follows the first {most} is left out"
+            );
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         let kept = read.min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= kept as u64;
@@ -176,10 +181,12 @@ mod tests {
 
     #[test]
     fn a_bomb_is_not_read_to_its_end() {
-        let mut bomb = Measured { text: std::io::repeat(b'a'), packing: Packing::Zstd, left: 100_000 };
+        let mut bomb =
+            Measured { text: std::io::repeat(b'a'), packing: Packing::Zstd, left: 100_000, most: 100_000 };
         let mut all = Vec::new();
-        let end = bomb.read_to_end(&mut all).unwrap_err().to_string();
-        assert_eq!((all.len(), end.contains("beyond all measure")), (100_000, true));
+        let end = bomb.read_to_end(&mut all).unwrap_err();
+        assert_eq!((all.len(), end.kind()), (100_000, std::io::ErrorKind::FileTooLarge));
+        assert!(end.to_string().ends_with("what follows the first 100 KB is left out"), "{end}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub enum Piece {
     /// Bytes.
     Bytes(Vec<u8>),
     /// It was closed; says why if that was no proper end.
-    End(Option<String>),
+    End(Option<io::Error>),
 }
 
 /// Starts to read; `wake` is called after each piece. The thread ends with the pipe or the receiver.
@@ -40,7 +40,7 @@ pub fn start(pipe: Pipe, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
     std::thread::spawn(move || {
         let end = match open(pipe) {
             Ok(mut source) => pump(&mut *source, &sender, &wake),
-            Err(error) => Some(error.to_string()),
+            Err(error) => Some(error),
         };
         if sender.send(Piece::End(end)).is_ok() {
             wake();
@@ -57,7 +57,7 @@ fn open(pipe: Pipe) -> io::Result<Box<dyn Read>> {
     }
 }
 
-fn pump(source: &mut dyn Read, sender: &Sender<Piece>, wake: &dyn Fn()) -> Option<String> {
+fn pump(source: &mut dyn Read, sender: &Sender<Piece>, wake: &dyn Fn()) -> Option<io::Error> {
     let mut buffer = vec![0; CHUNK];
     loop {
         match source.read(&mut buffer) {
@@ -70,7 +70,7 @@ fn pump(source: &mut dyn Read, sender: &Sender<Piece>, wake: &dyn Fn()) -> Optio
                 wake();
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Some(error.to_string()),
+            Err(error) => return Some(error),
         }
     }
 }

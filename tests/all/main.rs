@@ -42,6 +42,7 @@ mod made;
 mod markdown;
 mod needles;
 mod nodes;
+mod odd;
 mod openclaw;
 mod paging;
 mod panes;

@@ -1,6 +1,6 @@
 //! Whether a file is a stream of Claude Code: lines, or the same messages as one array.
 
-use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
@@ -46,7 +46,7 @@ pub fn sniff(probe: &Probe<'_>) -> Verdict {
     if has_session && known * 2 > messages.len() {
         return Verdict::yes(Confidence::Certain, shape, "messages with session_id");
     }
-    if known == messages.len() && messages.iter().any(has_shape) {
+    if nearly_all(messages, is_known) && messages.iter().any(has_shape) {
         return Verdict::yes(Confidence::Likely, shape, "all messages have types of the stream");
     }
     Verdict::no("no message with session_id, and types that the stream does not have")

@@ -3,7 +3,7 @@
 
 use super::manifest::is_manifest;
 use super::{history, panel};
-use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
@@ -53,14 +53,14 @@ fn of_array(probe: &Probe<'_>) -> Verdict {
     if elements.peek().is_none() {
         return Verdict::no("neither version, messages and agent, nor an array of messages");
     }
-    if elements.clone().all(panel::is_message) {
+    if nearly_all(elements.clone(), panel::is_message) {
         return yes(Confidence::Certain, "an array of ask and say messages (ui_messages.json)");
     }
     let is_history = |element: &Json<'_>| {
         element.has("role") && element.has("content") && !element.has("type") && !element.has("id")
     };
     let is_array = probe.header.is_none_or(|header| !header.is_object());
-    if !is_array || !elements.clone().all(is_history) {
+    if !is_array || !nearly_all(elements.clone(), is_history) {
         return Verdict::no("messages without Cline's marks");
     }
     let name = probe.path.file_name().and_then(|name| name.to_str()).unwrap_or("");

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use crate::formats::decoder::nearly_all;
 use crate::formats::json::Json;
 use crate::formats::openclaw::envelope;
 use crate::formats::pi::image::image;
@@ -21,8 +22,9 @@ const FIELDS: [&str; 5] = ["toolCall", "toolResult", "_compacted", "mediaUrls", 
 
 /// Whether lines are bare messages of either kind, and why.
 pub fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
-    let are_bare =
-        lines.iter().all(|line| line.get("role").str().is_some() && !line.has("type") && line.has("content"));
+    let are_bare = nearly_all(lines, |line| {
+        line.get("role").str().is_some() && !line.has("type") && line.has("content")
+    });
     if !are_bare {
         return None;
     }

@@ -22,7 +22,7 @@ mod tool;
 
 use std::path::{Path, PathBuf};
 
-use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
+use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict, nearly_all};
 use super::json::Json;
 use super::roots::{Named, Root};
 use super::tables::{Queries, Tables};
@@ -119,10 +119,10 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
     let objects = || values.iter().filter(|value| value.is_object());
     objects().next()?;
     let is_message = |value: &Json<'_>| value.get("info").is_object() && value.has("parts");
-    if objects().all(is_message) && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_")) {
+    if nearly_all(objects(), is_message) && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_")) {
         return Some(Verdict::yes(Confidence::Certain, shape, "messages with info and parts"));
     }
-    if objects().all(events::is_event) {
+    if nearly_all(objects(), events::is_event) {
         let told = objects().any(|value| {
             let kind = events::name_of(events::within(value));
             kind.starts_with("message.") || kind.starts_with("session.")
@@ -130,13 +130,15 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
         let confidence = if told { Confidence::Certain } else { Confidence::Maybe };
         return Some(Verdict::yes(confidence, shape, "events of the server (type with dots, properties)"));
     }
-    if objects().any(|value| rows::read(value).is_some()) && objects().all(|value| value.has("sessionID")) {
+    if objects().any(|value| rows::read(value).is_some())
+        && nearly_all(objects(), |value| value.has("sessionID"))
+    {
         return Some(Verdict::yes(Confidence::Likely, shape, "rows of the table session_message"));
     }
     let is_part = |value: &Json<'_>| is_id(value.at(&["part", "messageID"]), "msg_");
     let is_error =
         |value: &Json<'_>| value.get("type").str() == Some("error") && is_id(value.get("sessionID"), "ses_");
-    (objects().any(is_part) && objects().all(|value| is_part(value) || is_error(value))).then(|| {
+    (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value))).then(|| {
         Verdict::yes(Confidence::Certain, shape, "parts with the ids of their messages (run --format json)")
     })
 }
