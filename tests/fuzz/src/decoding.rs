@@ -60,13 +60,22 @@ fn around(format: &str) -> Vec<Place<'static>> {
     }
 }
 
-/// Everything that a format's decoder may be given. Of what there are several, the length chooses.
+/// What is left to chance: the same for the same bytes (FNV-1a).
+fn chance(data: &[u8]) -> usize {
+    let mixed = data
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    usize::try_from(mixed >> 33).expect("31 bits")
+}
+
+/// Everything that a format's decoder may be given. Of what there are several, chance decides.
 pub fn decode(name: &str, data: &[u8]) {
     let format = *REGISTRY.iter().find(|format| format.name() == name).expect("a format");
     let lines = lines_of(data);
-    as_session(format, &lines, data.len());
+    let chance = chance(data);
+    as_session(format, &lines, chance);
     let around = around(name);
-    if let Some(place) = around.get(data.len() % around.len().max(1)).copied() {
+    if let Some(place) = around.get(chance % around.len().max(1)).copied() {
         match place {
             Place::File(_) | Place::Text(_) => {
                 let whole = Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() };
@@ -134,29 +143,47 @@ fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
     laws::assert_transcript_clean(&laws::tell(batches));
 }
 
-/// A line file: all laws. `chance` decides where it is cut, how wide it is shown, and which records are
-/// read again.
+/// A line file. What is told is clean and conserved, always. Each other law reads or lays out the whole session once
+/// more, so an input is asked two of them, chosen by all of its bytes: a change of one asks others. `chance` also
+/// decides where it is cut, how wide it is shown, and which records are read again.
 fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
     let batches = read(format, &[lines], Place::Line, false);
     let whole = laws::tell(batches.clone());
     laws::assert_transcript_clean(&whole);
+    let (asked, chance) = (chance % 4, chance / 4);
+    if asked % 2 == 0 {
+        in_two_portions(format, lines, &whole, chance);
+    } else {
+        bodies_come_again(format, lines, &whole, chance);
+    }
+    if asked / 2 == 0 {
+        told_again(batches, &whole);
+    } else {
+        let level = if chance.is_multiple_of(2) { Level::Full } else { Level::Preview };
+        laws::assert_laid_out(&whole, 20 + u16::try_from(chance % 163).expect("small"), level);
+    }
+}
+
+/// Cut anywhere, it is the same session.
+fn in_two_portions(format: &'static dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
     let (head, rest) = lines.split_at(chance % (lines.len() + 1));
     let parts = laws::tell(read(format, &[head, rest], Place::Line, false));
     if is_stream(lines) {
         assert_eq!(parts.tally(), whole.tally());
     } else {
-        laws::assert_same(&parts, &whole);
+        laws::assert_same(&parts, whole);
     }
+}
+
+/// Told twice, it is the same session.
+fn told_again(batches: Vec<Batch>, whole: &Transcript) {
     let mut again = laws::tell(batches.clone());
     for mut batch in batches {
         batch.mode = Mode::Replace;
         again.apply(batch);
     }
     again.settle();
-    laws::assert_same(&again, &whole);
-    bodies_come_again(format, lines, &whole, chance);
-    let level = if chance.is_multiple_of(2) { Level::Full } else { Level::Preview };
-    laws::assert_laid_out(&whole, 20 + u16::try_from(chance % 163).expect("small"), level);
+    laws::assert_same(&again, whole);
 }
 
 /// What a stream told up to the end of a reading can be told otherwise once the rest is there and spoils it.

@@ -37,7 +37,7 @@ pub fn session(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usiz
 fn lines(data: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = data.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let (a, b) = (dice.roll(lines.len()), dice.roll(lines.len()));
-    match dice.roll(6) {
+    match dice.roll(7) {
         0 if lines.len() > 1 => drop(lines.remove(a)),
         1 => lines.insert(b, lines[a].clone()),
         2 => lines.swap(a, b),
@@ -49,6 +49,8 @@ fn lines(data: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
             let len = lines[a].len();
             lines[a].truncate(dice.roll(len));
         }
+        // What takes a part of a session takes a part of the time.
+        5 => lines = lines[a.min(b)..=a.max(b)].to_vec(),
         _ => {
             let at = dice.roll(lines[a].len()).min(lines[a].len());
             let rest = lines[a].split_off(at);
