@@ -10,12 +10,17 @@ use super::news;
 use super::state::State;
 use super::viewport::{Focus, Motion};
 use super::watching;
+use super::whole::Whole;
 use crate::model::edit::{Batch, Mode};
 use crate::model::pages::WasPacked;
 use crate::model::transcript::Transcript;
 
 /// So many entries from the first on can be read before all are known.
 const FIRST: usize = 2_000;
+
+/// Entries of a session that is not told anew in its place when its file was cut or replaced, but beside it: to take
+/// each of them back takes too long, and unpacks all of them.
+const LARGE: usize = 4_000;
 
 /// What there is of a session besides what is shown, until the whole is.
 #[derive(Debug, Default)]
@@ -26,6 +31,8 @@ pub struct Ends {
     is_beginning: bool,
     /// Whether the reader asked for the beginning before anything of it was read.
     is_awaited: bool,
+    /// Whether what is shown is all that there was before the file was cut or replaced.
+    is_renewed: bool,
     /// Where jumps came from in the other one.
     jumps: Vec<Focus>,
 }
@@ -74,14 +81,42 @@ pub fn take_last(state: &mut State, batch: Batch) -> Vec<Effect> {
 }
 
 /// Takes a batch of the whole.
-pub fn take_whole(state: &mut State, batch: Batch) -> Vec<Effect> {
+pub fn take_whole(state: &mut State, mut batch: Batch) -> Vec<Effect> {
+    let begins = batch.is_of_other_file && matches!(batch.mode, Mode::ReplaceStart | Mode::Replace);
+    if begins && state.whole.is_none() && state.transcript.order().len() > LARGE {
+        state.ends = Ends { is_renewed: true, ..Ends::default() };
+        state.whole = Some(Whole::default());
+    }
+    let is_renewed = state.ends.is_renewed;
     if state.whole.is_none() {
         return apply(state, batch);
     }
-    let mut effects = take_first(state, &batch);
+    let mut effects = if is_renewed { Vec::new() } else { take_first(state, &batch) };
+    let ends = matches!(batch.mode, Mode::ReplaceEnd | Mode::Replace);
     if let Some(whole) = &mut state.whole {
+        if begins {
+            *whole = Whole::default();
+        }
+        if batch.is_of_other_file {
+            batch.mode = Mode::Append;
+        }
         effects.extend(whole.take(batch, &state.evidence).into_iter().map(Effect::Pack));
     }
+    if is_renewed && ends {
+        state.ends = Ends::default();
+        effects.extend(show_whole(state));
+        watching::begin(state);
+    }
+    effects
+}
+
+/// The whole takes the place of what is shown; what is being read stays where it is, by key.
+fn show_whole(state: &mut State) -> Vec<Effect> {
+    let Some(whole) = state.whole.take() else { return Vec::new() };
+    let whole = whole.replace(&mut state.evidence, &mut state.findings);
+    let (_, mut effects) = show(state, whole);
+    state.transcript.release(BODY_BUDGET, |_| false);
+    effects.extend(hand_out(state));
     effects
 }
 
@@ -154,19 +189,18 @@ fn exchange(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// The whole is there and takes the place of what is shown; what is being read stays where it is, by key.
+/// All is read.
 pub fn caught_up(state: &mut State) -> Vec<Effect> {
     state.progress = None;
     state.is_caught_up = true;
     let ends = std::mem::take(&mut state.ends);
-    let Some(whole) = state.whole.take() else {
+    if state.whole.is_none() {
         news::settle(state);
         watching::begin(state);
         state.stale.sequence |= state.seen.is_some();
         return Vec::new();
-    };
-    let whole = whole.replace(&mut state.evidence, &mut state.findings);
-    let (_, mut effects) = show(state, whole);
+    }
+    let effects = show_whole(state);
     if ends.is_awaited {
         state.view.ask(Motion::Top);
     }
@@ -178,7 +212,5 @@ pub fn caught_up(state: &mut State) -> Vec<Effect> {
     state.jumps.splice(0..0, jumps);
     news::settle(state);
     watching::begin(state);
-    state.transcript.release(BODY_BUDGET, |_| false);
-    effects.extend(hand_out(state));
     effects
 }

@@ -330,6 +330,7 @@ impl<'o> Reader<'o> {
         self.folder.restart();
         match &mut self.main {
             Main::Lines { strand, has_more } => {
+                self.teller.of_other_file();
                 if strand.follower.offset() > 0 && strand.follower.seek(0).is_err() {
                     // The next look finds out why.
                     self.teller.notice(FileId(0), "the file could not be read again from its beginning");

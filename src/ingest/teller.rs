@@ -71,6 +71,11 @@ impl<'o> Teller<'o> {
         self.has_told = true;
     }
 
+    /// What is told from here on is of a file that was cut or replaced.
+    pub fn of_other_file(&mut self) {
+        self.batch.is_of_other_file = true;
+    }
+
     /// What is told comes through a pipe.
     #[must_use]
     pub fn of_pipe(mut self) -> Self {
@@ -83,6 +88,7 @@ impl<'o> Teller<'o> {
         let mut batch = Batch::default();
         batch.stubs_only = self.batch.stubs_only;
         batch.is_piped = self.batch.is_piped;
+        batch.is_of_other_file = self.batch.is_of_other_file;
         batch
     }
 

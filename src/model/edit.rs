@@ -176,6 +176,8 @@ pub struct Batch {
     pub stubs_only: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
     pub is_piped: bool,
+    /// Its file was cut or replaced: what is told anew is other content, and not the same once more.
+    pub is_of_other_file: bool,
     origin: Origin,
     slot: u16,
 }

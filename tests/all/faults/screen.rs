@@ -89,12 +89,23 @@ fn a_file_cut_and_regrown_at_once_is_shown_anew() {
 
 #[test]
 fn a_replaced_file_keeps_the_readers_place_by_the_messages() {
+    keeps_the_place_in_a_replaced_file(60);
+}
+
+/// It is read beside what is shown, and takes its place when it is known.
+#[test]
+fn a_large_replaced_file_keeps_the_readers_place_too() {
+    keeps_the_place_in_a_replaced_file(6_000);
+}
+
+fn keeps_the_place_in_a_replaced_file(messages: usize) {
+    let last = 200 + messages;
     let mut viewed = Viewed::start(&[]);
     let talk = |numbers: std::ops::Range<usize>| -> String {
         numbers.map(|number| line("assistant", &format!("message {number} of many"), number)).collect()
     };
-    append(&viewed.path, &talk(200..260));
-    viewed.console.wait_for("message 259 of many");
+    append(&viewed.path, &talk(200..last));
+    viewed.console.wait_for(&format!("message {} of many", last - 1));
     viewed.console.send("g30j");
     viewed.console.wait_for("PAUSED");
     viewed.console.wait_for("message 21");
@@ -109,15 +120,20 @@ fn a_replaced_file_keeps_the_readers_place_by_the_messages() {
     let text = fs::read_to_string(&viewed.path).unwrap();
     let (header, rest) = text.split_once('\n').unwrap();
     let new = viewed.path.with_extension("new");
-    fs::write(&new, format!("{header}\n{}{rest}{}", talk(500..530), talk(260..270))).unwrap();
+    fs::write(&new, format!("{header}\n{}{rest}{}", talk(9500..9530), talk(last..last + 10))).unwrap();
     fs::rename(&new, &viewed.path).unwrap();
     viewed.console.wait_for("replaced by another file");
     // But for the last line, where it says that there is more below.
     let after = place(&viewed.console);
     assert!(after.len() > 1 && before.starts_with(&after), "{}", viewed.console.text());
     viewed.console.send("g");
-    viewed.console.wait_for("message 500 of many");
+    viewed.console.wait_for("message 9500 of many");
     viewed.console.send("G");
+    viewed.console.wait_for(&format!("message {} of many", last + 9));
+    // What is cut off is gone, and the reader is where the file ends.
+    let short: String = text.lines().take(40).flat_map(|line| [line, "\n"]).collect();
+    fs::write(&viewed.path, short).unwrap();
+    viewed.console.wait_for("message 23");
     viewed.goes_on();
 }
 
