@@ -133,7 +133,7 @@ fn keeps_the_place_in_a_replaced_file(messages: usize) {
     // What is cut off is gone, and the reader is where the file ends.
     let short: String = text.lines().take(40).flat_map(|line| [line, "\n"]).collect();
     fs::write(&viewed.path, short).unwrap();
-    viewed.console.wait_for("message 23");
+    viewed.console.wait_for("message 224 of many");
     viewed.goes_on();
 }
 

@@ -11,6 +11,7 @@ pub mod painting;
 pub mod parsing;
 pub mod reading;
 pub mod scrolling;
+pub mod shapes;
 
 /// The first bytes as choices, and the rest as a text: without UTF-8 there is none.
 pub fn knobs<const N: usize>(data: &[u8]) -> Option<([u8; N], &str)> {
