@@ -86,6 +86,8 @@ pub enum Growth {
         count: String,
         /// The place of the last row.
         last: String,
+        /// How many rows have a place that is no whole number: these are in none of the others.
+        unplaced: String,
         /// The places of rows that the agent has abandoned, in order.
         abandoned: Option<String>,
     },

@@ -25,6 +25,10 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
         Some(name) => find(&heads, name).map_err(|what| refusal(&target.path, &what))?,
         None => newest(&heads).ok_or_else(|| refusal(&target.path, "no session in this database"))?,
     };
+    if let Ok(None) = database.value(&queries.named, &[Cell::from(head.id.as_str())]) {
+        let what = format!("the id of session {} is no text, so its rows cannot be asked for", head.id);
+        return Err(refusal(&target.path, &what));
+    }
     Ok(Plan::new(&target.path, head.id.clone(), detection))
 }
 

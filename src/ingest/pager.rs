@@ -167,7 +167,7 @@ impl Pager {
         let id = self.files.session_id(session)?;
         let cell =
             self.database()?.value(one, &[Cell::from(id.as_str()), Cell::Int(at.cast_signed())]).ok()??;
-        unpacked_cell(&cell)
+        Some(unpacked(&cell.content()).ok()?.into_owned())
     }
 
     fn archived(&mut self, session: usize, origin: Origin) -> Option<Vec<u8>> {
@@ -176,7 +176,7 @@ impl Pager {
             let id = self.files.session_id(session)?;
             let cell =
                 self.database()?.value(queries.archive.as_ref()?, &[Cell::from(id.as_str())]).ok()??;
-            self.archive = Some((session, unpacked_cell(&cell)?));
+            self.archive = Some((session, unpacked(&cell.content()).ok()?.into_owned()));
         }
         let (_, text) = self.archive.as_ref()?;
         let start = usize::try_from(origin.at).ok()?;
@@ -220,13 +220,6 @@ impl Pager {
 /// All of a document.
 fn whole(file: &File) -> Option<Vec<u8>> {
     read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
-}
-
-fn unpacked_cell(cell: &Cell) -> Option<Vec<u8>> {
-    match cell {
-        Cell::Bytes(bytes) => Some(unpacked(bytes).ok()?.into_owned()),
-        Cell::Null | Cell::Int(_) | Cell::Real(_) => None,
-    }
 }
 
 /// The contents of all bodies that a record told, by slot; [`Held::Stub`] where a stub is all there is.

@@ -92,6 +92,8 @@ enum Todo {
     Have { session: usize, at: i64, bytes: Vec<u8> },
     /// A row that is new or was edited.
     Row { session: usize, table: usize, at: i64 },
+    /// A row without a place, of which nothing but that can be told.
+    Unplaced { session: usize, nth: i64 },
     /// A whole session in one value.
     Archive(usize),
     /// Ask which sessions this one started.
@@ -201,12 +203,13 @@ impl Rows {
         let done = match todo {
             Todo::Look => self.first_look(teller, now),
             Todo::More(session) => self.read_on(session),
-            Todo::Portion(session) => self.read_portion(session),
+            Todo::Portion(session) => self.read_portion(session, teller),
             Todo::Have { session, at, ref bytes } => {
                 self.tell(session, 0, at, bytes, teller);
                 Ok(())
             }
             Todo::Row { session, table, at } => self.read_row((session, table, at), teller),
+            Todo::Unplaced { session, nth } => self.tell_unplaced(session, nth, teller),
             Todo::Archive(session) => self.read_archive(session, teller),
             Todo::Children(session) => self.read_children(session, teller),
         };
@@ -244,8 +247,8 @@ impl Rows {
     /// Adds a session by a name that it goes by. Answers whether it is there.
     fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, teller: &mut Teller<'_>) -> bool {
         let queries = Arc::clone(&self.queries);
-        let Ok(Some(Cell::Bytes(id))) = self.value(&queries.named, name) else { return false };
-        let id = String::from_utf8_lossy(&id).into_owned();
+        let named = self.value(&queries.named, name).ok().flatten();
+        let Some(id) = named.as_ref().and_then(Cell::text) else { return false };
         if self.sessions.iter().all(|session| session.id != id) {
             let number = self.sessions.len();
             let lane = name.rsplit(':').next().unwrap_or(name);

@@ -9,6 +9,7 @@ mod connection;
 #[cfg(not(feature = "sqlite"))]
 mod without;
 
+use std::cmp::Ordering;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ pub use self::without::Database;
 /// The first bytes of each SQLite database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// A value of a row.
+/// A value of a row, as it lies there: it can be asked for again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// No value.
@@ -32,31 +33,71 @@ pub enum Cell {
     Int(i64),
     /// Another number.
     Real(f64),
-    /// A text, mostly UTF-8, or bytes.
-    Bytes(Vec<u8>),
+    /// A text, mostly UTF-8.
+    Text(Vec<u8>),
+    /// Bytes.
+    Blob(Vec<u8>),
 }
 
 impl Cell {
+    /// Is before every number.
+    pub const FIRST: Self = Self::Real(f64::NEG_INFINITY);
+
     /// The whole number, if it is one.
     pub fn int(&self) -> Option<i64> {
         match self {
             Self::Int(n) => Some(*n),
-            Self::Null | Self::Real(_) | Self::Bytes(_) => None,
+            Self::Null | Self::Real(_) | Self::Text(_) | Self::Blob(_) => None,
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if it is one. What is no UTF-8 in it is replaced, so nothing can be found by it.
     pub fn text(&self) -> Option<String> {
+        self.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// The bytes of a text, or of what is none.
+    pub fn bytes(&self) -> Option<&[u8]> {
         match self {
-            Self::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            Self::Text(bytes) | Self::Blob(bytes) => Some(bytes),
             Self::Null | Self::Int(_) | Self::Real(_) => None,
         }
+    }
+
+    /// What a record is read from: bytes as they are, numbers as they are written.
+    pub fn content(self) -> Vec<u8> {
+        match self {
+            Self::Text(bytes) | Self::Blob(bytes) => bytes,
+            Self::Null => Vec::new(),
+            Self::Int(n) => n.to_string().into_bytes(),
+            Self::Real(n) => n.to_string().into_bytes(),
+        }
+    }
+
+    /// What comes first where a database orders values: nothing, numbers, texts, bytes.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let rank = |cell: &Self| match cell {
+            Self::Null => 0,
+            Self::Int(_) | Self::Real(_) => 1,
+            Self::Text(_) => 2,
+            Self::Blob(_) => 3,
+        };
+        let number = |cell: &Self| match cell {
+            Self::Int(n) => *n as f64,
+            Self::Real(n) => *n,
+            Self::Null | Self::Text(_) | Self::Blob(_) => 0.0,
+        };
+        let numbers = match (self, other) {
+            (Self::Int(one), Self::Int(other)) => one.cmp(other),
+            _ => number(self).total_cmp(&number(other)),
+        };
+        rank(self).cmp(&rank(other)).then(numbers).then_with(|| self.bytes().cmp(&other.bytes()))
     }
 }
 
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
-        Self::Bytes(text.as_bytes().to_vec())
+        Self::Text(text.as_bytes().to_vec())
     }
 }
 

@@ -10,6 +10,8 @@
 
 mod alarms;
 mod branches;
+#[cfg(feature = "sqlite")]
+mod cells;
 mod cli;
 mod commands;
 mod corpus;

@@ -536,8 +536,8 @@ fn all_sql(queries: &Queries) -> Vec<String> {
     );
     sql.extend(queries.tables.iter().map(|table| table.one.clone()));
     match &queries.growth {
-        Growth::Appended { beyond, places, count, last, abandoned } => {
-            sql.extend([beyond, places, count, last].into_iter().chain(abandoned).cloned());
+        Growth::Appended { beyond, places, count, last, unplaced, abandoned } => {
+            sql.extend([beyond, places, count, last, unplaced].into_iter().chain(abandoned).cloned());
         }
         Growth::Edited(edited) => {
             let Edited { count, strays, portion, recent, exists, beyond, places, leading: _ } = &**edited;

@@ -25,12 +25,14 @@ pub fn queries(tables: &Tables) -> Option<Queries> {
         return None;
     }
     let record = record(tables);
-    let of_session = format!("FROM {EVENTS} WHERE session_id = ?1");
+    let all = format!("FROM {EVENTS} WHERE session_id = ?1");
+    // A table that is not strict may hold anything where a number should be.
+    let of_session = format!("{all} AND typeof(seq) = 'integer'");
     Some(Queries {
         reason: format!("a database with OpenClaw's {EVENTS}"),
         heads: heads(tables),
         named: named(tables),
-        count: format!("SELECT count(*) {of_session}"),
+        count: format!("SELECT count(*) {all}"),
         // `spawned_by` names a key, which outlives its transcripts: only a call tells which one started a child.
         children: None,
         facts: facts(tables),
@@ -46,7 +48,8 @@ pub fn queries(tables: &Tables) -> Option<Queries> {
             beyond: format!("SELECT seq, {record} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
             places: format!("SELECT seq {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
             count: format!("SELECT count(*) {of_session} AND seq <= ?2"),
-            last: format!("SELECT max(seq) {of_session}"),
+            last: format!("SELECT seq {of_session} AND seq <= {} ORDER BY seq DESC LIMIT 1", i64::MAX),
+            unplaced: format!("SELECT count(*) {all} AND typeof(seq) <> 'integer'"),
             abandoned: abandoned(tables),
         },
         newest: format!(
@@ -151,7 +154,7 @@ fn abandoned(tables: &Tables) -> Option<String> {
         format!("(SELECT max(event_seq) FROM {active} WHERE session_id = ?1)")
     };
     Some(format!(
-        "SELECT seq FROM {EVENTS} e WHERE session_id = ?1 AND seq <= {judged} \
+        "SELECT seq FROM {EVENTS} e WHERE session_id = ?1 AND typeof(seq) = 'integer' AND seq <= {judged} \
          AND EXISTS (SELECT 1 FROM {active} WHERE session_id = ?1) \
          AND NOT EXISTS (SELECT 1 FROM {active} a WHERE a.session_id = ?1 AND a.event_seq = e.seq) ORDER BY seq"
     ))

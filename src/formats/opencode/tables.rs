@@ -303,7 +303,9 @@ fn places(second: bool, plan: Option<usize>) -> String {
         "SELECT 2, rowid, 0, 0 FROM part WHERE session_id = ?1".to_owned(),
     ];
     if second {
-        sources.push("SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1".to_owned());
+        sources.push(format!(
+            "SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1 {WITHOUT_FIRST}"
+        ));
     }
     sources.extend(plan.map(|number| {
         format!("SELECT {number}, 0, 0, 0 FROM todo WHERE session_id = ?1 GROUP BY session_id")

@@ -184,7 +184,9 @@ pub fn at_rows(
     let mut last = -1;
     if let Growth::Appended { beyond, .. } = &queries.growth {
         database.each(beyond, &[key.clone(), Cell::Int(last), Cell::Int(ROWS)], &mut |row| {
-            if let [Cell::Int(at), Cell::Bytes(bytes)] = row.as_slice() {
+            if let [Cell::Int(at), cell] = row.as_slice()
+                && let Some(bytes) = cell.bytes()
+            {
                 last = *at;
                 tell_row(*at, bytes, Place::Line, &mut glance);
             }
@@ -204,9 +206,9 @@ pub fn at_rows(
         let Some(rows) = queries.tables.get(*table).filter(|rows| !rows.is_line || *at > last) else {
             continue;
         };
-        if let Some(Cell::Bytes(bytes)) = database.value(&rows.one, &[key.clone(), Cell::Int(*at)])? {
+        if let Some(cell) = database.value(&rows.one, &[key.clone(), Cell::Int(*at)])? {
             let place = if rows.is_line { Place::Line } else { Place::Row(rows.name) };
-            tell_row(*at, &bytes, place, &mut glance);
+            tell_row(*at, &cell.content(), place, &mut glance);
         }
     }
     Ok(glance)

@@ -2,6 +2,9 @@
 //!
 //! A look at a session asks for its last messages, which are those that change, and for a bounded piece of all
 //! others in turn, as long as the database was written to since they were looked at last.
+//!
+//! Invariant: reading in portions ends and leaves no row out, whatever the columns hold that order it. A portion
+//! must bring a row that is new, and what no portion brought comes at the end.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -19,6 +22,10 @@ const SMALL_PIECE: i64 = 256;
 /// Messages that are read at once in the beginning; more if that takes long, which tables without an index do.
 const PORTION: i64 = 64;
 const LONG: Duration = Duration::from_millis(500);
+
+/// Said of a database whose times and ids cannot be asked for as they lie in it.
+const OUT_OF_ORDER: &str =
+    "times or ids in this database are damaged; the rest of its rows come as they lie in it";
 
 /// How far the rows of a session are known.
 #[derive(Default)]
@@ -42,10 +49,9 @@ enum Stage {
     Known,
 }
 
-/// The message up to which rows were told.
+/// The message up to which rows were told: its time and its id as they lie there, which may be of any type.
 struct Cursor {
-    time: i64,
-    id: String,
+    after: (Cell, Cell),
     portion: i64,
     /// Rows of no message, and the message before which each stands.
     strays: VecDeque<Row>,
@@ -57,19 +63,31 @@ struct Row {
     at: i64,
     change: (i64, i64),
     /// Time and id of its message.
-    order: (i64, String),
+    order: (Cell, Cell),
+}
+
+/// What is read next, and what is to be said of it.
+pub struct Portion {
+    /// What is to be read.
+    pub todo: Vec<Todo>,
+    /// Why the order of the rows is not that of the conversation.
+    pub notice: Option<&'static str>,
 }
 
 impl Row {
     fn of(cells: &[Cell]) -> Option<Self> {
         let int = |place: usize| cells.get(place).and_then(Cell::int);
-        let id = cells.get(5).and_then(Cell::text).unwrap_or_default();
+        let cell = |place: usize| cells.get(place).cloned().unwrap_or(Cell::Null);
         Some(Self {
             table: usize::try_from(int(0)?).ok()?,
             at: int(1)?,
             change: (int(2).unwrap_or(0), int(3).unwrap_or(0)),
-            order: (int(4).unwrap_or(0), id),
+            order: (cell(4), cell(5)),
         })
+    }
+
+    fn is_before(&self, other: &Self) -> bool {
+        self.order.0.order(&other.order.0).then_with(|| self.order.1.order(&other.order.1)).is_lt()
     }
 }
 
@@ -125,7 +143,7 @@ impl SessionRows {
         self.expected = count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
         let mut strays = VecDeque::new();
         database.each(&edited.strays, &[self.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
-        let cursor = Cursor { time: i64::MIN, id: String::new(), portion: PORTION, strays };
+        let cursor = Cursor { after: (Cell::FIRST, Cell::from("")), portion: PORTION, strays };
         self.walk.stage = Stage::Reading(cursor);
         self.walk.is_dirty = true;
         Ok(News::More(vec![Todo::Portion(number)]))
@@ -137,12 +155,15 @@ impl SessionRows {
         number: usize,
         database: &Database,
         (queries, edited): (&Queries, &Edited),
-    ) -> Result<Vec<Todo>, Trouble> {
+    ) -> Result<Portion, Trouble> {
         let key = self.key();
-        let Stage::Reading(cursor) = &mut self.walk.stage else { return Ok(Vec::new()) };
+        let Stage::Reading(cursor) = &mut self.walk.stage else {
+            return Ok(Portion { todo: Vec::new(), notice: None });
+        };
         let begun = Instant::now();
-        let next = [key, Cell::Int(cursor.time), Cell::from(cursor.id.as_str()), Cell::Int(cursor.portion)];
+        let (time, id) = cursor.after.clone();
         let mut rows = Vec::new();
+        let next = [key, time, id, Cell::Int(cursor.portion)];
         if let Err(trouble) = database.each(&edited.portion, &next, &mut |cells| rows.extend(Row::of(&cells)))
         {
             if !matches!(trouble, Trouble::Damaged(_)) {
@@ -150,33 +171,57 @@ impl SessionRows {
             }
             let look = Look { number, database, queries, edited, is_touched: false, is_settling: false };
             let News::More(todo) = self.look_at_places(look)? else {
-                return Ok(Vec::new());
+                return Ok(Portion { todo: Vec::new(), notice: None });
             };
-            return Ok(todo);
+            return Ok(Portion { todo, notice: None });
         }
         if begun.elapsed() > LONG {
             cursor.portion = cursor.portion.saturating_mul(4);
         }
+        let is_empty = rows.is_empty();
+        let known = &self.known;
+        rows.retain(|row| !known.has(row.table, row.at));
         let mut told = Vec::new();
         for row in rows {
-            while cursor.strays.front().is_some_and(|stray| stray.order < row.order) {
+            while cursor.strays.front().is_some_and(|stray| stray.is_before(&row)) {
                 told.extend(cursor.strays.pop_front());
             }
-            (cursor.time, cursor.id) = row.order.clone();
+            cursor.after = row.order.clone();
             told.push(row);
         }
-        let is_end = told.is_empty();
-        if is_end {
-            told.extend(std::mem::take(&mut cursor.strays));
-            self.walk.stage = Stage::Known;
+        if !told.is_empty() {
+            let mut todo = self.list(number, told);
+            todo.push(Todo::Portion(number));
+            return Ok(Portion { todo, notice: None });
         }
-        let mut todo = Vec::new();
-        for row in told {
+        told.extend(std::mem::take(&mut cursor.strays));
+        self.walk.stage = Stage::Known;
+        let mut todo = self.list(number, told);
+        let left = self.left_out(database, edited)?;
+        let notice = (!is_empty).then_some(OUT_OF_ORDER);
+        todo.extend(self.list(number, left));
+        Ok(Portion { todo, notice })
+    }
+
+    /// Rows that no portion brought: what has no time is after nothing and before nothing.
+    fn left_out(&self, database: &Database, edited: &Edited) -> Result<Vec<Row>, Trouble> {
+        let mut left = Vec::new();
+        let listed = database.each(&edited.places, &[self.key()], &mut |cells| {
+            left.extend(Row::of(&cells).filter(|row| !self.known.has(row.table, row.at)));
+        });
+        match listed {
+            // All that can be listed was.
+            Err(Trouble::Damaged(_)) => Ok(Vec::new()),
+            listed => listed.map(|()| left),
+        }
+    }
+
+    fn list(&mut self, number: usize, rows: Vec<Row>) -> Vec<Todo> {
+        let listed = rows.into_iter().map(|row| {
             self.known.see(row.table, row.at, row.change);
-            todo.push(Todo::Row { session: number, table: row.table, at: row.at });
-        }
-        todo.extend((!is_end).then_some(Todo::Portion(number)));
-        Ok(todo)
+            Todo::Row { session: number, table: row.table, at: row.at }
+        });
+        listed.collect()
     }
 
     fn look_around(&mut self, look: Look<'_>) -> Result<News, Trouble> {
@@ -281,13 +326,13 @@ impl SessionRows {
         let Look { number, database, queries, .. } = look;
         for (table, at) in same {
             let Some(one) = queries.tables.get(table) else { continue };
-            match database.value(&one.one, &[self.key(), Cell::Int(at)]) {
-                Ok(Some(Cell::Bytes(bytes))) if self.known.is_told_otherwise(table, at, hash(&bytes)) => {
-                    todo.push(Todo::Row { session: number, table, at });
-                }
+            let cell = match database.value(&one.one, &[self.key(), Cell::Int(at)]) {
                 // A damaged row was told as such.
-                Ok(_) | Err(Trouble::Damaged(_)) => {}
-                Err(trouble) => return Err(trouble),
+                Err(Trouble::Damaged(_)) => None,
+                cell => cell?,
+            };
+            if cell.is_some_and(|cell| self.known.is_told_otherwise(table, at, hash(&cell.content()))) {
+                todo.push(Todo::Row { session: number, table, at });
             }
         }
         Ok(())

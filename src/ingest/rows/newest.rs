@@ -41,11 +41,9 @@ fn show(plan: &Plan, files: &Files, teller: &mut Teller<'_>) -> Result<(), Troub
     })?;
     for (table, at) in newest {
         let Some(one) = queries.tables.get(table) else { continue };
-        let Ok(Some(Cell::Bytes(bytes))) = database.value(&one.one, &[key.clone(), Cell::Int(at)]) else {
-            continue;
-        };
+        let Ok(Some(cell)) = database.value(&one.one, &[key.clone(), Cell::Int(at)]) else { continue };
         let file = session.file((files, &plan.path), table, &queries, teller);
-        if let (Some((file, kind, path)), Ok(bytes)) = (file, unpacked(&bytes)) {
+        if let (Some((file, kind, path)), Ok(bytes)) = (file, unpacked(&cell.content())) {
             let line = u32::try_from(at).unwrap_or(0);
             let origin = Origin { file, at: at.cast_unsigned(), len: saturating_u32(bytes.len()), line };
             teller.tell(Record { origin, bytes: &bytes }, kind.place(&path, line));

@@ -48,6 +48,8 @@ pub struct SessionRows {
     last: i64,
     appended: u64,
     abandoned: BTreeSet<i64>,
+    /// How many rows have no place that could be told.
+    unplaced: i64,
     /// The rows that were listed or told.
     pub known: Known,
     /// How far rows that change are known.
@@ -70,6 +72,7 @@ impl SessionRows {
             last: i64::MIN,
             appended: 0,
             abandoned: BTreeSet::new(),
+            unplaced: 0,
             known: Known::default(),
             walk: Walk::default(),
             counted: None,
@@ -110,7 +113,7 @@ impl SessionRows {
         queries: &Queries,
         is_settling: bool,
     ) -> Result<News, Trouble> {
-        let Growth::Appended { count, last, abandoned, .. } = &queries.growth else {
+        let Growth::Appended { count, last, abandoned, unplaced, .. } = &queries.growth else {
             return Ok(News::More(Vec::new()));
         };
         let number_of = |sql: &str, at: i64| -> Result<Option<i64>, Trouble> {
@@ -137,11 +140,19 @@ impl SessionRows {
         if let Some(sql) = abandoned.as_ref().filter(|_| is_due) {
             todo = self.abandon(number, database, sql)?;
         }
+        if is_first || is_due {
+            let now = database.value(unplaced, &[self.key()])?.and_then(|cell| cell.int()).unwrap_or(0);
+            if now < self.unplaced {
+                return Ok(News::Anew("rows were removed"));
+            }
+            todo.extend((self.unplaced..now).map(|nth| Todo::Unplaced { session: number, nth }));
+            self.unplaced = now;
+        }
         if is_due {
             self.counted = Some((Instant::now(), begun.elapsed()));
         }
         todo.push(Todo::More(number));
-        if is_first && self.expected == 0 && queries.archive.is_some() {
+        if is_first && self.expected == 0 && self.unplaced == 0 && queries.archive.is_some() {
             todo.push(Todo::Archive(number));
         }
         Ok(News::More(todo))
@@ -166,17 +177,14 @@ impl SessionRows {
         database: &Database,
         (beyond, places): (&str, &str),
     ) -> Result<Vec<Appended>, Trouble> {
-        let next = [self.key(), Cell::Int(self.last), Cell::Int(CHUNK)];
+        let last = if self.appended == 0 { Cell::FIRST } else { Cell::Int(self.last) };
+        let next = [self.key(), last, Cell::Int(CHUNK)];
         let read = |sql: &str| {
             let mut rows = Vec::new();
             database.each(sql, &next, &mut |row| {
                 let mut cells = row.into_iter();
                 let Some(at) = cells.next().and_then(|cell| cell.int()) else { return };
-                let bytes = cells.next().map(|cell| match cell {
-                    Cell::Bytes(bytes) => bytes,
-                    Cell::Null | Cell::Int(_) | Cell::Real(_) => Vec::new(),
-                });
-                rows.push((at, bytes));
+                rows.push((at, cells.next().map(Cell::content)));
             })?;
             Ok(rows)
         };

@@ -36,15 +36,20 @@ impl Rows {
     }
 
     /// The next rows of a session whose rows change.
-    pub(super) fn read_portion(&mut self, number: usize) -> Result<(), Trouble> {
+    pub(super) fn read_portion(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
         let Growth::Edited(edited) = &queries.growth else { return Ok(()) };
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(());
         };
-        let todo = session.next_portion(number, database, (&queries, edited))?;
-        self.read_next(todo);
+        let portion = session.next_portion(number, database, (&queries, edited))?;
+        if let Some(what) = portion.notice
+            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &queries, teller)
+        {
+            teller.notice(file, what);
+        }
+        self.read_next(portion.todo);
         Ok(())
     }
 
@@ -75,11 +80,9 @@ impl Rows {
         let Some(id) = self.sessions.get(session).map(|session| Cell::from(session.id.as_str())) else {
             return Ok(());
         };
-        match self.database()?.value(&one.one, &[id, Cell::Int(at)])? {
-            Some(Cell::Bytes(bytes)) => self.tell(session, table, at, &bytes, teller),
-            Some(Cell::Null | Cell::Int(_) | Cell::Real(_)) => self.tell(session, table, at, b"", teller),
-            // It is gone since the look; the next one says so.
-            None => {}
+        // If there is none it is gone since the look; the next one says so.
+        if let Some(cell) = self.database()?.value(&one.one, &[id, Cell::Int(at)])? {
+            self.tell(session, table, at, &cell.content(), teller);
         }
         Ok(())
     }
@@ -137,6 +140,17 @@ impl Rows {
         }
     }
 
+    /// A row that cannot be asked for, because its place is none.
+    pub(super) fn tell_unplaced(
+        &mut self,
+        session: usize,
+        nth: i64,
+        teller: &mut Teller<'_>,
+    ) -> Result<(), Trouble> {
+        self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", teller);
+        Ok(())
+    }
+
     pub(super) fn read_archive(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
         self.database()?;
@@ -145,12 +159,11 @@ impl Rows {
         else {
             return Ok(());
         };
-        let Some(Cell::Bytes(packed)) = database.value(sql, &[Cell::from(session.id.as_str())])? else {
-            return Ok(());
-        };
+        let Some(cell) = database.value(sql, &[Cell::from(session.id.as_str())])? else { return Ok(()) };
         let kind =
             Kind::Archive { session: self.files.session(&session.id), is_lane: session.lane.is_some() };
         let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", teller);
+        let packed = cell.content();
         let text = match unpacked(&packed) {
             Ok(text) => text,
             Err(what) => {

@@ -118,8 +118,8 @@ impl Database {
         parameters: &[Cell],
         each: &mut dyn FnMut(Vec<Cell>),
     ) -> Result<(), Trouble> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(|error| trouble(&error))?;
         let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(sql)?;
             let columns = statement.column_count();
             let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
             while let Some(row) = rows.next()? {
@@ -128,7 +128,13 @@ impl Database {
             }
             Ok(())
         };
-        run().map_err(|error| trouble(&error))
+        run().map_err(|error| match error.sqlite_error_code() {
+            // The statement is sound, so it is a value: JSON holds no bytes, and no text is endless.
+            Some(ErrorCode::Unknown | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+                Trouble::Damaged(words(&error))
+            }
+            _ => trouble(&error),
+        })
     }
 
     /// The first value of a query.
@@ -181,7 +187,8 @@ fn cell(value: ValueRef<'_>) -> Cell {
         ValueRef::Null => Cell::Null,
         ValueRef::Integer(n) => Cell::Int(n),
         ValueRef::Real(n) => Cell::Real(n),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
+        ValueRef::Text(bytes) => Cell::Text(bytes.to_vec()),
+        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
     }
 }
 
@@ -191,16 +198,21 @@ impl ToSql for Cell {
             Self::Null => ToSqlOutput::Owned(Value::Null),
             Self::Int(n) => ToSqlOutput::Owned(Value::Integer(*n)),
             Self::Real(n) => ToSqlOutput::Owned(Value::Real(*n)),
-            Self::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Text(bytes)),
+            Self::Text(bytes) => ToSqlOutput::Borrowed(ValueRef::Text(bytes)),
+            Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
         })
     }
 }
 
-fn trouble(error: &Error) -> Trouble {
-    let what = match error {
+fn words(error: &Error) -> String {
+    match error {
         Error::SqliteFailure(_, Some(message)) => message.clone(),
         other => other.to_string(),
-    };
+    }
+}
+
+fn trouble(error: &Error) -> Trouble {
+    let what = words(error);
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
             Trouble::Busy

@@ -60,10 +60,8 @@ fn tell(session: &mut SessionRows, database: &Database, queries: &Queries, todo:
     for row in todo {
         let Todo::Row { table, at, .. } = row else { continue };
         let one = &queries.tables[*table].one;
-        let Some(Cell::Bytes(bytes)) = database.value(one, &[session.key(), Cell::Int(*at)]).unwrap() else {
-            panic!("a row is there")
-        };
-        session.known.note(*table, *at, (super::hash(&bytes), FileId(1)), tally.clone());
+        let cell = database.value(one, &[session.key(), Cell::Int(*at)]).unwrap().expect("a row is there");
+        session.known.note(*table, *at, (super::hash(&cell.content()), FileId(1)), tally.clone());
     }
     todo.iter().filter(|todo| matches!(todo, Todo::Row { .. })).count()
 }
@@ -95,7 +93,7 @@ fn read(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     assert!(matches!(look(session, path, true).unwrap()[..], [Todo::Portion(0)]));
     let mut portions = Vec::new();
     loop {
-        let todo = session.next_portion(0, &database, (&queries, edited)).unwrap();
+        let todo = session.next_portion(0, &database, (&queries, edited)).unwrap().todo;
         portions.push(tell(session, &database, &queries, &todo));
         if !todo.iter().any(|todo| matches!(todo, Todo::Portion(_))) {
             return portions;
