@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use super::plan::Plan;
 use super::target::{OpenError, SessionHead, Target};
@@ -14,6 +15,8 @@ use crate::source::rows::{Cell, Database, Trouble};
 
 /// Of how many sessions the messages are counted.
 const COUNTED: usize = 200;
+/// How long a writer is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How many sessions an error names.
 const NAMED: usize = 4;
 
@@ -55,7 +58,8 @@ pub fn queries(database: &Database, format: &dyn Format) -> Result<Option<Querie
 }
 
 fn detect(path: &Path) -> Result<(Database, Detection, Queries), OpenError> {
-    let database = Database::open(path).map_err(|trouble| refusal(path, &trouble.words()))?;
+    let database =
+        Database::open_patiently(path, PATIENCE).map_err(|trouble| refusal(path, &trouble.words()))?;
     let tables = tables(&database).map_err(|trouble| refusal(path, &trouble.words()))?;
     let (detection, queries) = detect_database(&tables).ok_or_else(|| refusal(path, &describe(&tables)))?;
     Ok((database, detection, queries))

@@ -15,7 +15,7 @@ use crate::source::document::{split, split_values};
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
 use crate::source::regular::LARGEST;
-use crate::source::rows::{Cell, Database, State};
+use crate::source::rows::{Cell, Database};
 use crate::source::stamp::{Stamp, read_range};
 
 /// Reads records again, by their origin. Has file handles of its own; several may work side by side.
@@ -23,7 +23,7 @@ pub struct Pager {
     files: Files,
     /// The file that was read last: the next record is mostly in the same one.
     open: Option<(PathBuf, File, Stamp)>,
-    database: Option<(State, Database)>,
+    database: Option<Database>,
     /// The text of the archive of a session that was read last.
     archive: Option<(usize, Vec<u8>)>,
     window: Option<Window>,
@@ -60,7 +60,6 @@ impl Pager {
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
         let Some((path, kind)) = self.files.get(origin.file) else { return Vec::new() };
         let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Vec::new() };
-        self.let_go();
         self.decode(Record { origin, bytes: &bytes }, &path, kind)
     }
 
@@ -119,7 +118,6 @@ impl Pager {
             let len = held_of(origin.len).max(WINDOW);
             read_range(self.file(&path).ok()?, origin.at, len).ok()?
         };
-        self.let_go();
         Some(Window { of: origin, bytes, is_one })
     }
 
@@ -131,14 +129,7 @@ impl Pager {
     /// The bytes of a record.
     pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
         let (path, kind) = self.files.get(origin.file)?;
-        let bytes = self.bytes_of(origin, &path, kind);
-        self.let_go();
-        bytes
-    }
-
-    /// A database that stays open could be noticed by its writer.
-    fn let_go(&mut self) {
-        self.database = self.database.take().filter(|(_, database)| database.may_stay());
+        self.bytes_of(origin, &path, kind)
     }
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {
@@ -183,18 +174,15 @@ impl Pager {
         Some(text.get(start..start.checked_add(usize::try_from(origin.len).ok()?)?)?.to_vec())
     }
 
-    /// The database, unless its rows have been moved since they were numbered. One that stays open
-    /// could be noticed by its writer, so mostly it is opened each time.
+    /// The database, unless its rows have been moved since they were numbered.
     fn database(&mut self) -> Option<&Database> {
         let (path, _) = self.files.get(FileId(0))?;
         let (_, schema) = self.files.queries()?;
-        let state = State::of(&path).ok()?;
-        let stays = self.database.as_ref().is_some_and(|(was, open)| *was == state && open.may_stay());
-        if !stays {
+        if !self.database.as_ref().is_some_and(Database::is_current) {
             self.archive = None;
-            self.database = Some((state, Database::open(&path).ok()?));
+            self.database = Some(Database::open(&path).ok()?);
         }
-        let database = &self.database.as_ref()?.1;
+        let database = self.database.as_ref()?;
         (database.schema().ok()? == schema).then_some(database)
     }
 

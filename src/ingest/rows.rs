@@ -35,8 +35,7 @@ use crate::source::rows::{Cell, Database, State, Trouble};
 
 /// A change may come within the same tick of the clock as the one before: then this finds it.
 const SETTLE: Duration = Duration::from_millis(100);
-/// Between looks, so that an agent which ends after its last row finds nobody there: a reader that it
-/// meets would keep it from putting its log away.
+/// Between looks, so that a burst of changes is one.
 const PAUSE: Duration = Duration::from_millis(25);
 /// Some file systems tell no changes of a log.
 const SAFETY: Duration = Duration::from_secs(2);
@@ -77,6 +76,8 @@ pub struct Rows {
     is_touched: bool,
     is_settling: bool,
     trouble: Option<(Trouble, Duration)>,
+    /// What was said of the files beside the database.
+    oddity: Option<&'static str>,
 }
 
 /// What is to be read.
@@ -129,6 +130,7 @@ impl Rows {
             is_touched: false,
             is_settling: false,
             trouble: None,
+            oddity: None,
         };
         rows.begin(plan.session.clone());
         Ok(rows)
@@ -166,11 +168,9 @@ impl Rows {
         self.next_look
     }
 
-    /// Lets the database go until the next look. One that nobody can notice may stay.
+    /// Waits for what comes from now on, which is new and will be looked at.
     pub fn rest(&mut self) {
-        // What comes from now on is new, and will be looked at.
         self.leaves_bodies &= !self.queue.is_empty();
-        self.database = self.database.take().filter(Database::may_stay);
     }
 
     /// Looks for changes. Answers how the database fares and, if all must be read again, why.
@@ -209,7 +209,10 @@ impl Rows {
                 Ok(())
             }
             Todo::Row { session, table, at } => self.read_row((session, table, at), teller),
-            Todo::Unplaced { session, nth } => self.tell_unplaced(session, nth, teller),
+            Todo::Unplaced { session, nth } => {
+                self.tell_unplaced(session, nth, teller);
+                Ok(())
+            }
             Todo::Archive(session) => self.read_archive(session, teller),
             Todo::Children(session) => self.read_children(session, teller),
         };
@@ -286,10 +289,9 @@ impl Rows {
         teller: &mut Teller<'_>,
         now: Instant,
     ) -> Result<Option<String>, Trouble> {
+        let start = Instant::now();
         let is_touched = self.state != Some(state);
-        if is_touched && self.state.is_some() {
-            self.database = None;
-        }
+        self.database = self.database.take().filter(Database::is_current);
         let schema = self.database()?.schema()?;
         let is_other = self.state.is_some_and(|known| !known.base.is_same_file(&state.base));
         if is_other || schema != self.schema {
@@ -300,7 +302,6 @@ impl Rows {
         }
         self.is_settling = !is_touched && self.state.is_some() && !self.is_settled;
         self.is_touched = is_touched;
-        let start = Instant::now();
         let mut todo = Vec::new();
         for number in 0..self.sessions.len() {
             match self.look_at(number, teller)? {
@@ -317,6 +318,9 @@ impl Rows {
             }
         }
         self.queue.extend(todo);
+        if self.state.is_none() || self.is_settling {
+            self.tell_oddity(teller)?;
+        }
         self.state = Some(state);
         let cost = start.elapsed();
         self.is_settled = !is_touched && self.sessions.iter().all(|session| session.walk.is_settled());
@@ -384,13 +388,5 @@ impl Rows {
 
 /// A reading that does not follow has no later to try again.
 fn open_patiently(path: &Path, bodies: Bodies) -> Result<Database, Trouble> {
-    let start = Instant::now();
-    loop {
-        match Database::open(path) {
-            Err(Trouble::Busy) if !bodies.is_live() && start.elapsed() < PATIENCE => {
-                std::thread::sleep(FIRST_RETRY);
-            }
-            other => return other,
-        }
-    }
+    if bodies.is_live() { Database::open(path) } else { Database::open_patiently(path, PATIENCE) }
 }

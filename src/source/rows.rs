@@ -1,11 +1,18 @@
 //! Databases whose rows are sessions: opened for one look each, read in short statements, closed again.
 //!
-//! Invariant: nothing is created, written or checkpointed, and no lock is taken that keeps a writer from
-//! anything. A connection that stayed would keep the writer's own last one from putting its log away, so
-//! none stays; what has changed is seen by the state of the files.
+//! Invariant: nothing is created, written or checkpointed, and no lock is taken. What has changed is seen by the
+//! state of the files, and what changes while it is read is read again.
 
 #[cfg(feature = "sqlite")]
 mod connection;
+#[cfg(all(feature = "sqlite", target_os = "linux"))]
+mod guard;
+#[cfg(feature = "sqlite")]
+mod log;
+#[cfg(feature = "sqlite")]
+mod marks;
+#[cfg(feature = "sqlite")]
+mod reader;
 #[cfg(not(feature = "sqlite"))]
 mod without;
 
@@ -104,8 +111,10 @@ impl From<&str> for Cell {
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// A writer keeps readers out just now.
+    /// A writer is changing it just now.
     Busy,
+    /// A change was begun, and nobody is there who would end it.
+    Unfinished,
     /// What lies there cannot be understood; says why.
     Damaged(String),
     /// It cannot be opened or read; says why.
@@ -124,6 +133,10 @@ impl Trouble {
     pub fn words(&self) -> String {
         match self {
             Self::Busy => "the database is busy".to_owned(),
+            Self::Unfinished => {
+                "a change to the database was not finished (its -journal is still there); its agent can undo it"
+                    .to_owned()
+            }
             Self::Damaged(what) => format!("the database is damaged ({what})"),
             Self::Unreadable(what) => what.clone(),
             Self::Gone => "no such file".to_owned(),

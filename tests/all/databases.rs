@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, params};
@@ -76,6 +78,54 @@ impl Writer {
         let mut insert = self.connection.prepare_cached(sql).unwrap();
         let id = format!("prt_{number:08}");
         insert.execute(params![id, message_id(message), session, time, data]).unwrap();
+    }
+}
+
+/// An agent in another process: only such a one has locks that this process can see.
+pub(crate) struct Elsewhere {
+    child: Child,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+const ELSEWHERE: &str = "TV_TEST_WRITES_TO";
+
+impl Elsewhere {
+    pub(crate) fn open(path: &Path) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "databases::writes_what_another_process_says", "--nocapture"])
+            .env(ELSEWHERE, path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, answers }
+    }
+
+    /// Runs SQL of one line, and waits until that is done.
+    pub(crate) fn run(&mut self, sql: &str) {
+        let mut input = self.child.stdin.as_ref().unwrap();
+        writeln!(input, "{sql}").unwrap();
+        input.flush().unwrap();
+        assert!(self.answers.any(|line| line.unwrap() == "done"), "{sql}");
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// The other end of [`Elsewhere`]; by itself it has nothing to do.
+#[test]
+fn writes_what_another_process_says() {
+    let Some(path) = std::env::var_os(ELSEWHERE) else { return };
+    let connection = Connection::open(path).unwrap();
+    for line in std::io::stdin().lines() {
+        connection.execute_batch(&line.unwrap()).unwrap();
+        println!("\ndone");
     }
 }
 

@@ -9,6 +9,8 @@
 )]
 
 mod alarms;
+#[cfg(feature = "sqlite")]
+mod beside;
 mod branches;
 #[cfg(feature = "sqlite")]
 mod cells;

@@ -15,7 +15,7 @@ use tv::model::entry::{BlockKind, Entry};
 use tv::model::transcript::Transcript;
 
 use crate::corpus::{files, folder};
-use crate::databases::{Writer, event, listing, tables_of, write};
+use crate::databases::{Elsewhere, Writer, event, listing, tables_of, write};
 use crate::fixtures::{self, read, root};
 use crate::follow::Followed;
 
@@ -213,24 +213,37 @@ fn an_agent_that_ends_and_begins_again_is_followed() {
 }
 
 #[test]
-fn a_locked_database_is_waited_for() {
+fn a_change_that_goes_on_is_waited_for() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("agent.db");
         let writer = Writer { connection: Connection::open(&path).unwrap() };
         writer.run(&tables_of(&openclaw()).replace("journal_mode = wal", "journal_mode = delete"));
         writer.events(SESSION, 0..3);
+        drop(writer);
+        let mut writer = Elsewhere::open(&path);
+        let add = |seq: i64| {
+            let values = format!("'s', {seq}, '{}', 0", event(seq));
+            format!(
+                "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ({values});"
+            )
+        };
         let mut followed = Followed::start(&path, mode);
         followed.until("two messages", |f| said(&f.whole) == messages(1..3));
+        // A change that is only prepared keeps nobody out.
+        writer.run(&format!("BEGIN IMMEDIATE; {}", add(3)));
+        assert_eq!(said(&read(&Target { path: path.clone(), session: None }).transcript), messages(1..3));
+        writer.run("COMMIT");
+        followed.until("the third", |f| said(&f.whole) == messages(1..4));
         writer.run("BEGIN EXCLUSIVE; UPDATE transcript_events SET created_at = 1");
         // A look has to come across the lock; the poll of a quiet database takes its time.
         followed.until("busy", |f| {
             let busy = |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains("busy"));
             f.links.iter().any(busy)
         });
-        assert_eq!(said(&followed.whole), messages(1..3));
+        assert_eq!(said(&followed.whole), messages(1..4));
         writer.run("COMMIT");
-        writer.events(SESSION, 3..5);
+        writer.run(&add(4));
         followed.until("the rows behind the lock", |f| said(&f.whole) == messages(1..5));
         followed.until("live", |f| f.links.last() == Some(&LinkState::Live));
         followed.end();
@@ -578,6 +591,36 @@ fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
     assert!(seen > 50);
 }
 
+/// Of all calls none changes a file in a folder or locks one. SQLite may wish to, and is refused.
+fn assert_only_reads(calls: &str, folder: &str) {
+    let changes = [
+        "creat",
+        "mkdir",
+        "rename",
+        "unlink",
+        "rmdir",
+        "chmod",
+        "chown",
+        "fchmod",
+        "fchown",
+        "ftruncate",
+        "fallocate",
+        "truncate",
+        "link",
+        "utime",
+        "mknod",
+    ];
+    let wishes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"];
+    assert!(calls.lines().any(|line| line.contains(folder)), "the trace is of the right program");
+    for line in calls.lines().filter(|line| !line.contains("= -1 EACCES")) {
+        let (is_ours, call) = (line.contains(folder), line.split('(').next().unwrap_or_default());
+        let is_change = changes.iter().any(|change| call.starts_with(change));
+        assert!(!((is_ours || call.starts_with('f')) && is_change), "{line}");
+        assert!(!(is_ours && wishes.iter().any(|wish| line.contains(wish))), "{line}");
+        assert!(!line.contains("F_SETLK"), "not even a lock that others could share: {line}");
+    }
+}
+
 /// `strace` of the program while an agent writes: it writes nothing, and takes no lock for itself.
 #[test]
 fn following_a_database_touches_nothing() {
@@ -585,11 +628,12 @@ fn following_a_database_touches_nothing() {
         println!("strace is not installed, so what the program does to files is not looked at");
         return;
     }
-    let (home, writer) = Home::with_tables_of(&openclaw());
+    let (home, mut writer) = Home::with_tables_of(&openclaw());
     writer.events(SESSION, 0..10);
-    let trace = tempfile::NamedTempFile::new().unwrap();
+    // A file for each thread, so that no call is told in two pieces.
+    let traces = tempfile::tempdir().unwrap();
     let mut child = std::process::Command::new("strace")
-        .args(["-f", "-o", &trace.path().display().to_string()])
+        .args(["-ff", "-o", &traces.path().join("trace").display().to_string()])
         .args(["-e", "trace=%file,%desc,fcntl,flock,ftruncate,fchmod,fchown,fallocate"])
         .arg(env!("CARGO_BIN_EXE_tv"))
         .args(["show", "--follow", "--json", &home.path.display().to_string()])
@@ -599,6 +643,11 @@ fn following_a_database_touches_nothing() {
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     let mut seen = 0;
     for next in 10..40 {
+        if next % 5 == 0 {
+            drop(writer);
+            assert_eq!(home.files(), ["agent.db"]);
+            writer = Writer::open(&home.path);
+        }
         writer.events(SESSION, next..next + 1);
         while seen < next {
             assert!(lines.next().unwrap().is_ok());
@@ -614,28 +663,9 @@ fn following_a_database_touches_nothing() {
         next += 1;
         std::thread::sleep(Duration::from_millis(50));
     }
-    let text = fs::read_to_string(trace.path()).unwrap();
-    let name = home.dir.path().display().to_string();
-    assert!(text.lines().any(|line| line.contains(&name)), "the trace is of the right program");
-    let mut ours: Vec<String> = Vec::new();
-    for line in text.lines() {
-        let is_ours = line.contains(&name);
-        let call = line.split_whitespace().nth(1).unwrap_or_default().split('(').next().unwrap_or_default();
-        if is_ours
-            && call.starts_with("open")
-            && let Some((_, fd)) = line.rsplit_once("= ")
-        {
-            ours.push(fd.to_owned());
-        }
-        let changes = [
-            "creat", "mkdir", "rename", "unlink", "rmdir", "chmod", "chown", "truncate", "link", "utime",
-            "mknod",
-        ];
-        assert!(!(is_ours && changes.iter().any(|change| call.starts_with(change))), "{line}");
-        let locks = line.contains("F_WRLCK") && !line.contains("EBADF");
-        assert!(!locks, "{line}");
-    }
-    assert!(!ours.is_empty());
+    let text: String =
+        files_below(traces.path()).iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    assert_only_reads(&text, &home.dir.path().display().to_string());
     drop(writer);
     assert_eq!(home.files(), ["agent.db"]);
 }

@@ -300,8 +300,8 @@ fn the_readme_has_a_reason_for_every_dependency() {
     for line in manifest.lines() {
         if line.starts_with('[') {
             section = line;
-        } else if let ("[dependencies]" | "[dev-dependencies]", Some((name, _))) =
-            (section, line.split_once(" = "))
+        } else if section.ends_with("dependencies]")
+            && let Some((name, _)) = line.split_once(" = ")
         {
             names.push(name);
         }

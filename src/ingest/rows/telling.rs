@@ -125,6 +125,19 @@ impl Rows {
         self.told += 1;
     }
 
+    /// Says once what the files beside the database are like.
+    pub(super) fn tell_oddity(&mut self, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+        let oddity = self.database()?.oddity();
+        if let Some(what) = oddity.filter(|_| self.oddity != oddity)
+            && let Some(session) = self.sessions.first_mut()
+            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &self.queries, teller)
+        {
+            teller.notice(file, what);
+        }
+        self.oddity = oddity;
+        Ok(())
+    }
+
     pub(super) fn fault(
         &mut self,
         (session, table, at): (usize, usize, i64),
@@ -141,14 +154,8 @@ impl Rows {
     }
 
     /// A row that cannot be asked for, because its place is none.
-    pub(super) fn tell_unplaced(
-        &mut self,
-        session: usize,
-        nth: i64,
-        teller: &mut Teller<'_>,
-    ) -> Result<(), Trouble> {
+    pub(super) fn tell_unplaced(&mut self, session: usize, nth: i64, teller: &mut Teller<'_>) {
         self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", teller);
-        Ok(())
     }
 
     pub(super) fn read_archive(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {

@@ -1,92 +1,75 @@
-//! One connection to a SQLite database, read-only in the way that the files beside it allow.
+//! A database that is looked into without being touched.
 //!
-//! A reader may not create `-wal` or `-shm`, and must see what is in the log:
+//! No lock is taken, so no writer ever waits for a reader, and none is kept from putting its log away. What is
+//! read is looked at twice instead: if the database was changed meanwhile, the rows of a statement are thrown away and
+//! asked for again, in a new look.
 //!
 //! | beside it | opened with | because |
 //! | --- | --- | --- |
-//! | no log | `immutable=1` | else SQLite would create both; the state of the file is looked at each time |
-//! | log and index | `readonly_shm=1` | shared locks alone; if its writer crashed, SQLite reads the log itself |
-//! | log without index | no locks, index in memory | a copy of a live database, or one whose writer crashed |
+//! | no log | `immutable=1` | SQLite opens nothing but the database, whatever its header says |
+//! | a log | no locks, index in memory | SQLite reads the log to its last change, and does without `-shm` |
 //!
-//! A database without a log of this kind (journal mode `delete`) is opened with `mode=ro`, which creates
-//! nothing there and is kept out while its writer commits.
+//! Either way it happens in a thread that can change no file.
 
-use std::path::Path;
-use std::time::Duration;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use rusqlite::config::DbConfig;
-use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
+use super::marks::Marks;
+use super::reader::Reader;
+use super::{Cell, Trouble};
 
-use super::{Cell, State, Trouble, beside};
-use crate::source::regular;
-use crate::source::stamp::read_range;
-
-/// How long a statement waits for a writer; then it is tried again later.
+/// How long a statement is tried while a writer comes between; then it is left for later.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// Where the header says whether changes go to a log (2) or to a journal (1).
-const JOURNAL_MODE: (u64, u8) = (18, 2);
-
-/// How a database is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Still,
-    Shared,
-    Alone,
-    Journal,
-}
-
-impl Mode {
-    fn of(path: &Path) -> Result<Self, Trouble> {
-        let unreadable = |error: std::io::Error| Trouble::of(&error);
-        let state = State::of(path).map_err(unreadable)?;
-        let (at, logged) = JOURNAL_MODE;
-        // Closing the file lets go of what another connection of this process has locked. A log needs no
-        // such locks; without one that connection looks again.
-        let file = regular::open(path).map_err(unreadable)?;
-        if read_range(&file, at, 1).map_err(unreadable)?.first() != Some(&logged) {
-            return Ok(Self::Journal);
-        }
-        Ok(match state.log {
-            None => Self::Still,
-            Some(_) if beside(path, "-shm").exists() => Self::Shared,
-            Some(_) => Self::Alone,
-        })
-    }
-
-    fn query(self) -> &'static str {
-        match self {
-            Self::Still => "mode=ro&immutable=1",
-            Self::Shared => "mode=ro&readonly_shm=1",
-            Self::Alone => "mode=ro&vfs=unix-none",
-            Self::Journal => "mode=ro",
-        }
-    }
-}
+/// It is tried so often at least, whatever it takes.
+const TRIES: u32 = 4;
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// An open database.
 pub struct Database {
-    connection: Connection,
-    mode: Mode,
+    path: PathBuf,
+    look: RefCell<Look>,
+    patience: Duration,
+}
+
+/// A state of the database, and who reads it.
+struct Look {
+    marks: Marks,
+    reader: Reader,
+}
+
+impl Look {
+    fn begin(path: &Path) -> Result<Self, Trouble> {
+        let marks = Marks::of(path)?;
+        let reader = Reader::start(path, marks.has_log())?;
+        Ok(Self { marks, reader })
+    }
 }
 
 impl Database {
     /// Opens a database for a look.
     pub fn open(path: &Path) -> Result<Self, Trouble> {
-        let mode = Mode::of(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_EXRESCODE;
-        let connection = Connection::open_with_flags(uri(path, mode), flags).map_err(|e| trouble(&e))?;
-        let database = Self { connection, mode };
-        database.restrict().map_err(|error| trouble(&error))?;
-        Ok(database)
+        Self::open_patiently(path, PATIENCE)
     }
 
-    /// Whether it may stay open between looks: nobody can notice it.
-    pub fn may_stay(&self) -> bool {
-        self.mode == Mode::Still
+    /// Opens a database; it and every statement waits so long for a writer.
+    pub fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Trouble> {
+        let look = tried(patience, || Look::begin(path))?;
+        Ok(Self { path: path.to_owned(), look: RefCell::new(look), patience })
+    }
+
+    /// Whether nothing was committed since it was opened.
+    pub fn is_current(&self) -> bool {
+        Marks::of(&self.path).is_ok_and(|now| now == self.look.borrow().marks)
+    }
+
+    /// What is to be said of the files beside it. Reads all of them.
+    pub fn oddity(&self) -> Option<&'static str> {
+        let is_broken = self.look.borrow().marks.has_broken_log(&self.path);
+        is_broken.then_some(
+            "the log beside this database (-wal) is damaged; changes that were only in it are missing",
+        )
     }
 
     /// The tables with their columns. Views are none: what they do is up to who made the database. Nor are
@@ -111,30 +94,27 @@ impl Database {
         Ok(self.value("PRAGMA schema_version", &[])?.and_then(|cell| cell.int()).unwrap_or(0))
     }
 
-    /// Runs a query.
+    /// Runs a query. Its rows are all of one state of the database.
     pub fn each(
         &self,
         sql: &str,
         parameters: &[Cell],
         each: &mut dyn FnMut(Vec<Cell>),
     ) -> Result<(), Trouble> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(|error| trouble(&error))?;
-        let mut run = || -> rusqlite::Result<()> {
-            let columns = statement.column_count();
-            let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
-            while let Some(row) = rows.next()? {
-                let cells = (0..columns).map(|column| row.get_ref(column).map(cell));
-                each(cells.collect::<rusqlite::Result<_>>()?);
+        self.rows(sql, parameters)?.into_iter().for_each(each);
+        Ok(())
+    }
+
+    fn rows(&self, sql: &str, parameters: &[Cell]) -> Result<Vec<Vec<Cell>>, Trouble> {
+        let mut look = self.look.borrow_mut();
+        let mut is_first = true;
+        tried(self.patience, || {
+            if !std::mem::take(&mut is_first) {
+                *look = Look::begin(&self.path)?;
             }
-            Ok(())
-        };
-        run().map_err(|error| match error.sqlite_error_code() {
-            // The statement is sound, so it is a value: JSON holds no bytes, and no text is endless.
-            Some(ErrorCode::Unknown | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
-                Trouble::Damaged(words(&error))
-            }
-            _ => trouble(&error),
-        })
+            let rows = look.reader.ask(sql, parameters);
+            if look.marks.hold(&self.path) { Ok(rows) } else { Err(Trouble::Busy) }
+        })?
     }
 
     /// The first value of a query.
@@ -145,82 +125,19 @@ impl Database {
         })?;
         Ok(first)
     }
-
-    /// The database is another's and may be hostile.
-    fn restrict(&self) -> rusqlite::Result<()> {
-        let connection = &self.connection;
-        connection.busy_timeout(PATIENCE)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        // Closing would try for the lock that a checkpoint needs.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        if self.mode == Mode::Alone {
-            // Before anything is read: keeps the index of the log in memory. There are no locks, so it
-            // excludes nobody.
-            connection.pragma_update(None, "locking_mode", "exclusive")?;
-        }
-        connection.pragma_update(None, "query_only", true)?;
-        connection.pragma_update(None, "temp_store", "memory")?;
-        connection.pragma_update(None, "cache_size", -4096)?;
-        Ok(())
-    }
 }
 
-/// The path as a URI, so that nothing in it is taken for a parameter.
-fn uri(path: &Path, mode: Mode) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut uri = "file://".to_owned();
-    for byte in absolute.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
-                uri.push(char::from(*byte));
+/// Tries again for a while if a writer came between.
+fn tried<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    let begun = Instant::now();
+    let mut tries = 1;
+    loop {
+        match attempt() {
+            Err(Trouble::Busy | Trouble::Unfinished) if tries < TRIES || begun.elapsed() < patience => {
+                std::thread::sleep(PAUSE);
+                tries += 1;
             }
-            other => uri.push_str(&format!("%{other:02x}")),
+            done => return done,
         }
-    }
-    format!("{uri}?{}", mode.query())
-}
-
-fn cell(value: ValueRef<'_>) -> Cell {
-    match value {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(n) => Cell::Int(n),
-        ValueRef::Real(n) => Cell::Real(n),
-        ValueRef::Text(bytes) => Cell::Text(bytes.to_vec()),
-        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
-    }
-}
-
-impl ToSql for Cell {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self {
-            Self::Null => ToSqlOutput::Owned(Value::Null),
-            Self::Int(n) => ToSqlOutput::Owned(Value::Integer(*n)),
-            Self::Real(n) => ToSqlOutput::Owned(Value::Real(*n)),
-            Self::Text(bytes) => ToSqlOutput::Borrowed(ValueRef::Text(bytes)),
-            Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-        })
-    }
-}
-
-fn words(error: &Error) -> String {
-    match error {
-        Error::SqliteFailure(_, Some(message)) => message.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn trouble(error: &Error) -> Trouble {
-    let what = words(error);
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
-            Trouble::Busy
-        }
-        Some(ErrorCode::DatabaseCorrupt) => Trouble::Damaged(what),
-        Some(ErrorCode::NotADatabase) => {
-            Trouble::Unreadable("not a database, or only a piece of one".to_owned())
-        }
-        _ => Trouble::Unreadable(what),
     }
 }

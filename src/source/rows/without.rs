@@ -1,6 +1,7 @@
 //! What stands in for databases in a program that was built without them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::{Cell, Trouble};
 
@@ -15,6 +16,16 @@ impl Database {
     /// Says what helps.
     pub fn open(_: &Path) -> Result<Self, Trouble> {
         Err(Trouble::Unreadable(ADVICE.to_owned()))
+    }
+
+    /// Says what helps.
+    pub fn open_patiently(path: &Path, _: Duration) -> Result<Self, Trouble> {
+        Self::open(path)
+    }
+
+    /// Nothing.
+    pub fn oddity(&self) -> Option<&'static str> {
+        None
     }
 
     /// Nothing.
@@ -38,7 +49,7 @@ impl Database {
     }
 
     /// Never.
-    pub fn may_stay(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         false
     }
 }

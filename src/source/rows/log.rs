@@ -1,0 +1,89 @@
+//! Whether SQLite will find all of a log of changes: it reads up to the first frame that is not sound, and says
+//! nothing of what comes after.
+//!
+//! Invariant: reads only what is there, in one pass; a writer may append meanwhile.
+
+use std::fs::File;
+
+use crate::source::stamp::{read_at, read_range};
+
+/// The header of a log.
+pub const HEADER: usize = 32;
+/// What it begins with, but for its last bit, which is the order of the bytes in sums.
+const MAGIC: u32 = 0x377f_0682;
+/// Before the page of each frame: its number, the size of the database if the frame ends a change, salts, sums.
+const FRAME: usize = 24;
+
+/// The header of a log that SQLite takes for one.
+pub struct Header {
+    /// Bytes of a frame.
+    pub frame: usize,
+    salts: [u8; 8],
+    order: fn([u8; 4]) -> u32,
+    sums: (u32, u32),
+}
+
+impl Header {
+    /// Reads a header, if it is sound.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let magic = word(bytes, 0, u32::from_be_bytes)?;
+        let order = if magic & 1 == 1 { u32::from_be_bytes } else { u32::from_le_bytes };
+        let sums = summed((0, 0), bytes.get(..24)?, order);
+        let page = usize::try_from(word(bytes, 8, u32::from_be_bytes)?).ok()?;
+        let salts = bytes.get(16..24)?.try_into().ok()?;
+        let is_sound = magic & !1 == MAGIC && told(bytes, 24) == Some(sums);
+        let is_size = page.is_power_of_two() && (512..=65_536).contains(&page);
+        (is_sound && is_size).then_some(Self { frame: FRAME + page, salts, order, sums })
+    }
+
+    /// Whether frames were written after these salts.
+    pub fn has_salts(&self, salts: [u8; 8]) -> bool {
+        self.salts == salts
+    }
+}
+
+/// The first frame that is not sound, if a change was completed behind it: that is lost.
+pub fn first_lost(file: &File) -> Option<u64> {
+    let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
+    let mut frame = vec![0; header.frame];
+    let (mut sums, mut broken) = (header.sums, None);
+    for number in 0.. {
+        let at = HEADER as u64 + number * header.frame as u64;
+        if read_at(file, &mut frame, at).ok()? < frame.len() {
+            return None;
+        }
+        // Others are left from before the log began anew.
+        if frame.get(8..16) != Some(&header.salts) {
+            broken = broken.or(Some(number));
+            continue;
+        }
+        if broken.is_none() {
+            sums = summed(sums, frame.get(..8)?, header.order);
+            sums = summed(sums, frame.get(FRAME..)?, header.order);
+            broken = (told(&frame, 16) != Some(sums)).then_some(number);
+        }
+        let ends_change = word(&frame, 4, u32::from_be_bytes) != Some(0);
+        if ends_change && broken.is_some() {
+            return broken;
+        }
+    }
+    None
+}
+
+fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
+    Some(order(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// The sums as they are written.
+fn told(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
+    Some((word(bytes, at, u32::from_be_bytes)?, word(bytes, at + 4, u32::from_be_bytes)?))
+}
+
+/// The sums of all before, with these bytes.
+fn summed(before: (u32, u32), bytes: &[u8], order: fn([u8; 4]) -> u32) -> (u32, u32) {
+    let (pairs, _) = bytes.as_chunks::<8>();
+    pairs.iter().fold(before, |(a, b), [w, x, y, z, rest @ ..]| {
+        let a = a.wrapping_add(order([*w, *x, *y, *z])).wrapping_add(b);
+        (a, b.wrapping_add(order(*rest)).wrapping_add(a))
+    })
+}

@@ -1,0 +1,178 @@
+//! What tells whether a database was changed under a reader that takes no locks.
+//!
+//! A log of changes may grow meanwhile: the reader knows how far it read. But its content moves into the database
+//! in the end, and then pages are no longer what the reader began with. The index beside the log says how far that
+//! has come, before it comes: a reader that began with more of the log than was moved has read sound pages. Without a log
+//! the counter in the database tells of a change, and the locks of its writer and the journal of one that goes on.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
+
+use super::log::{HEADER, Header, first_lost};
+use super::{Trouble, beside};
+use crate::source::stamp::{Stamp, read_range};
+
+/// Where the database counts its changes.
+const COUNTER: (u64, usize) = (24, 16);
+/// In the index of a log: its size, the frames that were written, the salts, the frames that are being moved.
+const INDEX: usize = 136;
+const WRITTEN: usize = 16;
+const SALTS: usize = 32;
+const MOVED: usize = 128;
+/// What a writer locks: one byte while it prepares a change, many while it makes it.
+const RESERVED: (u64, u64) = (0x4000_0001, 1);
+const SHARED: (u64, u64) = (0x4000_0002, 510);
+
+/// The state of a database that a reader began with.
+#[derive(PartialEq, Eq)]
+pub struct Marks {
+    base: Stamp,
+    counter: Vec<u8>,
+    log: Option<Log>,
+}
+
+#[derive(PartialEq, Eq)]
+struct Log {
+    stamp: Stamp,
+    header: Vec<u8>,
+    index: Option<Index>,
+}
+
+#[derive(PartialEq, Eq)]
+struct Index {
+    salts: [u8; 8],
+    written: u32,
+    moved: u32,
+}
+
+impl Marks {
+    /// The state now, if no change is being made.
+    pub fn of(path: &Path) -> Result<Self, Trouble> {
+        let unreadable = |error: io::Error| Trouble::of(&error);
+        // The log first: what is moved from now on was in it.
+        let log = Log::of(path);
+        let file = open(path).map_err(unreadable)?;
+        let base = Stamp::of_file(&file).map_err(unreadable)?;
+        let counter = counter(&file).map_err(unreadable)?;
+        if log.is_none() {
+            look_for_writer(&file, path)?;
+        }
+        Ok(Self { base, counter, log })
+    }
+
+    /// Whether what was read since is all of one state.
+    pub fn hold(&self, path: &Path) -> bool {
+        let log = Log::of(path);
+        match (&self.log, &log) {
+            (None, None) => self.is_unchanged(path).unwrap_or(false),
+            (Some(before), Some(now))
+                if before.stamp.is_same_file(&now.stamp) && before.header == now.header =>
+            {
+                match (&before.index, &now.index) {
+                    (Some(before), Some(now)) => {
+                        before.salts == now.salts && now.moved <= before.written.max(before.moved)
+                    }
+                    (None, None) => self.is_unwritten(path),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether changes wait in a log.
+    pub fn has_log(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Whether there is a log that SQLite does not take for one, or not all of it.
+    pub fn has_broken_log(&self, path: &Path) -> bool {
+        self.log.as_ref().is_some_and(|log| log.is_broken(path))
+    }
+
+    fn is_unwritten(&self, path: &Path) -> bool {
+        Stamp::of(path).is_ok_and(|now| now == self.base)
+    }
+
+    fn is_unchanged(&self, path: &Path) -> Result<bool, Trouble> {
+        let file = open(path).map_err(|error| Trouble::of(&error))?;
+        // Whoever is not seen here has counted up if it wrote.
+        look_for_writer(&file, path)?;
+        Ok(self.is_unwritten(path) && counter(&file).is_ok_and(|now| now == self.counter))
+    }
+}
+
+impl Log {
+    fn of(path: &Path) -> Option<Self> {
+        let log = beside(path, "-wal");
+        Stamp::of(&log).ok().filter(|stamp| stamp.len > 0)?;
+        // The index is read before the log: what it counts is in the log.
+        let index = Index::of(path);
+        let file = open(&log).ok()?;
+        let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
+        Some(Self { stamp, header: read_range(&file, 0, HEADER).ok()?, index })
+    }
+
+    fn is_broken(&self, path: &Path) -> bool {
+        let Some(header) = Header::of(&self.header) else { return true };
+        let index = self.index.as_ref().filter(|index| header.has_salts(index.salts));
+        let frames = index.map_or(0, |index| u64::from(index.written));
+        let lost = || first_lost(&open(&beside(path, "-wal")).ok()?);
+        // A frame that was being written is sound the second time.
+        self.stamp.len < HEADER as u64 + frames * header.frame as u64
+            || lost().is_some_and(|number| lost() == Some(number))
+    }
+}
+
+impl Index {
+    fn of(path: &Path) -> Option<Self> {
+        let bytes = read_range(&open(&beside(path, "-shm")).ok()?, 0, INDEX).ok()?;
+        let word = |at: usize| {
+            let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
+            word.map_or(0, u32::from_ne_bytes)
+        };
+        let salts = bytes.get(SALTS..SALTS + 8).and_then(|salts| salts.try_into().ok()).unwrap_or_default();
+        Some(Self { salts, written: word(WRITTEN), moved: word(MOVED) })
+    }
+}
+
+/// Opens a file to read it, without waiting for whoever may be behind it.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+fn counter(file: &File) -> io::Result<Vec<u8>> {
+    read_range(file, COUNTER.0, COUNTER.1)
+}
+
+/// Whether a change is being made to the pages of a database without a log.
+fn look_for_writer(file: &File, path: &Path) -> Result<(), Trouble> {
+    if is_locked(file, SHARED) {
+        return Err(Trouble::Busy);
+    }
+    let journal = beside(path, "-journal");
+    let first = Stamp::of(&journal)
+        .ok()
+        .filter(|stamp| stamp.len > 0)
+        .and_then(|_| read_range(&open(&journal).ok()?, 0, 1).ok());
+    match first.as_deref() {
+        // One that is done with is deleted, cut, or begins with zeros.
+        None | Some([] | [0]) => Ok(()),
+        // It has kept what it will change, and has not begun.
+        Some(_) if is_locked(file, RESERVED) => Ok(()),
+        Some(_) => Err(Trouble::Unfinished),
+    }
+}
+
+/// Whether another process writes behind these bytes. It does not notice the question.
+fn is_locked(file: &File, (start, length): (u64, u64)) -> bool {
+    let asked =
+        Flock { start, length, pid: None, typ: FlockType::ReadLock, offset_type: FlockOffsetType::Set };
+    fcntl_getlk(file, &asked).is_ok_and(|lock| lock.is_some())
+}

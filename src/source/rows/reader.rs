@@ -1,0 +1,174 @@
+//! SQLite, in a thread of its own that can change no file.
+
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rusqlite::config::DbConfig;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
+
+use super::{Cell, Trouble};
+
+/// The rows of a statement, each of some cells.
+type Rows = Vec<Vec<Cell>>;
+
+/// Who answers questions about one state of a database.
+pub struct Reader {
+    /// Closed to end the thread.
+    questions: Option<Sender<(String, Vec<Cell>)>>,
+    answers: Receiver<Result<Rows, Trouble>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Reader {
+    /// Opens a database, with or without a log beside it.
+    pub fn start(path: &Path, has_log: bool) -> Result<Self, Trouble> {
+        let (questions, asked) = bounded::<(String, Vec<Cell>)>(1);
+        let (tell, answers) = bounded(1);
+        let path = path.to_owned();
+        let serve = move || serve(&path, has_log, &asked, &tell);
+        let thread = thread::Builder::new().name("database".to_owned()).spawn(serve);
+        let thread = thread.map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
+    }
+
+    /// The rows of a query.
+    pub fn ask(&self, sql: &str, parameters: &[Cell]) -> Result<Rows, Trouble> {
+        let question = (sql.to_owned(), parameters.to_vec());
+        let asked = self.questions.as_ref().is_some_and(|questions| questions.send(question).is_ok());
+        let answer = if asked { self.answers.recv().ok() } else { None };
+        answer.unwrap_or_else(|| Err(Trouble::Unreadable("its reader has ended".to_owned())))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.questions = None;
+        // It has answered, so it ends at once; its files are closed then.
+        let ended = self.thread.take().map(JoinHandle::join);
+        drop(ended);
+    }
+}
+
+fn serve(
+    path: &Path,
+    has_log: bool,
+    asked: &Receiver<(String, Vec<Cell>)>,
+    tell: &Sender<Result<Rows, Trouble>>,
+) {
+    #[cfg(target_os = "linux")]
+    super::guard::bind_this_thread();
+    let connection = connect(path, has_log).map_err(|error| trouble(&error));
+    for (sql, parameters) in asked {
+        let rows = match &connection {
+            Ok(connection) => rows(connection, &sql, &parameters),
+            Err(trouble) => Err(trouble.clone()),
+        };
+        if tell.send(rows).is_err() {
+            return;
+        }
+    }
+}
+
+/// The database is another's and may be hostile.
+fn connect(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let mode = if has_log { "mode=ro&vfs=unix-none" } else { "mode=ro&immutable=1" };
+    let connection = Connection::open_with_flags(uri(path, mode), flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if has_log {
+        // Before anything is read: keeps the index of the log in memory. There are no locks, so it
+        // excludes nobody.
+        connection.pragma_update(None, "locking_mode", "exclusive")?;
+    }
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.pragma_update(None, "cache_size", -4096)?;
+    Ok(connection)
+}
+
+fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows, Trouble> {
+    let mut statement = connection.prepare_cached(sql).map_err(|error| trouble(&error))?;
+    let columns = statement.column_count();
+    let mut run = || -> rusqlite::Result<Rows> {
+        let mut all = Vec::new();
+        let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
+        while let Some(row) = rows.next()? {
+            let cells = (0..columns).map(|column| row.get_ref(column).map(cell));
+            all.push(cells.collect::<rusqlite::Result<_>>()?);
+        }
+        Ok(all)
+    };
+    run().map_err(|error| match error.sqlite_error_code() {
+        // The statement is sound, so it is a value: JSON holds no bytes, and no text is endless.
+        Some(ErrorCode::Unknown | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+            Trouble::Damaged(words(&error))
+        }
+        _ => trouble(&error),
+    })
+}
+
+/// The path as a URI, so that nothing in it is taken for a parameter.
+fn uri(path: &Path, query: &str) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut uri = "file://".to_owned();
+    for byte in absolute.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    format!("{uri}?{query}")
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(n) => Cell::Int(n),
+        ValueRef::Real(n) => Cell::Real(n),
+        ValueRef::Text(bytes) => Cell::Text(bytes.to_vec()),
+        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
+    }
+}
+
+impl ToSql for Cell {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Null => ToSqlOutput::Owned(Value::Null),
+            Self::Int(n) => ToSqlOutput::Owned(Value::Integer(*n)),
+            Self::Real(n) => ToSqlOutput::Owned(Value::Real(*n)),
+            Self::Text(bytes) => ToSqlOutput::Borrowed(ValueRef::Text(bytes)),
+            Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+        })
+    }
+}
+
+fn words(error: &Error) -> String {
+    match error {
+        Error::SqliteFailure(_, Some(message)) => message.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn trouble(error: &Error) -> Trouble {
+    let what = words(error);
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+            Trouble::Busy
+        }
+        Some(ErrorCode::DatabaseCorrupt) => Trouble::Damaged(what),
+        Some(ErrorCode::NotADatabase) => {
+            Trouble::Unreadable("not a database, or only a piece of one".to_owned())
+        }
+        _ => Trouble::Unreadable(what),
+    }
+}
