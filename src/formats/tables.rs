@@ -99,7 +99,7 @@ pub enum Growth {
 /// table, its place, the time of its last change and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// How many rows there are.
+    /// How many rows there are, of all tables.
     pub count: String,
     /// Rows that belong to no message, in reading order, with time and id of the message before which each stands.
     pub strays: String,

@@ -89,8 +89,8 @@ enum Todo {
     More(usize),
     /// Further rows of the session with this number, in which rows change.
     Portion(usize),
-    /// A row that was read already.
-    Have { session: usize, at: i64, bytes: Vec<u8> },
+    /// A row that was read already, or why it cannot be.
+    Have { session: usize, table: usize, at: i64, content: Result<Vec<u8>, String> },
     /// A row that is new or was edited.
     Row { session: usize, table: usize, at: i64 },
     /// A row without a place, of which nothing but that can be told.
@@ -204,11 +204,11 @@ impl Rows {
             Todo::Look => self.first_look(teller, now),
             Todo::More(session) => self.read_on(session),
             Todo::Portion(session) => self.read_portion(session, teller),
-            Todo::Have { session, at, ref bytes } => {
-                self.tell(session, 0, at, bytes, teller);
+            Todo::Have { session, table, at, ref content } => {
+                self.tell_read((session, table, at), content, teller);
                 Ok(())
             }
-            Todo::Row { session, table, at } => self.read_row((session, table, at), teller),
+            Todo::Row { session, table, at } => self.read_rows((session, table, at)),
             Todo::Unplaced { session, nth } => {
                 self.tell_unplaced(session, nth, teller);
                 Ok(())
@@ -217,10 +217,6 @@ impl Rows {
             Todo::Children(session) => self.read_children(session, teller),
         };
         let Err(trouble) = done else { return true };
-        if let (Trouble::Damaged(what), Todo::Row { session, table, at }) = (&trouble, &todo) {
-            self.fault((*session, *table, *at), what, teller);
-            return true;
-        }
         self.queue.push_front(todo);
         if !self.bodies.is_live() {
             teller.send(Feed::Fault(Text::clean(&trouble.words())));

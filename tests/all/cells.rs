@@ -15,12 +15,13 @@ use crate::fixtures::root;
 use crate::follow::Followed;
 
 /// A value of each type, as SQL; the last text is no UTF-8.
-const VALUES: [&str; 9] = [
+const VALUES: [&str; 10] = [
     "NULL",
     "-9223372036854775808",
     "1.5",
     "-9e999",
     "''",
+    "' '",
     "'x'",
     "CAST(X'6D73675FFF41' AS TEXT)",
     "CAST(X'00FF' AS TEXT)",

@@ -186,7 +186,7 @@ fn edited(tables: &Tables, second: bool, plan: Option<usize>) -> Edited {
         vec![(1, rows_beyond("message", &listed.message, "")), (2, rows_beyond("part p", &listed.part, ""))];
     beyond.extend(second.then(|| (3, rows_beyond("session_message", &listed.second, WITHOUT_FIRST))));
     Edited {
-        count: rows_counted(second),
+        count: rows_counted(second, plan),
         strays: strays(tables, &listed, second, plan),
         portion: portion(&listed),
         recent: recent(&listed, second, plan),
@@ -200,12 +200,13 @@ fn edited(tables: &Tables, second: bool, plan: Option<usize>) -> Edited {
 /// Rows of the second model count where the first has none.
 const WITHOUT_FIRST: &str = "AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)";
 
-fn rows_counted(second: bool) -> String {
+fn rows_counted(second: bool, plan: Option<usize>) -> String {
     let of = |table: &str| format!("(SELECT count(*) FROM {table} WHERE session_id = ?1)");
     let (messages, parts) = (of("message"), of("part"));
     let second =
         if second { format!("+ iif({messages} = 0, {}, 0)", of("session_message")) } else { String::new() };
-    format!("SELECT 1 + {messages} + {parts} {second}")
+    let plan = if plan.is_some() { "+ EXISTS (SELECT 1 FROM todo WHERE session_id = ?1)" } else { "" };
+    format!("SELECT (SELECT count(*) FROM session WHERE id = ?1) + {messages} + {parts} {second} {plan}")
 }
 
 /// The session, where it is listed with others.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::Todo;
 use super::session::{COMPARED, News, SessionRows, hash};
+use super::telling::AT_ONCE;
 use crate::formats::tables::{Edited, Queries};
 use crate::source::rows::{Cell, Database, Trouble};
 
@@ -139,8 +140,7 @@ impl SessionRows {
 
     /// Gets ready to read all rows.
     fn begin(&mut self, number: usize, database: &Database, edited: &Edited) -> Result<News, Trouble> {
-        let count = database.value(&edited.count, &[self.key()])?.and_then(|cell| cell.int());
-        self.expected = count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+        self.expected = self.count(database, edited)?;
         let mut strays = VecDeque::new();
         database.each(&edited.strays, &[self.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
         let cursor = Cursor { after: (Cell::FIRST, Cell::from("")), portion: PORTION, strays };
@@ -203,9 +203,17 @@ impl SessionRows {
         Ok(Portion { todo, notice })
     }
 
+    fn count(&self, database: &Database, edited: &Edited) -> Result<u64, Trouble> {
+        let count = database.value(&edited.count, &[self.key()])?.and_then(|cell| cell.int());
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+    }
+
     /// Rows that no portion brought: what has no time is after nothing and before nothing.
     fn left_out(&self, database: &Database, edited: &Edited) -> Result<Vec<Row>, Trouble> {
         let mut left = Vec::new();
+        if self.count(database, edited)? == self.known.len() as u64 {
+            return Ok(left);
+        }
         let listed = database.each(&edited.places, &[self.key()], &mut |cells| {
             left.extend(Row::of(&cells).filter(|row| !self.known.has(row.table, row.at)));
         });
@@ -324,16 +332,23 @@ impl SessionRows {
             return Ok(());
         }
         let Look { number, database, queries, .. } = look;
-        for (table, at) in same {
-            let Some(one) = queries.tables.get(table) else { continue };
-            let cell = match database.value(&one.one, &[self.key(), Cell::Int(at)]) {
-                // A damaged row was told as such.
-                Err(Trouble::Damaged(_)) => None,
-                cell => cell?,
-            };
-            if cell.is_some_and(|cell| self.known.is_told_otherwise(table, at, hash(&cell.content()))) {
-                todo.push(Todo::Row { session: number, table, at });
+        let mut rest = same.as_slice();
+        while !rest.is_empty() {
+            let mut questions = rest.iter().take(AT_ONCE).map_while(|(table, at)| {
+                Some((queries.tables.get(*table)?.one.as_str(), vec![self.key(), Cell::Int(*at)]))
+            });
+            let answers = database.values(&mut questions)?;
+            for ((table, at), answer) in rest.iter().zip(&answers) {
+                let cell = match answer {
+                    // A damaged row was told as such.
+                    Err(Trouble::Damaged(_)) => None,
+                    cell => cell.clone()?,
+                };
+                if cell.is_some_and(|cell| self.known.is_told_otherwise(*table, *at, hash(&cell.content()))) {
+                    todo.push(Todo::Row { session: number, table: *table, at: *at });
+                }
             }
+            rest = rest.get(answers.len().max(1)..).unwrap_or_default();
         }
         Ok(())
     }

@@ -16,6 +16,12 @@ use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
 use crate::source::rows::{Cell, Trouble};
 
+/// Rows that are read at once.
+pub const AT_ONCE: usize = 64;
+
+/// A session, a table and the place of a row in it.
+type Place = (usize, usize, i64);
+
 impl Rows {
     pub(super) fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
@@ -27,7 +33,7 @@ impl Rows {
         let rows = session.read_on(database, (beyond, places))?;
         let more = (!rows.is_empty()).then_some(Todo::More(number));
         let read = rows.into_iter().map(|(at, bytes)| match bytes {
-            Some(bytes) => Todo::Have { session: number, at, bytes },
+            Some(bytes) => Todo::Have { session: number, table: 0, at, content: Ok(bytes) },
             None => Todo::Row { session: number, table: 0, at },
         });
         let todo = read.chain(more).collect();
@@ -70,21 +76,49 @@ impl Rows {
         Ok(())
     }
 
-    pub(super) fn read_row(
-        &mut self,
-        (session, table, at): (usize, usize, i64),
-        teller: &mut Teller<'_>,
-    ) -> Result<(), Trouble> {
+    /// Reads a row, and those that come after it at once.
+    pub(super) fn read_rows(&mut self, first: Place) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
-        let Some(one) = queries.tables.get(table) else { return Ok(()) };
-        let Some(id) = self.sessions.get(session).map(|session| Cell::from(session.id.as_str())) else {
-            return Ok(());
-        };
-        // If there is none it is gone since the look; the next one says so.
-        if let Some(cell) = self.database()?.value(&one.one, &[id, Cell::Int(at)])? {
-            self.tell(session, table, at, &cell.content(), teller);
+        self.database()?;
+        let Some(database) = &self.database else { return Ok(()) };
+        let further = self.queue.iter().map_while(|todo| match todo {
+            Todo::Row { session, table, at } => Some((*session, *table, *at)),
+            _ => None,
+        });
+        let places: Vec<Place> = std::iter::once(first).chain(further).take(AT_ONCE).collect();
+        let mut questions = places.iter().map_while(|(session, table, at)| {
+            let id = Cell::from(self.sessions.get(*session)?.id.as_str());
+            Some((queries.tables.get(*table)?.one.as_str(), vec![id, Cell::Int(*at)]))
+        });
+        let answers = database.values(&mut questions)?;
+        let answered = answers.len();
+        let mut read = Vec::new();
+        for ((session, table, at), answer) in places.into_iter().zip(answers) {
+            let content = match answer {
+                Ok(Some(cell)) => Ok(cell.content()),
+                // It is gone since the look; the next one says so.
+                Ok(None) => continue,
+                Err(Trouble::Damaged(what)) => Err(what),
+                Err(trouble) => return Err(trouble),
+            };
+            read.push(Todo::Have { session, table, at, content });
         }
+        self.queue.drain(..answered.saturating_sub(1).min(self.queue.len()));
+        self.read_next(read);
         Ok(())
+    }
+
+    /// Tells a row that was read, or that it could not be.
+    pub(super) fn tell_read(
+        &mut self,
+        (session, table, at): Place,
+        content: &Result<Vec<u8>, String>,
+        teller: &mut Teller<'_>,
+    ) {
+        match content {
+            Ok(bytes) => self.tell(session, table, at, bytes, teller),
+            Err(what) => self.fault((session, table, at), what, teller),
+        }
     }
 
     /// Tells a row, in place of what it was before.
@@ -108,7 +142,7 @@ impl Rows {
         teller.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
         let tally = match unpacked(bytes) {
             Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
-            Ok(text) if text.is_empty() => {
+            Ok(text) if text.trim_ascii().is_empty() => {
                 teller.fault_apart(Record { origin, bytes: b"" }, "a row without content")
             }
             Ok(text) => {
@@ -138,12 +172,7 @@ impl Rows {
         Ok(())
     }
 
-    pub(super) fn fault(
-        &mut self,
-        (session, table, at): (usize, usize, i64),
-        what: &str,
-        teller: &mut Teller<'_>,
-    ) {
+    pub(super) fn fault(&mut self, (session, table, at): Place, what: &str, teller: &mut Teller<'_>) {
         let Some((origin, ..)) = self.origin((session, table, at), teller) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
         if !rows.known.is_told_so(table, at, 0) {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::marks::Marks;
-use super::reader::Reader;
+use super::reader::{Reader, Rows};
 use super::{Cell, Trouble};
 
 /// How long a statement is tried while a writer comes between; then it is left for later.
@@ -66,7 +66,7 @@ impl Database {
 
     /// What is to be said of the files beside it. Reads all of them.
     pub fn oddity(&self) -> Option<&'static str> {
-        let is_broken = self.look.borrow().marks.has_broken_log(&self.path);
+        let is_broken = self.look.borrow().marks.has_broken_log();
         is_broken.then_some(
             "the log beside this database (-wal) is damaged; changes that were only in it are missing",
         )
@@ -101,20 +101,37 @@ impl Database {
         parameters: &[Cell],
         each: &mut dyn FnMut(Vec<Cell>),
     ) -> Result<(), Trouble> {
-        self.rows(sql, parameters)?.into_iter().for_each(each);
+        let answers = self.ask(&mut std::iter::once((sql, parameters.to_vec())))?;
+        for rows in answers {
+            rows?.into_iter().for_each(&mut *each);
+        }
         Ok(())
     }
 
-    fn rows(&self, sql: &str, parameters: &[Cell]) -> Result<Vec<Vec<Cell>>, Trouble> {
+    /// The first values of queries that may fail one by one: of the first of them, and of more as long as they are
+    /// small. All are of one state of the database.
+    pub fn values(
+        &self,
+        questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
+    ) -> Result<Vec<Result<Option<Cell>, Trouble>>, Trouble> {
+        let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
+        Ok(self.ask(questions)?.into_iter().map(|rows| rows.map(first)).collect())
+    }
+
+    fn ask(
+        &self,
+        questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
+    ) -> Result<Vec<Result<Rows, Trouble>>, Trouble> {
+        let questions: Vec<_> = questions.map(|(sql, parameters)| (sql.to_owned(), parameters)).collect();
         let mut look = self.look.borrow_mut();
         let mut is_first = true;
         tried(self.patience, || {
             if !std::mem::take(&mut is_first) {
                 *look = Look::begin(&self.path)?;
             }
-            let rows = look.reader.ask(sql, parameters);
-            if look.marks.hold(&self.path) { Ok(rows) } else { Err(Trouble::Busy) }
-        })?
+            let answers = look.reader.ask(questions.clone());
+            if look.marks.hold() { Ok(answers) } else { Err(Trouble::Busy) }
+        })
     }
 
     /// The first value of a query.
@@ -133,11 +150,12 @@ fn tried<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Trouble>)
     let mut tries = 1;
     loop {
         match attempt() {
-            Err(Trouble::Busy | Trouble::Unfinished) if tries < TRIES || begun.elapsed() < patience => {
-                std::thread::sleep(PAUSE);
-                tries += 1;
-            }
+            Err(Trouble::Busy) if tries < TRIES || begun.elapsed() < patience => {}
+            // It may have been finished between two questions; else waiting is of no use.
+            Err(Trouble::Unfinished) if tries < TRIES => {}
             done => return done,
         }
+        std::thread::sleep(PAUSE);
+        tries += 1;
     }
 }

@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
@@ -31,9 +31,19 @@ const SHARED: (u64, u64) = (0x4000_0002, 510);
 /// The state of a database that a reader began with.
 #[derive(PartialEq, Eq)]
 pub struct Marks {
+    files: Files,
     base: Stamp,
     counter: Vec<u8>,
     log: Option<Log>,
+}
+
+/// What SQLite calls a database and what lies beside it.
+#[derive(PartialEq, Eq)]
+struct Files {
+    base: PathBuf,
+    log: PathBuf,
+    index: PathBuf,
+    journal: PathBuf,
 }
 
 #[derive(PartialEq, Eq)]
@@ -54,22 +64,28 @@ impl Marks {
     /// The state now, if no change is being made.
     pub fn of(path: &Path) -> Result<Self, Trouble> {
         let unreadable = |error: io::Error| Trouble::of(&error);
+        let files = Files {
+            base: path.to_owned(),
+            log: beside(path, "-wal"),
+            index: beside(path, "-shm"),
+            journal: beside(path, "-journal"),
+        };
         // The log first: what is moved from now on was in it.
-        let log = Log::of(path);
+        let log = Log::of(&files);
         let file = open(path).map_err(unreadable)?;
         let base = Stamp::of_file(&file).map_err(unreadable)?;
         let counter = counter(&file).map_err(unreadable)?;
         if log.is_none() {
-            look_for_writer(&file, path)?;
+            look_for_writer(&file, &files.journal)?;
         }
-        Ok(Self { base, counter, log })
+        Ok(Self { files, base, counter, log })
     }
 
     /// Whether what was read since is all of one state.
-    pub fn hold(&self, path: &Path) -> bool {
-        let log = Log::of(path);
+    pub fn hold(&self) -> bool {
+        let log = Log::of(&self.files);
         match (&self.log, &log) {
-            (None, None) => self.is_unchanged(path).unwrap_or(false),
+            (None, None) => self.is_unchanged().unwrap_or(false),
             (Some(before), Some(now))
                 if before.stamp.is_same_file(&now.stamp) && before.header == now.header =>
             {
@@ -77,7 +93,7 @@ impl Marks {
                     (Some(before), Some(now)) => {
                         before.salts == now.salts && now.moved <= before.written.max(before.moved)
                     }
-                    (None, None) => self.is_unwritten(path),
+                    (None, None) => self.is_unwritten(),
                     _ => false,
                 }
             }
@@ -91,29 +107,28 @@ impl Marks {
     }
 
     /// Whether there is a log that SQLite does not take for one, or not all of it.
-    pub fn has_broken_log(&self, path: &Path) -> bool {
-        self.log.as_ref().is_some_and(|log| log.is_broken(path))
+    pub fn has_broken_log(&self) -> bool {
+        self.log.as_ref().is_some_and(|log| log.is_broken(&self.files.log))
     }
 
-    fn is_unwritten(&self, path: &Path) -> bool {
-        Stamp::of(path).is_ok_and(|now| now == self.base)
+    fn is_unwritten(&self) -> bool {
+        Stamp::of(&self.files.base).is_ok_and(|now| now == self.base)
     }
 
-    fn is_unchanged(&self, path: &Path) -> Result<bool, Trouble> {
-        let file = open(path).map_err(|error| Trouble::of(&error))?;
+    fn is_unchanged(&self) -> Result<bool, Trouble> {
+        let file = open(&self.files.base).map_err(|error| Trouble::of(&error))?;
         // Whoever is not seen here has counted up if it wrote.
-        look_for_writer(&file, path)?;
-        Ok(self.is_unwritten(path) && counter(&file).is_ok_and(|now| now == self.counter))
+        look_for_writer(&file, &self.files.journal)?;
+        Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
     }
 }
 
 impl Log {
-    fn of(path: &Path) -> Option<Self> {
-        let log = beside(path, "-wal");
-        Stamp::of(&log).ok().filter(|stamp| stamp.len > 0)?;
+    fn of(files: &Files) -> Option<Self> {
+        Stamp::of(&files.log).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
-        let index = Index::of(path);
-        let file = open(&log).ok()?;
+        let index = Index::of(&files.index);
+        let file = open(&files.log).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
         Some(Self { stamp, header: read_range(&file, 0, HEADER).ok()?, index })
     }
@@ -122,7 +137,7 @@ impl Log {
         let Some(header) = Header::of(&self.header) else { return true };
         let index = self.index.as_ref().filter(|index| header.has_salts(index.salts));
         let frames = index.map_or(0, |index| u64::from(index.written));
-        let lost = || first_lost(&open(&beside(path, "-wal")).ok()?);
+        let lost = || first_lost(&open(path).ok()?);
         // A frame that was being written is sound the second time.
         self.stamp.len < HEADER as u64 + frames * header.frame as u64
             || lost().is_some_and(|number| lost() == Some(number))
@@ -131,7 +146,7 @@ impl Log {
 
 impl Index {
     fn of(path: &Path) -> Option<Self> {
-        let bytes = read_range(&open(&beside(path, "-shm")).ok()?, 0, INDEX).ok()?;
+        let bytes = read_range(&open(path).ok()?, 0, INDEX).ok()?;
         let word = |at: usize| {
             let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
             word.map_or(0, u32::from_ne_bytes)
@@ -152,15 +167,14 @@ fn counter(file: &File) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a change is being made to the pages of a database without a log.
-fn look_for_writer(file: &File, path: &Path) -> Result<(), Trouble> {
+fn look_for_writer(file: &File, journal: &Path) -> Result<(), Trouble> {
     if is_locked(file, SHARED) {
         return Err(Trouble::Busy);
     }
-    let journal = beside(path, "-journal");
-    let first = Stamp::of(&journal)
+    let first = Stamp::of(journal)
         .ok()
         .filter(|stamp| stamp.len > 0)
-        .and_then(|_| read_range(&open(&journal).ok()?, 0, 1).ok());
+        .and_then(|_| read_range(&open(journal).ok()?, 0, 1).ok());
     match first.as_deref() {
         // One that is done with is deleted, cut, or begins with zeros.
         None | Some([] | [0]) => Ok(()),

@@ -11,20 +11,26 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
 use super::{Cell, Trouble};
 
 /// The rows of a statement, each of some cells.
-type Rows = Vec<Vec<Cell>>;
+pub type Rows = Vec<Vec<Cell>>;
+
+/// A statement with its parameters.
+pub type Question = (String, Vec<Cell>);
+
+/// Of further questions asked at once none is answered when this many bytes were read.
+const ENOUGH: usize = 1 << 20;
 
 /// Who answers questions about one state of a database.
 pub struct Reader {
     /// Closed to end the thread.
-    questions: Option<Sender<(String, Vec<Cell>)>>,
-    answers: Receiver<Result<Rows, Trouble>>,
+    questions: Option<Sender<Vec<Question>>>,
+    answers: Receiver<Vec<Result<Rows, Trouble>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Reader {
     /// Opens a database, with or without a log beside it.
     pub fn start(path: &Path, has_log: bool) -> Result<Self, Trouble> {
-        let (questions, asked) = bounded::<(String, Vec<Cell>)>(1);
+        let (questions, asked) = bounded(1);
         let (tell, answers) = bounded(1);
         let path = path.to_owned();
         let serve = move || serve(&path, has_log, &asked, &tell);
@@ -33,12 +39,11 @@ impl Reader {
         Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
     }
 
-    /// The rows of a query.
-    pub fn ask(&self, sql: &str, parameters: &[Cell]) -> Result<Rows, Trouble> {
-        let question = (sql.to_owned(), parameters.to_vec());
-        let asked = self.questions.as_ref().is_some_and(|questions| questions.send(question).is_ok());
-        let answer = if asked { self.answers.recv().ok() } else { None };
-        answer.unwrap_or_else(|| Err(Trouble::Unreadable("its reader has ended".to_owned())))
+    /// What is answered to questions, to the first of them at least.
+    pub fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Trouble>> {
+        let asked = self.questions.as_ref().is_some_and(|all| all.send(questions).is_ok());
+        let answers = if asked { self.answers.recv().ok() } else { None };
+        answers.unwrap_or_else(|| vec![Err(Trouble::Unreadable("its reader has ended".to_owned()))])
     }
 }
 
@@ -54,18 +59,26 @@ impl Drop for Reader {
 fn serve(
     path: &Path,
     has_log: bool,
-    asked: &Receiver<(String, Vec<Cell>)>,
-    tell: &Sender<Result<Rows, Trouble>>,
+    asked: &Receiver<Vec<Question>>,
+    tell: &Sender<Vec<Result<Rows, Trouble>>>,
 ) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
     let connection = connect(path, has_log).map_err(|error| trouble(&error));
-    for (sql, parameters) in asked {
-        let rows = match &connection {
-            Ok(connection) => rows(connection, &sql, &parameters),
-            Err(trouble) => Err(trouble.clone()),
-        };
-        if tell.send(rows).is_err() {
+    for questions in asked {
+        let (mut answers, mut bytes) = (Vec::new(), 0);
+        for (sql, parameters) in questions {
+            let rows = match &connection {
+                Ok(connection) => rows(connection, &sql, &parameters),
+                Err(trouble) => Err(trouble.clone()),
+            };
+            bytes += rows.iter().flatten().flatten().filter_map(Cell::bytes).map(<[u8]>::len).sum::<usize>();
+            answers.push(rows);
+            if bytes > ENOUGH {
+                break;
+            }
+        }
+        if tell.send(answers).is_err() {
             return;
         }
     }

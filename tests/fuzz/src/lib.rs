@@ -4,6 +4,7 @@
 //! Inputs are as plain as they can be: a session file as it is, or a text behind a few bytes that choose
 //! widths and the like. So the fixtures of the tests are seeds, and a seed can be read.
 
+pub mod cells;
 pub mod decoding;
 pub mod laws;
 pub mod mutate;
