@@ -138,10 +138,10 @@ fn every_type_in_every_column_is_read_to_the_end_and_counted() {
         let columns = columns_of(&Connection::open(&sound).unwrap(), schema.names);
         assert!(columns.len() > 4);
         for (table, column) in columns {
-            for (value, rows) in VALUES
-                .into_iter()
-                .flat_map(|value| [(value, "(SELECT max(rowid) FROM"), (value, "(SELECT rowid FROM")])
-            {
+            // The last row with each value, and all rows with the odd ones.
+            let last = VALUES.iter().map(|value| (value, "(SELECT max(rowid) FROM"));
+            let all = VALUES.iter().step_by(3).map(|value| (value, "(SELECT rowid FROM"));
+            for (value, rows) in last.chain(all) {
                 let place = format!("{table}.{column} = {value} in {rows}");
                 fs::copy(&sound, &odd).unwrap();
                 let connection = Connection::open(&odd).unwrap();
@@ -173,7 +173,7 @@ fn every_type_in_every_column_is_read_to_the_end_and_counted() {
             }
         }
     }
-    assert!(read > 400 && refused > 0, "{read} {refused}");
+    assert!(read > 300 && refused > 0, "{read} {refused}");
 }
 
 /// What orders rows is what a reader that follows asks by.
