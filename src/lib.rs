@@ -83,6 +83,13 @@
 //!   growing; a second transcript is read from the start and takes its place, by key, when it is
 //!   complete. Who goes to the top before sees its first entries, which are kept apart for that ([`app::ends`]):
 //!   a jump costs the same however much is read, and each end is marked as the only one that is shown.
+//!   A large file that is cut or replaced while it is shown is read in the same way: as another transcript beside the
+//!   one that is shown, which goes when the new one is complete.
+//! * **Work is counted in steps, not in entries.** The lint is a queue of entries to be judged and stops in the middle
+//!   of it when a frame's steps are taken ([`analysis::lint`]); the other indexes take in as many entries as are no more
+//!   work than a number of plain ones ([`model::transcript::Transcript::portion`]). Who has an id, who waits for a
+//!   result and where the blocks of a large entry stand is remembered, ways along links are walked once, and an entry is
+//!   judged again only for what it waits for: tests hold the number of steps for a record, whatever repeats.
 //! * **What is known of a session is taken in while it is read** ([`app::whole`]). Indexes and the lint follow batch by
 //!   batch, while the entries are at hand; to unpack them all afterwards costs more than reading them did. What has
 //!   to begin again waits until the session is twice as long.

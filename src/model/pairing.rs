@@ -127,9 +127,8 @@ impl PairIndex {
     /// Forgets the calls of an entry.
     pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in calls_of(entry) {
-            if self.has_several(&call.key) {
-                let callers = self.several.get_mut(&call.key);
-                callers.into_iter().for_each(|callers| callers.remove(id, entry.lane.as_ref()));
+            if let Some(callers) = self.several.get_mut(&call.key) {
+                callers.remove(id, entry.lane.as_ref());
             } else if self.calls.get(&call.key) == Some(&id) {
                 self.calls.remove(&call.key);
             }

@@ -1,9 +1,10 @@
 //! The commands of alarms: of each one run at a time, and one a second; alarms that come meanwhile are counted.
 //!
-//! Invariant: the last alarm is never passed over: it waits for its turn.
+//! Invariant: the last alarm is never passed over: it waits for its turn, and who ends the program for its command to
+//! be started.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::app::watching::Notice;
@@ -18,55 +19,93 @@ pub struct Commands(HashMap<String, Arc<Turn>>);
 /// What is to be run next.
 #[derive(Default)]
 struct Turn {
-    next: Mutex<Option<(Notice, u64)>>,
+    next: Mutex<Next>,
     bell: Condvar,
 }
 
+#[derive(Default)]
+struct Next {
+    alarm: Option<(Notice, u64)>,
+    /// Whether a run was taken that has not begun yet.
+    is_starting: bool,
+}
+
 impl Turn {
+    fn next(&self) -> MutexGuard<'_, Next> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put(&self, notice: Notice) {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let missed = next.take().map_or(0, |(_, missed)| missed + 1);
-        *next = Some((notice, missed));
-        self.bell.notify_one();
+        let mut next = self.next();
+        let missed = next.alarm.take().map_or(0, |(_, missed)| missed + 1);
+        next.alarm = Some((notice, missed));
+        self.bell.notify_all();
     }
 
     fn take(&self) -> (Notice, u64) {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.next();
         loop {
-            match next.take() {
-                Some(taken) => return taken,
+            match next.alarm.take() {
+                Some(taken) => {
+                    next.is_starting = true;
+                    return taken;
+                }
                 None => next = self.bell.wait(next).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
+
+    fn started(&self) {
+        self.next().is_starting = false;
+        self.bell.notify_all();
+    }
+
+    /// Waits until nothing is left to be started, but not for a run that goes on.
+    fn settle(&self) {
+        let is_left = |next: &mut Next| next.alarm.is_some() || next.is_starting;
+        drop(self.bell.wait_timeout_while(self.next(), PAUSE, is_left));
+    }
+}
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        self.0.values().for_each(|turn| turn.settle());
+    }
 }
 
 impl Commands {
-    /// Has a command run for an alarm as soon as it may, with how many were missed before; `run` waits for its end.
-    /// What goes wrong is said.
-    pub fn ring(
+    /// Has a command run for an alarm as soon as it may, with how many were missed before; `start` begins it, and gives
+    /// what waits for its end. What goes wrong is said.
+    pub fn ring<W: FnOnce()>(
         &mut self,
         command: &str,
         notice: &Notice,
-        run: impl FnMut(&Notice, u64) -> Result<(), String> + Send + 'static,
+        start: impl FnMut(&Notice, u64) -> Result<W, String> + Send + 'static,
         say: impl Fn(String) + Send + 'static,
     ) {
         let turn = self.0.entry(command.to_owned()).or_insert_with(|| {
             let turn = Arc::new(Turn::default());
             let worker = Arc::clone(&turn);
-            std::thread::spawn(move || work(&worker, run, say));
+            std::thread::spawn(move || work(&worker, start, say));
             turn
         });
         turn.put(notice.clone());
     }
 }
 
-fn work(turn: &Turn, mut run: impl FnMut(&Notice, u64) -> Result<(), String>, say: impl Fn(String)) {
+fn work<W: FnOnce()>(
+    turn: &Turn,
+    mut start: impl FnMut(&Notice, u64) -> Result<W, String>,
+    say: impl Fn(String),
+) {
     loop {
         let (notice, missed) = turn.take();
         let begun = Instant::now();
-        if let Err(why) = run(&notice, missed) {
-            say(why);
+        let started = start(&notice, missed);
+        turn.started();
+        match started {
+            Ok(wait) => wait(),
+            Err(why) => say(why),
         }
         std::thread::sleep(PAUSE.saturating_sub(begun.elapsed()));
     }
@@ -99,7 +138,8 @@ mod tests {
         let (go_on, may_go_on) = unbounded();
         let run = move |notice: &Notice, missed: u64| {
             begins.send((notice.words.clone(), missed, Instant::now())).unwrap();
-            may_go_on.recv().map_err(|error| error.to_string())
+            let may_go_on = may_go_on.clone();
+            Ok(move || may_go_on.recv().unwrap_or_default())
         };
         let mut commands = Commands::default();
         let mut ring = |words: &str| commands.ring("x", &notice(words), run.clone(), drop);
@@ -123,6 +163,12 @@ mod tests {
         go_on.send(()).unwrap();
     }
 
+    fn stay() {
+        loop {
+            std::thread::park();
+        }
+    }
+
     #[test]
     fn commands_do_not_wait_for_each_other() {
         let (begins, begun) = unbounded();
@@ -131,14 +177,26 @@ mod tests {
             let begins = begins.clone();
             let stays = move |_: &Notice, _: u64| {
                 begins.send(command).unwrap();
-                loop {
-                    std::thread::park();
-                }
+                Ok(stay)
             };
             commands.ring(command, &notice(""), stays, drop);
         }
         let mut both = [begun.recv().unwrap(), begun.recv().unwrap()];
         both.sort_unstable();
         assert_eq!(both, ["a", "b"]);
+    }
+
+    #[test]
+    fn who_ends_the_program_waits_until_a_command_is_started() {
+        let (begins, begun) = unbounded();
+        let mut commands = Commands::default();
+        let slow = move |_: &Notice, _: u64| {
+            std::thread::sleep(PAUSE / 20);
+            begins.send(()).unwrap();
+            Ok(|| ())
+        };
+        commands.ring("x", &notice(""), slow, drop);
+        drop(commands);
+        assert_eq!(begun.try_recv(), Ok(()));
     }
 }

@@ -29,7 +29,7 @@ impl Viewer {
             let say = self.say.clone();
             let tell = move |why| drop(say.send(Event::Say(why)));
             let line = command.clone();
-            self.commands.ring(&command, notice, move |it, missed| notify::run(&line, it, missed), tell);
+            self.commands.ring(&command, notice, move |it, missed| notify::start(&line, it, missed), tell);
         }
         Ok(())
     }

@@ -68,9 +68,9 @@ fn plain(text: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Runs the reader's command and waits for its end. What it must know stands in its environment.
-pub fn run(command: &str, notice: &Notice, missed: u64) -> Result<(), String> {
-    let ended = Command::new("sh")
+/// Starts the reader's command; gives what waits for its end. What it must know stands in its environment.
+pub fn start(command: &str, notice: &Notice, missed: u64) -> Result<impl FnOnce() + use<>, String> {
+    let started = Command::new("sh")
         .arg("-c")
         .arg(command)
         .env("TV_SESSION", notice.address.as_deref().unwrap_or_default())
@@ -80,8 +80,10 @@ pub fn run(command: &str, notice: &Notice, missed: u64) -> Result<(), String> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status();
-    ended.map(drop).map_err(|error| format!("the command of the alarm cannot be started: {error}"))
+        .spawn();
+    let mut child =
+        started.map_err(|error| format!("the command of the alarm cannot be started: {error}"))?;
+    Ok(move || drop(child.wait()))
 }
 
 #[cfg(test)]

@@ -33,6 +33,13 @@ pub(super) struct Step {
     said: Option<Print>,
 }
 
+impl Step {
+    fn root(transcript: &Transcript, record: Print) -> Self {
+        let said = is_said(transcript, record).then_some(record);
+        Self { depth: 0, parent: None, jump: record, root: record, said }
+    }
+}
+
 /// What is known of the links above records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links {
@@ -71,7 +78,7 @@ impl Links {
         };
         while let Some((record, parent)) = way.pop() {
             above = match (above, parent) {
-                (_, None) => Above::Rooted(self.root(transcript, record)),
+                (_, None) => Above::Rooted(Step::root(transcript, record)),
                 (Above::Rooted(step), Some(parent)) => {
                     Above::Rooted(self.below(transcript, record, parent, step))
                 }
@@ -80,11 +87,6 @@ impl Links {
             self.known.insert(record, above);
         }
         above
-    }
-
-    fn root(&self, transcript: &Transcript, record: Print) -> Step {
-        let said = is_said(transcript, record).then_some(record);
-        Step { depth: 0, parent: None, jump: record, root: record, said }
     }
 
     fn below(&self, transcript: &Transcript, record: Print, parent: Print, above: Step) -> Step {

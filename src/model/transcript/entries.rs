@@ -132,7 +132,7 @@ impl Transcript {
         self.held_bytes += held_bytes(&new.blocks);
         self.note_calls(id, &head, &new.blocks);
         blocks.append(&mut new.blocks);
-        let Some(entry) = self.entries.get_mut(id.index()) else { return None };
+        let entry = self.entries.get_mut(id.index())?;
         entry.blocks = blocks;
         if is_same {
             touched.moved.push(id);

@@ -118,8 +118,9 @@ impl Large {
     /// A call waits again.
     pub(super) fn wait_again(&mut self, id: EntryId, key: &Key) {
         let places = self.entries.get_mut(&id);
-        let asked = places.and_then(|places| places.calls.get_mut(key));
-        asked.into_iter().for_each(|asked| asked.answered = 0);
+        if let Some(asked) = places.and_then(|places| places.calls.get_mut(key)) {
+            asked.answered = 0;
+        }
     }
 }
 
