@@ -274,6 +274,11 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
+/// Whether bytes are no record: nothing, or only what may stand around one.
+pub fn is_blank(bytes: &[u8]) -> bool {
+    trimmed(&text_of(bytes)).is_empty()
+}
+
 /// A record without what may stand around its value.
 fn trimmed(text: &str) -> &str {
     unframed(started(text).trim_end())
@@ -313,7 +318,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     let text = text_of(record.bytes);
     let was_invalid = matches!(text, Cow::Owned(_));
     let started = started(&text);
-    let trimmed = unframed(started.trim_end());
+    let trimmed = trimmed(&text);
     if trimmed.is_empty() {
         return;
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::session::hash;
 use super::{Rows, Todo};
+use crate::formats::decoder::is_blank;
 use crate::formats::tables::Growth;
 use crate::ingest::bodies::Bodies;
 use crate::ingest::files::Kind;
@@ -142,7 +143,7 @@ impl Rows {
         teller.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
         let tally = match unpacked(bytes) {
             Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
-            Ok(text) if text.trim_ascii().is_empty() => {
+            Ok(text) if is_blank(&text) => {
                 teller.fault_apart(Record { origin, bytes: b"" }, "a row without content")
             }
             Ok(text) => {
