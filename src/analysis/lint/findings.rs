@@ -138,6 +138,12 @@ impl Findings {
         let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
         // Whoever was taken for an orphan may wait again.
         self.is_stale = self.begins_again(transcript) || newest_turn < self.frame.newest_turn;
+        let meta = transcript.meta();
+        let model = meta.models.first().or(meta.model.as_ref());
+        if self.frame.model.as_ref() != model {
+            self.frame.model = model.cloned();
+            self.is_stale = true;
+        }
         self.moved.clear();
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();

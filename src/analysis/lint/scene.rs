@@ -29,6 +29,9 @@ pub(super) struct Frame {
     pub(super) newest_turn: usize,
     /// Whether the session has ended.
     pub(super) has_ended: bool,
+    /// The first model of the session: whose API it is as far as an entry says nothing of its own. The last one may
+    /// be another with each answer.
+    pub(super) model: Option<Name>,
     /// Where the history was shortened.
     pub(super) compactions: BTreeSet<(Origin, EntryId)>,
 }
@@ -293,7 +296,7 @@ impl<'a> Scene<'a> {
 
     /// Whose API the entry's history goes to.
     pub(super) fn provider(&self, call: &Key) -> Provider {
-        let model = self.entry.model.as_ref().or(self.transcript.meta().model.as_ref());
+        let model = self.entry.model.as_ref().or(self.frame.model.as_ref());
         Provider::of(model, call)
     }
 
