@@ -14,7 +14,6 @@ mod results;
 mod retelling;
 mod turns;
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use super::body::Key;
@@ -98,7 +97,7 @@ pub struct Transcript {
     branches_are_stale: bool,
     changes: u64,
     relinked: u32,
-    work: Cell<u64>,
+    work: u64,
 }
 
 impl Transcript {
@@ -261,7 +260,7 @@ impl Transcript {
     /// Entries and blocks that were looked at to find the places of what came: what taking it costs, whatever machine
     /// it runs on.
     pub fn work(&self) -> u64 {
-        self.work.get()
+        self.work
     }
 
     /// How often it was changed.

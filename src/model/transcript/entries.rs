@@ -75,7 +75,7 @@ impl Transcript {
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
         let Some(new) = self.extend_large(id, new, touched) else { return };
         let blocks = self.get(id).map_or(0, |entry| entry.blocks.len());
-        self.work.set(self.work.get() + 1 + blocks as u64);
+        self.work += 1 + blocks as u64;
         let (known, told) = (self.pieces_so_far(id), self.told_pieces(id));
         self.retell(id, &new);
         let Some(old) = self.entries.get_mut(id.index()) else { return };

@@ -1,5 +1,7 @@
 //! Results find their calls, whichever of the two comes first.
 
+use std::cell::Cell;
+
 use super::retelling::Retelling;
 use super::{Touched, Transcript};
 use crate::model::body::{Body, Key};
@@ -45,13 +47,13 @@ impl Transcript {
     /// result answers what was asked last, in its own lane before any other.
     fn waiting_for(&mut self, call: &Key, lane: Option<&Name>) -> (bool, Option<EntryId>) {
         let (entries, large, told) = (&self.entries, &self.large, self.retelling.as_ref());
-        let work = &self.work;
+        let looked = Cell::new(0);
         let waits_in = |id: EntryId| {
-            work.set(work.get() + 1);
+            looked.set(looked.get() + 1);
             let Some(entry) = entries.get(id.index()) else { return false };
             let mut places = large.waiting(id, &entry.blocks, call);
             places.any(|place| {
-                work.set(work.get() + 1);
+                looked.set(looked.get() + 1);
                 let block = entry.blocks.get(place);
                 block.is_some_and(|block| {
                     is_told(told, id, block) && call_in(block).is_some_and(|call| waits(told, call))
@@ -61,6 +63,7 @@ impl Transcript {
         if told.is_none() {
             let near = self.pairs.last_waiting(call, Some(lane), waits_in);
             let waiting = near.or_else(|| self.pairs.last_waiting(call, None, waits_in));
+            self.work += looked.get();
             return (!self.pairs.entries_with(call).is_empty(), waiting);
         }
         let callers = self.pairs.entries_with(call);
@@ -71,6 +74,7 @@ impl Transcript {
         let is_near = |id: &EntryId| entries.lane(id.index()) == lane;
         let near = callers.iter().rev().copied().find(|id| is_near(id) && waits_in(*id));
         let waiting = near.or_else(|| callers.iter().rev().copied().find(|id| waits_in(*id)));
+        self.work += looked.get();
         (callers.iter().any(is_known), waiting)
     }
 

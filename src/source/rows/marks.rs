@@ -7,14 +7,13 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
 
 use super::log::{HEADER, Header, first_lost};
 use super::{Trouble, beside};
+use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
 /// Where the database counts its changes.
@@ -72,7 +71,7 @@ impl Marks {
         };
         // The log first: what is moved from now on was in it.
         let log = Log::of(&files);
-        let file = open(path).map_err(unreadable)?;
+        let file = regular::open(path).map_err(unreadable)?;
         let base = Stamp::of_file(&file).map_err(unreadable)?;
         let counter = counter(&file).map_err(unreadable)?;
         if log.is_none() {
@@ -116,7 +115,7 @@ impl Marks {
     }
 
     fn is_unchanged(&self) -> Result<bool, Trouble> {
-        let file = open(&self.files.base).map_err(|error| Trouble::of(&error))?;
+        let file = regular::open(&self.files.base).map_err(|error| Trouble::of(&error))?;
         // Whoever is not seen here has counted up if it wrote.
         look_for_writer(&file, &self.files.journal)?;
         Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
@@ -128,7 +127,7 @@ impl Log {
         Stamp::of(&files.log).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
         let index = Index::of(&files.index);
-        let file = open(&files.log).ok()?;
+        let file = regular::open(&files.log).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
         Some(Self { stamp, header: read_range(&file, 0, HEADER).ok()?, index })
     }
@@ -137,7 +136,7 @@ impl Log {
         let Some(header) = Header::of(&self.header) else { return true };
         let index = self.index.as_ref().filter(|index| header.has_salts(index.salts));
         let frames = index.map_or(0, |index| u64::from(index.written));
-        let lost = || first_lost(&open(path).ok()?);
+        let lost = || first_lost(&regular::open(path).ok()?);
         // A frame that was being written is sound the second time.
         self.stamp.len < HEADER as u64 + frames * header.frame as u64
             || lost().is_some_and(|number| lost() == Some(number))
@@ -146,7 +145,7 @@ impl Log {
 
 impl Index {
     fn of(path: &Path) -> Option<Self> {
-        let bytes = read_range(&open(path).ok()?, 0, INDEX).ok()?;
+        let bytes = read_range(&regular::open(path).ok()?, 0, INDEX).ok()?;
         let word = |at: usize| {
             let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
             word.map_or(0, u32::from_ne_bytes)
@@ -154,12 +153,6 @@ impl Index {
         let salts = bytes.get(SALTS..SALTS + 8).and_then(|salts| salts.try_into().ok()).unwrap_or_default();
         Some(Self { salts, written: word(WRITTEN), moved: word(MOVED) })
     }
-}
-
-/// Opens a file to read it, without waiting for whoever may be behind it.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
-    File::options().read(true).custom_flags(flags).open(path)
 }
 
 fn counter(file: &File) -> io::Result<Vec<u8>> {
@@ -174,7 +167,7 @@ fn look_for_writer(file: &File, journal: &Path) -> Result<(), Trouble> {
     let first = Stamp::of(journal)
         .ok()
         .filter(|stamp| stamp.len > 0)
-        .and_then(|_| read_range(&open(journal).ok()?, 0, 1).ok());
+        .and_then(|_| read_range(&regular::open(journal).ok()?, 0, 1).ok());
     match first.as_deref() {
         // One that is done with is deleted, cut, or begins with zeros.
         None | Some([] | [0]) => Ok(()),
