@@ -60,6 +60,35 @@ fn id(number: u8) -> Key {
     }
 }
 
+/// A call of the shell that waits for its result.
+fn pending(out: &mut Batch, key: Key) -> ToolCall {
+    ToolCall {
+        key,
+        name: Text::from("bash"),
+        kind: ToolKind::Run,
+        headline: Text::default(),
+        input: out.tree(&Text::default(), 0, || Tree::Null),
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    }
+}
+
+/// What came of a call.
+fn done(out: &mut Batch, key: Key, told: &str) -> ToolResult {
+    ToolResult {
+        key,
+        tool: None,
+        verdict: Verdict::Done,
+        body: out.output(told),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at: None,
+        duration_ms: None,
+    }
+}
+
 fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
     let mut out = Batch::default();
     out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 99, line });
@@ -79,16 +108,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             entry.lane = lane(*in_lane);
             entry.stop = [Stop::Untold, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
             for (place, call) in calls.iter().enumerate() {
-                let call = ToolCall {
-                    key: id(*call),
-                    name: Text::from("bash"),
-                    kind: ToolKind::Run,
-                    headline: Text::default(),
-                    input: out.tree(&Text::default(), 0, || Tree::Null),
-                    state: ToolState::Pending,
-                    started: None,
-                    lane: None,
-                };
+                let call = pending(&mut out, id(*call));
                 let piece = Piece(u64::try_from(place).unwrap());
                 entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
             }
@@ -96,17 +116,8 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
         }
         Step::Result { key: number, call, lane: in_lane, text } => {
             let told = ["", "done", "Exit code 1", "Tool execution aborted"][usize::from(*text)];
-            let result = ToolResult {
-                key: key(*number),
-                tool: Some(Text::from(if *text == 1 { "read" } else { "bash" })),
-                verdict: Verdict::Done,
-                body: out.output(told),
-                patch: None,
-                images: Vec::new(),
-                facts: Text::default(),
-                at: None,
-                duration_ms: None,
-            };
+            let tool = Some(Text::from(if *text == 1 { "read" } else { "bash" }));
+            let result = ToolResult { tool, ..done(&mut out, key(*number), told) };
             out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: lane(*in_lane) });
             out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
         }

@@ -3,13 +3,12 @@
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::test_runner::RngSeed;
 
-use super::{Findings, MetaEdit};
-use crate::model::body::{Key, Tree};
+use super::{Findings, MetaEdit, done, pending};
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Marks, Piece, Role, Stop};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// What the records of a session hang below.
@@ -163,16 +162,7 @@ impl Records {
         let lane = of_message % shape.lanes;
         entry.lane = (lane > 0).then(|| Text::clean(&format!("scout {lane}")));
         for place in 0..shape.calls {
-            let call = ToolCall {
-                key: shape.call(answer * shape.calls + place),
-                name: Text::from("bash"),
-                kind: ToolKind::Run,
-                headline: Text::default(),
-                input: out.tree(&Text::default(), 0, || Tree::Null),
-                state: ToolState::Pending,
-                started: None,
-                lane: None,
-            };
+            let call = pending(&mut out, shape.call(answer * shape.calls + place));
             let piece = Piece(u64::try_from(record * 100 + place).unwrap());
             entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
         }
@@ -184,17 +174,8 @@ impl Records {
         let shape = self.shape;
         let (mut out, record) = self.begin();
         for place in 0..shape.calls {
-            let result = ToolResult {
-                key: Text::clean(&format!("{}-{place}", Shape::key(record))),
-                tool: None,
-                verdict: Verdict::Done,
-                body: out.output("done"),
-                patch: None,
-                images: Vec::new(),
-                facts: Text::default(),
-                at: None,
-                duration_ms: None,
-            };
+            let key = Text::clean(&format!("{}-{place}", Shape::key(record)));
+            let result = done(&mut out, key, "done");
             let call = shape.call(answer % (self.all / 2) * shape.calls + place);
             out.push(Edit::Link { key: result.key.clone(), parent: shape.parent(record, self.all) });
             out.push(Edit::Result { call, result: Box::new(result), lane: None });
