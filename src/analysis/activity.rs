@@ -123,7 +123,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
         return Activity::Unknown;
     };
     let (entry, block) = tail;
-    let told_at = last_time(entry);
+    let told_at = entry.last_time();
     let silence = last_write.max(told_at).map(|seen| now.since(seen));
     let is_running = transcript.meta().live == Some(true);
     // A program that died leaves its mark of a running session behind.
@@ -234,7 +234,7 @@ pub fn silence(
     if !activity.is_work() && *activity != Activity::Unclean || has_ended(transcript) {
         return None;
     }
-    let told_at = main_lane_backwards(transcript).next().and_then(last_time);
+    let told_at = main_lane_backwards(transcript).next().and_then(Entry::last_time);
     last_write.max(told_at).map(|seen| now.since(seen))
 }
 
@@ -252,11 +252,6 @@ pub fn asks(call: &ToolCall) -> bool {
     let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     ASKING.contains(&name.as_str())
-}
-
-fn last_time(entry: &Entry) -> Option<Moment> {
-    let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
-    entry.at.into_iter().chain(results).max()
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub fn fate(
     match call.map(|call| &call.state) {
         Some(ToolState::Done(result)) => {
             let is_behind = last
-                .and_then(|last| last.at)
+                .and_then(Entry::end)
                 .zip(result.at)
                 .is_some_and(|(last, answered)| last.since(answered) > BEHIND_MS);
             // A call that only starts its sub-agent is answered at once.
@@ -116,7 +116,7 @@ fn is_end(entry: &Entry) -> bool {
 
 /// When a sub-agent last did something.
 pub fn last_sign(transcript: &Transcript, lane: &LaneFacts) -> Option<Moment> {
-    lane.entries.iter().rev().find_map(|id| transcript.get(*id)?.at)
+    lane.entries.iter().rev().find_map(|id| transcript.get(*id)?.end())
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ pub fn of_times(transcript: &Transcript) -> Times {
             continue;
         };
         let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
-        for at in results.chain([at]) {
+        for at in results.chain([at]).chain(entry.ended) {
             times.first = Some(times.first.map_or(at, |first| first.min(at)));
             times.last = Some(times.last.map_or(at, |last| last.max(at)));
         }

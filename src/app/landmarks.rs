@@ -11,8 +11,6 @@ use super::viewport::Focus;
 use crate::analysis::cost;
 use crate::analysis::expression::judge::ids_of;
 use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::moment::Moment;
-use crate::model::pairing::calls_of;
 use crate::model::transcript::Transcript;
 
 /// Nothing was written for longer than this, in ms.
@@ -62,14 +60,8 @@ fn is_first_shown(state: &State, focus: Focus) -> bool {
 fn follows_a_pause(state: &State, id: EntryId, entry: &Entry) -> bool {
     let above = state.sequence.place_of(id).and_then(|place| place.checked_sub(1));
     let above = above.and_then(|place| state.transcript.get(state.sequence.at(place)?));
-    let silent = above.and_then(last_sign).and_then(|before| Some(entry.at?.since(before)));
+    let silent = above.and_then(Entry::last_time).and_then(|before| Some(entry.at?.since(before)));
     silent.is_some_and(|ms| ms > PAUSE)
-}
-
-/// The last time that something of an entry was written, results included.
-fn last_sign(entry: &Entry) -> Option<Moment> {
-    let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
-    results.chain(entry.at).max()
 }
 
 /// The next item with an id, in the order of the file, sub-agents included.

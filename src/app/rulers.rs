@@ -39,8 +39,8 @@ pub fn between(transcript: &Transcript, ledger: &Ledger, above: EntryId, below: 
         return None;
     }
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
-    // What a message spends before its own calls begin lies within it.
-    if below.at != Some(stretch.to) {
+    // What a message spends once it has begun lies within it.
+    if below.at.is_none_or(|at| stretch.from >= at) {
         return None;
     }
     let is_bound = above.at.is_none() && above.lane == below.lane;

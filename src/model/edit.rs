@@ -291,6 +291,7 @@ impl Batch {
             parent: None,
             lane: None,
             at,
+            ended: None,
             role,
             model: None,
             blocks: Vec::new(),

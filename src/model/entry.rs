@@ -29,8 +29,10 @@ pub struct Entry {
     pub parent: Option<Key>,
     /// The sub-agent that it belongs to; `None` is the main lane.
     pub lane: Option<Name>,
-    /// When it was written.
+    /// When it was written, or begun if it took a while.
     pub at: Option<Moment>,
+    /// When it was complete, if that was later; see [`Entry::end`].
+    pub ended: Option<Moment>,
     /// Who speaks.
     pub role: Role,
     /// The model that answered.
@@ -47,6 +49,27 @@ pub struct Entry {
     pub marks: Marks,
     /// Rises with every change of content.
     pub revision: u32,
+}
+
+impl Entry {
+    /// When it was complete, as far as anybody tells.
+    pub fn end(&self) -> Option<Moment> {
+        self.ended.or(self.at)
+    }
+
+    /// Notes when it was complete. Of several times the last one counts, and none that `at` tells already.
+    pub(super) fn end_at(&mut self, ended: Option<Moment>) {
+        self.ended = self.ended.max(ended).filter(|ended| Some(*ended) > self.at);
+    }
+
+    /// The last time that it tells, results of its calls included.
+    pub fn last_time(&self) -> Option<Moment> {
+        let results = self.blocks.iter().filter_map(|block| match &block.kind {
+            BlockKind::Call(call) => call.state.result()?.at,
+            _ => None,
+        });
+        results.chain(self.end()).max()
+    }
 }
 
 /// Facts about an entry that are true or not.

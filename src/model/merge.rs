@@ -40,6 +40,7 @@ pub fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);
+    entry.end_at(new.ended);
     entry.role = new.role;
     entry.model = new.model.clone().or_else(|| entry.model.take());
     // What has become bookkeeping stays so when its beginning is told again.

@@ -42,7 +42,7 @@ impl TurnFacts {
     /// Adds an entry; it comes later.
     pub fn add(&mut self, entry: &Entry) {
         self.started = self.started.or(entry.at);
-        self.ended = self.ended.max(entry.at);
+        self.ended = self.ended.max(entry.end());
         if let Some(usage) = &entry.usage {
             self.totals.add(usage, entry.model.as_ref());
         }

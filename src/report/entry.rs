@@ -23,6 +23,8 @@ pub struct EntryLine<'a> {
     parent: Option<&'a str>,
     lane: Option<&'a str>,
     at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
     role: &'static str,
     model: Option<&'a str>,
     blocks: Vec<BlockLine<'a>>,
@@ -118,6 +120,7 @@ pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a>
         parent: entry.parent.as_deref(),
         lane: entry.lane.as_deref(),
         at: entry.at.map(Moment::to_rfc3339),
+        ended: entry.ended.map(Moment::to_rfc3339),
         role: entry.role.word(),
         model: entry.model.as_deref(),
         blocks: entry.blocks.iter().map(|block| block_line(&block.kind, entry)).collect(),

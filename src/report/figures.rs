@@ -242,7 +242,9 @@ fn session(reading: &Reading, now: Moment) -> SessionFigures {
     let meta = transcript.meta();
     let string = |text: Option<&Text>| text.map(Text::to_string);
     let results = |entry| calls_of(entry).filter_map(|call| call.state.result()?.at);
-    let times = transcript.entries().flat_map(|entry| entry.at.into_iter().chain(results(entry)));
+    let times = transcript
+        .entries()
+        .flat_map(|entry| [entry.at, entry.ended].into_iter().flatten().chain(results(entry)));
     let span = times.fold(None, |span: Option<(Moment, Moment)>, at| match span {
         Some((first, last)) => Some((first.min(at), last.max(at))),
         None => Some((at, at)),

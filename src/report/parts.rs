@@ -152,15 +152,15 @@ pub fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
         for part in transcript.with_nested(lane).iter().filter_map(|lane| parts.get(&lane.name)) {
             total.join(part);
         }
-        let times = || lane.entries.iter().filter_map(|id| transcript.get(*id)?.at);
+        let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
         LaneFigures {
             name: lane.name.to_string(),
             label: lane.label.to_string(),
             call_id: lane.call.as_ref().map(Text::to_string),
             parent: transcript.parent_lane(lane).map(|parent| parent.name.to_string()),
             branch: branch_of(lane, transcript).map(|branch| branch.number),
-            started: times().min().map(Moment::to_rfc3339),
-            ended: times().max().map(Moment::to_rfc3339),
+            started: entries().filter_map(|entry| entry.at).min().map(Moment::to_rfc3339),
+            ended: entries().filter_map(Entry::end).max().map(Moment::to_rfc3339),
             own: PartFigures::from(parts.get(&lane.name).unwrap_or(&Part::default())),
             total: PartFigures::from(&total),
         }

@@ -39,6 +39,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         parent: None,
         lane: None,
         at: Some(Moment(AT)),
+        ended: None,
         role,
         model: None,
         blocks: kinds.into_iter().map(|kind| Block { piece: Piece::default(), kind }).collect(),

@@ -69,8 +69,11 @@ pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut
             }
             told.carry.last = Some(at);
             let class = class_of(told.carry, sign, at);
+            // What a model says without a call is one stretch until it is complete.
+            let is_said = class == Some(Class::Model) && sign == Sign::Answer;
+            let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
             if let Some(class) = class {
-                told.up_to(at, class, None, None);
+                told.up_to(ended.unwrap_or(at), class, None, None);
             }
         }
         None => told.carry.is_blurred = true,
@@ -84,6 +87,14 @@ pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut
             calls(carry, id, entry, tell);
         }
         Sign::Failure => carry.after = After::Failure,
+    }
+    // Its calls may begin before the message is complete.
+    if let Some(ended) = entry.ended {
+        let Carry { until, is_blurred, .. } = *carry;
+        let is_long = until.is_some_and(|until| ended.since(until) > IDLE_AFTER_MS);
+        let class = if is_long { Class::Unknown } else { Class::Model };
+        Teller { carry, id, tell }.up_to(ended, class, None, None);
+        carry.is_blurred = is_blurred;
     }
 }
 

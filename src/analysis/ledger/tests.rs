@@ -89,6 +89,44 @@ fn words(ledger: &Ledger) -> Vec<String> {
     all(ledger).iter().map(word).collect()
 }
 
+/// The newest entry was complete at that time.
+fn complete(out: &mut Batch, time: Seconds) {
+    if let Some(Edit::Entry(entry)) = out.edits.last_mut() {
+        entry.ended = at(time);
+    }
+}
+
+#[test]
+fn a_message_is_the_models_until_it_is_complete() {
+    let (transcript, ledger) = told(|out| {
+        prompt(out, "p1", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(6)), call(out, "b", "grep", Some(30))];
+        entry(out, "m1", Role::Assistant, Some(4), kinds);
+        complete(out, Some(50));
+        result(out, "a", Some(20));
+        result(out, "b", Some(32));
+        answer(out, "m2", Some(60));
+        complete(out, Some(95));
+        prompt(out, "p2", Some(100));
+    });
+    let first = ["model 4", "model 2", "tools bash 14", "model 10", "tools grep 2", "model 18"];
+    assert_eq!(words(&ledger), [&first[..], &["model 45", "waiting 5"]].concat());
+    let m2 = transcript.find("m2").unwrap();
+    assert_eq!(ledger.before(m2).map(|stretch| stretch.ms()), Some(45_000), "until it was complete");
+}
+
+#[test]
+fn a_call_without_a_result_leaves_open_whose_time_it_is() {
+    let (_, ledger) = told(|out| {
+        prompt(out, "p1", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(6))];
+        entry(out, "m1", Role::Assistant, Some(4), kinds);
+        complete(out, Some(10));
+        answer(out, "m2", Some(60));
+    });
+    assert_eq!(words(&ledger), ["model 4", "model 6", "unknown 50"]);
+}
+
 #[test]
 fn a_turn_is_model_tool_model_and_then_the_human() {
     let (transcript, ledger) = told(|out| {

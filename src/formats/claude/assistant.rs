@@ -37,6 +37,8 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     } else {
         blocks(line, session, out)
     };
+    // The message is complete with its last line.
+    entry.ended = line.at;
     entry.marks.quiet = is_synthetic && !is_error;
     if !is_synthetic {
         entry.model = model;

@@ -226,6 +226,22 @@ fn a_line_told_again_is_merged() {
     assert_eq!(of_role(&once, Role::Assistant).len(), of_role(&twice, Role::Assistant).len());
 }
 
+#[test]
+fn an_answer_is_complete_with_its_last_line() {
+    let line = |id: &str, second: u32, text: &str| {
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"{id}\",\"isSidechain\":false,\
+             \"timestamp\":\"2026-01-05T10:00:{second:02}.000Z\",\"message\":{{\"id\":\"msg_{text}\",\
+             \"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}"
+        )
+    };
+    let lines = [line("u1", 2, "a"), line("u2", 42, "a"), line("u3", 50, "b"), line("u1", 55, "a")];
+    let transcript = read(&lines.join("\n"));
+    let times = |entry: &Entry| [entry.at, entry.ended, entry.end()].map(|at| at.map(|at| at.0 / 1_000 % 60));
+    let told: Vec<_> = transcript.entries().map(times).collect();
+    assert_eq!(told, [[Some(2), Some(42), Some(42)], [Some(50), None, Some(50)]]);
+}
+
 /// The states of the calls, by the ends of their ids.
 fn states(transcript: &Transcript) -> Vec<(String, &'static str)> {
     let calls = transcript.entries().flat_map(calls_of);

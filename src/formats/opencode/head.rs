@@ -210,7 +210,16 @@ pub(super) fn compaction_line() -> Block {
 pub(super) fn addition(entry: &Entry) -> Entry {
     let marks = Marks { quiet: true, undone: entry.marks.undone, ..Marks::default() };
     let key = addition_key(&entry.key);
-    Entry { key, role: Role::Harness, marks, model: None, parent: None, at: None, ..entry.clone() }
+    Entry {
+        key,
+        role: Role::Harness,
+        marks,
+        model: None,
+        parent: None,
+        at: None,
+        ended: None,
+        ..entry.clone()
+    }
 }
 
 /// An entry for the files that the turn of a prompt changed.

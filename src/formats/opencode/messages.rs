@@ -316,7 +316,9 @@ impl Messages {
         entry.parent = info.get("parentID").text();
         entry.model = model;
         entry.stop = Stop::of(info.get("finish").str_or_empty());
-        let is_closed = !info.at(&["time", "completed"]).is_null() || info.get("error").is_object();
+        let completed = info.at(&["time", "completed"]);
+        entry.ended = completed.moment();
+        let is_closed = !completed.is_null() || info.get("error").is_object();
         let undone = sessions.is_undone(&session, key);
         entry.marks = Marks { open: role == Role::Assistant && !is_closed, undone, ..Marks::default() };
         if entry.lane.is_none() {

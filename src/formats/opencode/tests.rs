@@ -116,6 +116,18 @@ fn calls_say_how_they_ended() {
 }
 
 #[test]
+fn messages_are_complete_when_they_say_so() {
+    for transcript in [export(), folder(false).0, folder(true).0] {
+        let told = |key: &str| entry(&transcript, key).ended.map(|ended| ended.0);
+        assert_eq!(told("msg_02"), Some(1_790_000_009_500));
+        assert_eq!(told("msg_01"), None, "no longer than a moment");
+        let others = transcript.entries().filter(|entry| entry.key.starts_with("added:"));
+        assert!(others.into_iter().all(|entry| entry.ended.is_none()));
+    }
+    assert_eq!(entry(&events(), "msg_22").ended.map(|ended| ended.0), Some(1_790_000_002_500));
+}
+
+#[test]
 fn a_call_id_that_comes_twice_names_two_calls() {
     let transcript = export();
     let keys: Vec<_> = calls(&transcript).iter().map(|call| call.key.clone()).collect();

@@ -35,6 +35,7 @@ impl Transcript {
         let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
         let id = retired.unwrap_or(EntryId(number));
         new.revision = self.get(id).map_or(1, |before| before.revision + 1);
+        new.end_at(None);
         self.retell(id, &new);
         self.adopt_strays(id, &mut new, touched);
         self.note_calls(id, &new, &new.blocks);
