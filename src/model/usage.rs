@@ -26,7 +26,7 @@ pub struct Usage {
     pub searches: Option<u64>,
     /// Whether the request was one of a batch, which costs less.
     pub is_batch: bool,
-    /// Cost in USD as the agent recorded it; `None` if it records none or 0 for spent tokens.
+    /// Cost in USD as the agent recorded it; `None` if it records none, or a 0 that stands for an unknown price.
     pub cost: Option<f64>,
 }
 

@@ -10,12 +10,14 @@ use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState};
 
+/// The notice that the task was stopped and goes on.
+pub(super) const RESUMPTION: &str = "task resumption";
 /// How texts begin that Cline puts into the user's messages.
 const NOTICES: [(&str, &str); 5] = [
     ("<SYSTEM_NOTICE>", "system notice"),
     ("<environment_details>", "environment details"),
     ("[ERROR]", "error notice"),
-    ("[TASK RESUMPTION]", "task resumption"),
+    ("[TASK RESUMPTION]", RESUMPTION),
     ("# task_progress", "reminder of the plan"),
 ];
 
@@ -160,7 +162,10 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
     let told: Vec<String> =
         Some(reason).filter(|reason| !reason.is_empty()).into_iter().chain(removed).collect();
     Break::Compaction {
-        before: metadata.get("tokensBefore").count(),
+        before: metadata
+            .get("tokensBefore")
+            .count()
+            .or_else(|| metadata.at(&["usageBefore", "inputTokens"]).count()),
         after: metadata.get("tokensAfter").count(),
         trigger: Text::clean(&told.join(", ")),
         partial: false,

@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 
 use super::call::{self, Asked};
-use super::content::{Content, Frame, any_block, notice, own_text};
+use super::content::{Content, Frame, RESUMPTION, any_block, notice, own_text};
 use super::result;
 use super::xml::{self, Part};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::Batch;
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw};
 use crate::model::pairing::textual_key;
 use crate::model::text::Text;
@@ -23,6 +23,9 @@ const SAID: [&str; 4] = ["task", "user_message", "feedback", "answer"];
 #[derive(Default)]
 pub(super) struct TextResults {
     open: VecDeque<(Text, Key)>,
+    /// Whether the session has results that name their calls. Where it has none, the next answer shows that
+    /// nothing more comes.
+    has_blocks: bool,
 }
 
 /// Whether a message has texts as Cline and its kin wrap them.
@@ -35,12 +38,25 @@ pub(super) fn has_marks(message: &Json<'_>) -> bool {
     })
 }
 
-/// `[read_file for 'a.rs'] Result:` and what follows.
+/// `[read_file for 'a.rs'] Result:` and what follows; of a call that was not run all that says so.
 pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
-    let (title, rest) = text.strip_prefix('[')?.split_once("] Result:")?;
+    let (title, rest) = match not_run(text) {
+        Some(title) => (title, text),
+        None => text.strip_prefix('[')?.split_once("] Result:")?,
+    };
     let name = tool_of(title);
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     is_name.then_some((title, rest))
+}
+
+/// The call that a text is the only answer to: a message may use one tool, and after one that the user
+/// refused no other is run.
+fn not_run(text: &str) -> Option<&str> {
+    const REASONS: [&str; 3] =
+        ["] was not executed because", "] was interrupted and not executed", "] due to user rejecting"];
+    let rest = text.strip_prefix("Tool [").or_else(|| text.strip_prefix("Skipping tool ["))?;
+    let line = rest.lines().next()?;
+    REASONS.iter().find_map(|reason| line.split_once(reason)).map(|(title, _)| title)
 }
 
 fn tool_of(title: &str) -> &str {
@@ -52,6 +68,7 @@ pub(super) fn verdict(text: &str) -> Verdict {
     let text = text.trim_start();
     if text.starts_with("The user denied this operation")
         || text.contains("was not executed because the user")
+        || not_run(text).is_some()
     {
         Verdict::Refused
     } else if text.starts_with("The tool execution failed") || text.starts_with("Error executing") {
@@ -64,6 +81,9 @@ pub(super) fn verdict(text: &str) -> Verdict {
 impl TextResults {
     /// Reads an answer of the model. The calls in it are the ones that results are expected for.
     pub(super) fn answer(&mut self, json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
+        if !self.has_blocks {
+            self.give_up(out);
+        }
         let mut content = Content::default();
         let mut calls = 0;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
@@ -85,6 +105,7 @@ impl TextResults {
     pub(super) fn prompt(&mut self, json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
         let mut content = Content::default();
         let mut open: Option<(&str, String)> = None;
+        let mut is_resumed = false;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
             let text = match block.get("type").str() {
                 Some("text") | None => block.str().or(block.get("text").str()),
@@ -93,8 +114,13 @@ impl TextResults {
             let Some(text) = text else {
                 self.result(open.take(), frame, &mut content, out);
                 any_block(block, index, frame, &mut content, out);
+                if block.get("type").str() == Some("tool_result") {
+                    self.has_blocks = true;
+                    self.open.retain(|(_, call)| call.as_str() != block.get("tool_use_id").str_or_empty());
+                }
                 continue;
             };
+            is_resumed |= notice(text) == Some(RESUMPTION);
             let said = said(text);
             if let Some((title, rest)) = result_title(text) {
                 self.result(open.take(), frame, &mut content, out);
@@ -113,7 +139,16 @@ impl TextResults {
             }
         }
         self.result(open.take(), frame, &mut content, out);
+        if is_resumed {
+            self.give_up(out);
+        }
         content
+    }
+
+    /// Nothing will answer the calls that are open.
+    fn give_up(&mut self, out: &mut Batch) {
+        let lost = self.open.drain(..).map(|(_, call)| Edit::State { call, state: ToolState::Lost });
+        lost.for_each(|edit| out.push(edit));
     }
 
     fn result(

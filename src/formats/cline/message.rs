@@ -7,7 +7,8 @@ use super::content::{self, Content, Frame};
 use super::history::TextResults;
 use super::lanes::Lanes;
 use super::manifest::Bill;
-use super::{metrics, result};
+use super::metrics::{self, Zeros};
+use super::result;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -18,9 +19,10 @@ use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolState, Verdict, ended};
+use crate::model::usage::Usage;
 
-/// Messages that Cline writes in the user's name.
-const INJECTED: [&str; 3] = ["compaction_summary", "recovery_notice", "stop_notice"];
+/// How the kinds begin of messages that Cline writes in the user's name.
+const INJECTED: [&str; 3] = ["compaction", "recovery_notice", "stop_notice"];
 
 /// All messages of a session, in its files.
 #[derive(Default)]
@@ -31,6 +33,8 @@ pub(super) struct Messages {
     pub(super) bill: Bill,
     /// Messages of the opened file, in order.
     pub(super) told: Vec<Told>,
+    /// Costs of 0.
+    pub(super) zeros: Zeros,
     results: TextResults,
     numbers: HashMap<FileId, usize>,
     /// Ids of messages, where they came first, and what tells two messages of one id apart.
@@ -47,8 +51,12 @@ pub(super) struct Told {
     pub(super) is_answer: bool,
     /// When it was written.
     pub(super) at: Option<Moment>,
-    /// Whether it tells its own usage.
-    pub(super) is_metered: bool,
+    /// What it tells of its usage.
+    pub(super) usage: Option<Usage>,
+    /// Its model.
+    model: Option<Name>,
+    /// Whether its usage is told: that of an answer of the extension waits for what the panel tells of it.
+    pub(super) is_billed: bool,
 }
 
 /// Equal in copies of a message.
@@ -81,7 +89,7 @@ impl Messages {
             key: &key,
             at: json.get("ts").moment(),
             is_user: role != "assistant",
-            is_injected: INJECTED.contains(&kind),
+            is_injected: INJECTED.iter().any(|injected| kind.starts_with(injected)),
         };
         let is_legacy = !json.has("id") && kind.is_empty();
         let mut content = match (is_legacy, frame.is_user) {
@@ -95,8 +103,26 @@ impl Messages {
         }
         let mark = mark_of(json, kind).or_else(|| self.mode_line(&content, lane.as_ref()));
         content.kinds.splice(0..0, mark.map(BlockKind::Break));
+        let metrics = json.get("metrics");
+        let usage = if frame.is_user { None } else { metrics::usage(metrics, out) };
+        let model = json.get("modelInfo");
+        let model = model.get("id").text().or_else(|| model.get("modelId").text());
         self.note(json, &frame, &content, lane.as_ref(), out);
-        Ok(emit(json, &frame, content, lane, out))
+        let waits = is_legacy && lane.is_none();
+        if lane.is_none() {
+            self.bill.add(usage.as_ref().and_then(|usage| usage.cost));
+            self.told.push(Told {
+                key: key.clone(),
+                is_answer: !frame.is_user,
+                at: frame.at,
+                usage: usage.clone(),
+                model: model.clone(),
+                is_billed: !waits,
+            });
+        }
+        let usage = usage.filter(|_| !waits);
+        let usage = usage.and_then(|usage| self.zeros.judge(&key, usage, model.as_ref(), out));
+        Ok(emit(json, &frame, Answer { model, usage }, content, lane, out))
     }
 
     /// Ids are Cline's own; messages without are known by their number.
@@ -162,15 +188,21 @@ impl Messages {
             }
         }
         self.lanes.links(json);
-        if lane.is_none() {
-            self.bill.add(metrics::cost(json.get("metrics")).filter(|_| !frame.is_user));
-            self.told.push(Told {
-                key: frame.key.clone(),
-                is_answer: !frame.is_user,
-                at: frame.at,
-                is_metered: json.get("metrics").is_object(),
-            });
+    }
+
+    /// The end of a reading: usage that waited, and nobody else told.
+    pub(super) fn rest(&mut self, out: &mut Batch) {
+        let Self { told, zeros, .. } = self;
+        for told in told.iter_mut().filter(|told| !told.is_billed) {
+            told.is_billed = true;
+            let usage = told.usage.clone();
+            let usage = usage.and_then(|usage| zeros.judge(&told.key, usage, told.model.as_ref(), out));
+            if let Some(usage) = usage {
+                let (of, model) = (told.key.clone(), told.model.clone());
+                out.push(Edit::Usage { of, usage: Box::new(usage), model });
+            }
         }
+        zeros.rest(out);
     }
 }
 
@@ -214,7 +246,20 @@ fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec
     shown
 }
 
-fn emit(json: &Json<'_>, frame: &Frame<'_>, content: Content, lane: Option<Name>, out: &mut Batch) -> Fate {
+/// What an answer says of itself.
+struct Answer {
+    model: Option<Name>,
+    usage: Option<Usage>,
+}
+
+fn emit(
+    json: &Json<'_>,
+    frame: &Frame<'_>,
+    answer: Answer,
+    content: Content,
+    lane: Option<Name>,
+    out: &mut Batch,
+) -> Fate {
     let role = match (frame.is_user, content.is_own) {
         (false, _) => Role::Assistant,
         (true, true) if json.get("role").str() != Some("error") => Role::User,
@@ -229,9 +274,8 @@ fn emit(json: &Json<'_>, frame: &Frame<'_>, content: Content, lane: Option<Name>
         entry.lane.clone_from(&lane);
         entry.marks.prompt = role == Role::User;
         if role == Role::Assistant {
-            let model = json.get("modelInfo");
-            entry.model = model.get("id").text().or_else(|| model.get("modelId").text());
-            entry.usage = metrics::usage(json.get("metrics"), out).map(Box::new);
+            entry.model = answer.model;
+            entry.usage = answer.usage.map(Box::new);
         }
         entry.blocks = content.kinds.into_iter().map(block).collect();
         out.entry(entry);

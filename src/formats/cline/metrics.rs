@@ -1,8 +1,67 @@
 //! What an answer cost, as the core and the extension write it.
 
+use std::collections::BTreeMap;
+
 use crate::formats::json::Json;
-use crate::model::edit::{Batch, Severity};
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, Severity};
+use crate::model::text::Name;
 use crate::model::usage::{Scope, Usage};
+
+/// Requests with a recorded cost of 0. Beside requests with a cost they are of a free model; alone the 0 may as
+/// well be what an unknown price is written as. Their usage is told when that is known.
+#[derive(Default)]
+pub(super) struct Zeros {
+    /// Whether a request of the session records a cost.
+    is_priced: bool,
+    /// Until then: those that are still to be told.
+    waiting: Requests,
+    /// Until then: those that were told without a cost.
+    unknown: Requests,
+}
+
+type Requests = BTreeMap<Key, (Usage, Option<Name>)>;
+
+impl Zeros {
+    /// The usage of `of`, if it can be told now. The first cost of the session tells what those before it were.
+    pub(super) fn judge(
+        &mut self,
+        of: &Key,
+        usage: Usage,
+        model: Option<&Name>,
+        out: &mut Batch,
+    ) -> Option<Usage> {
+        match usage.cost {
+            Some(usd) if usd > 0.0 => {
+                self.is_priced = true;
+                tell(std::mem::take(&mut self.unknown), out);
+                tell(std::mem::take(&mut self.waiting), out);
+                Some(usage)
+            }
+            Some(_) if !self.is_priced => {
+                self.waiting.insert(of.clone(), (usage, model.cloned()));
+                None
+            }
+            Some(_) | None => Some(usage),
+        }
+    }
+
+    /// The end of a reading: as long as nothing has a cost, nobody knows one.
+    pub(super) fn rest(&mut self, out: &mut Batch) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let without_cost = |(of, (usage, model)): (&Key, &(Usage, Option<Name>))| {
+            (of.clone(), (Usage { cost: None, ..usage.clone() }, model.clone()))
+        };
+        tell(waiting.iter().map(without_cost).collect(), out);
+        self.unknown.extend(waiting);
+    }
+}
+
+fn tell(requests: Requests, out: &mut Batch) {
+    for (of, (usage, model)) in requests {
+        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+    }
+}
 
 /// The usage of a message. The core's `inputTokens` includes cache reads and writes.
 pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
@@ -48,13 +107,13 @@ pub(super) fn of_request(told: &Json<'_>, scope: Scope, out: &mut Batch) -> Opti
         cost: cost(told),
         ..Usage::default()
     };
-    let is_told = told.has("tokensIn") || told.has("tokensOut") || usage.cost.is_some();
+    let is_told = told.has("tokensIn") || told.has("tokensOut") || usage.cost.is_some_and(|usd| usd > 0.0);
     is_told.then_some(usage)
 }
 
-/// Cost in USD; 0 is what an unknown price is written as.
+/// Cost in USD as it is recorded; [`Zeros`] judges what 0 means.
 pub(super) fn cost(told: &Json<'_>) -> Option<f64> {
-    told.get("cost").number().filter(|usd| *usd > 0.0)
+    told.get("cost").number().filter(|usd| *usd >= 0.0)
 }
 
 fn count(told: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
@@ -89,7 +148,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_0_and_told() {
         let (usage, notices) = told(r#"{"inputTokens":50,"outputTokens":-7,"cacheReadTokens":60,"cost":0}"#);
-        assert_eq!((usage.input, usage.output, usage.cost, notices), (Some(0), Some(0), None, 2));
+        assert_eq!((usage.input, usage.output, usage.cost, notices), (Some(0), Some(0), Some(0.0), 2));
     }
 
     #[test]

@@ -18,10 +18,11 @@ mod xml;
 
 use std::path::Path;
 
+use self::message::Messages;
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::roots::{Beside, Named, Root};
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
@@ -91,7 +92,7 @@ fn companions(path: &Path) -> Vec<Pattern> {
 /// Decodes one session with its sub-agents.
 #[derive(Default)]
 struct ClineDecoder {
-    messages: message::Messages,
+    messages: Messages,
     panel: panel::Panel,
 }
 
@@ -104,7 +105,10 @@ impl Decoder for ClineDecoder {
                 manifest::tell(json, &mut self.messages.bill, out);
                 Fate::Shown
             }
-            Place::File(_) if !json.items().is_empty() => task::tell(json.items(), &self.messages.told, out),
+            Place::File(_) if !json.items().is_empty() => {
+                let Messages { told, zeros, .. } = &mut self.messages;
+                task::tell(json.items(), told, zeros, out)
+            }
             Place::Header if json.has("messages") => {
                 Self::opened(json, out);
                 self.header(json, out)
@@ -128,6 +132,8 @@ impl Decoder for ClineDecoder {
 
     fn finish(&mut self, out: &mut Batch) {
         self.messages.lanes.tell(out);
+        self.messages.rest(out);
+        self.panel.rest(out);
         self.messages.bill.check(out);
     }
 }
@@ -147,6 +153,10 @@ impl ClineDecoder {
     /// What surrounds the messages: the system prompt, and what a sidecar is.
     fn header(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let file = out.origin().file;
+        if let Some(version) = sniff::unknown_version(json) {
+            let what = format!("version {version} of the file: only version 1 is known");
+            out.notice(Severity::Warning, &what);
+        }
         let mut shown = Vec::new();
         if let Some(count) = json.get("source_message_count").count() {
             let what = format!("a shortened copy for the model, made from {count} messages of the session");

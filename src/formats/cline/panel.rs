@@ -9,7 +9,8 @@ pub(super) mod request;
 use std::collections::HashMap;
 
 use super::content::raw;
-use super::{metrics, result};
+use super::metrics::{self, Zeros};
+use super::result;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -42,6 +43,8 @@ pub(super) struct Panel {
     deleted: Option<String>,
     /// The newest plan.
     plan: Option<String>,
+    /// Costs of 0.
+    zeros: Zeros,
 }
 
 /// Whether a value is a message of the panel.
@@ -81,7 +84,9 @@ impl Panel {
         entry.marks.retried = kind == "error_retry" && !told.get("failed").is_true();
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
-        entry.usage = request::usage(kind, &told, out).map(Box::new);
+        let usage = request::usage(kind, &told, out);
+        let usage = usage.and_then(|usage| self.zeros.judge(&key, usage, entry.model.as_ref(), out));
+        entry.usage = usage.map(Box::new);
         let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
         shown.extend(block::blocks(&said, out));
         if kind == "api_req_started" {
@@ -96,6 +101,11 @@ impl Panel {
         self.remember(kind, &entry);
         out.entry(entry);
         Fate::Shown
+    }
+
+    /// The end of a reading.
+    pub(super) fn rest(&mut self, out: &mut Batch) {
+        self.zeros.rest(out);
     }
 
     /// A message is rewritten in its place while it grows; its time stays.
@@ -139,11 +149,10 @@ impl Panel {
             "api_req_finished" => {
                 let request = self.request.as_ref()?;
                 let usage = metrics::of_request(told, Scope::Request, out)?;
-                out.push(Edit::Usage {
-                    of: request.key.clone(),
-                    usage: Box::new(usage),
-                    model: request.model.clone(),
-                });
+                if let Some(usage) = self.zeros.judge(&request.key, usage, request.model.as_ref(), out) {
+                    let (of, model) = (request.key.clone(), request.model.clone());
+                    out.push(Edit::Usage { of, usage: Box::new(usage), model });
+                }
             }
             "error_retry" => {
                 let (entry, ..) = self.failure.as_ref()?;

@@ -29,10 +29,13 @@ fn of_object(header: &Json<'_>) -> Option<Verdict> {
     let has_version = header.get("version").number().is_some();
     let has_messages = header.has("messages");
     if has_messages && has_version && is_ours {
-        return Some(yes(
-            Confidence::Certain,
-            "version, messages and the agent's part (lead, subagent, teammate)",
-        ));
+        let reason = "version, messages and the agent's part (lead, subagent, teammate)";
+        return Some(match unknown_version(header) {
+            None => yes(Confidence::Certain, reason),
+            Some(version) => {
+                yes(Confidence::Likely, &format!("{reason}, but version {version}; only version 1 is known"))
+            }
+        });
     }
     if has_messages && header.has("source_message_count") {
         return Some(yes(Confidence::Certain, "a compaction sidecar (source_message_count)"));
@@ -41,6 +44,13 @@ fn of_object(header: &Json<'_>) -> Option<Verdict> {
         return Some(yes(Confidence::Likely, "version, sessionId and messages"));
     }
     is_manifest(header).then(|| yes(Confidence::Certain, "the manifest of a session (messages_path)"))
+}
+
+/// The version that a messages file tells, unless it is the known one.
+pub(super) fn unknown_version(header: &Json<'_>) -> Option<String> {
+    let version = header.get("version");
+    let is_known = version.int() == Some(1) || !header.has("messages");
+    version.number().filter(|_| !is_known).map(|_| version.to_source())
 }
 
 /// Hooks log their events beside the session.

@@ -1,24 +1,26 @@
 //! A task folder of the extension: the API history is the transcript, the panel's file beside it tells
 //! what the requests cost.
 //!
-//! Invariant: an answer that tells its own usage is not told a second one, so nothing counts twice.
+//! Invariant: an answer has one usage: what the panel tells of its request, which knows cost and cache,
+//! completed by what the answer tells itself. So nothing counts twice.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::content::raw;
 use super::message::Told;
+use super::metrics::Zeros;
 use super::panel::{self, request};
 use crate::formats::json::{self, Json};
-use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::usage::Usage;
 
 /// Takes the usage out of the panel's messages and gives it to the answers of the history.
-pub(super) fn tell(messages: &[Json<'_>], history: &[Told], out: &mut Batch) -> Fate {
-    let mut taken: HashSet<&Key> = HashSet::new();
+pub(super) fn tell(messages: &[Json<'_>], history: &mut [Told], zeros: &mut Zeros, out: &mut Batch) -> Fate {
+    let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let requests: Vec<Option<Moment>> = messages
         .iter()
@@ -34,14 +36,21 @@ pub(super) fn tell(messages: &[Json<'_>], history: &[Told], out: &mut Batch) -> 
         let told = json::parse(message.get("text").str_or_empty()).unwrap_or(Json::Null);
         let Some(usage) = request::usage(kind, &told, out).filter(|usage| !usage.is_zero()) else { continue };
         let next = requests.get(number).copied().flatten();
-        let answer = answer(message, next, history).filter(|answer| is_request && taken.insert(&answer.key));
-        if answer.is_some_and(|answer| answer.is_metered) {
-            continue;
-        }
+        let place = answer(message, next, history).filter(|place| is_request && taken.insert(*place));
+        let answer = place.and_then(|place| history.get_mut(place));
         let own = || Text::clean(&format!("panel:{}:{kind}", message.get("ts").int().unwrap_or(0)));
-        let of = answer.map_or_else(own, |answer| answer.key.clone());
+        let of = answer.as_ref().map_or_else(own, |answer| answer.key.clone());
         let model = message.at(&["modelInfo", "modelId"]).text();
-        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+        let usage = match answer {
+            Some(answer) => {
+                answer.is_billed = true;
+                completed(usage, answer.usage.as_ref())
+            }
+            None => usage,
+        };
+        if let Some(usage) = zeros.judge(&of, usage, model.as_ref(), out) {
+            out.push(Edit::Usage { of, usage: Box::new(usage), model });
+        }
     }
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);
@@ -53,15 +62,28 @@ pub(super) fn tell(messages: &[Json<'_>], history: &[Told], out: &mut Batch) -> 
     Fate::Shown
 }
 
-/// The answer to a request: two after the message that the request came after, else the first one that
+/// What the panel tells, with what only the answer itself does.
+fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
+    let Some(answer) = answer else { return panel };
+    Usage {
+        input: panel.input.or(answer.input),
+        output: panel.output.or(answer.output),
+        cache_read: panel.cache_read.or(answer.cache_read),
+        cache_write: panel.cache_write.or(answer.cache_write),
+        cost: panel.cost.or(answer.cost),
+        ..panel
+    }
+}
+
+/// The number of the answer to a request: two after the message that the request came after, else the first one that
 /// was written between this request and the next.
-fn answer<'h>(request: &Json<'_>, next: Option<Moment>, history: &'h [Told]) -> Option<&'h Told> {
+fn answer(request: &Json<'_>, next: Option<Moment>, history: &[Told]) -> Option<usize> {
     if let Some(index) = request.get("conversationHistoryIndex").int() {
         let place = usize::try_from(index.saturating_add(2)).ok()?;
-        return history.get(place).filter(|told| told.is_answer);
+        return history.get(place).filter(|told| told.is_answer).map(|_| place);
     }
     let asked = request.get("ts").moment()?;
-    history.iter().find(|told| {
+    history.iter().position(|told| {
         let is_after = told.at.is_some_and(|at| at >= asked);
         is_after && told.is_answer && next.is_none_or(|next| told.at.is_some_and(|at| at < next))
     })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Cline, companions};
-use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
 use crate::formats::json::{Json, parse};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
@@ -38,6 +38,9 @@ static TASK_PANEL: &str = include_str!("../../../tests/fixtures/cline/task/ui_me
 static SCOUT: &str = include_str!("../../../tests/fixtures/cline/1790000000000_abcde/scout.messages.json");
 static MANIFEST: &str =
     include_str!("../../../tests/fixtures/cline/1790000000000_abcde/1790000000000_abcde.json");
+static COMPACTED: &str = include_str!("../../../tests/fixtures/cline/compacted.messages.json");
+static RESUMED: &str = include_str!("../../../tests/fixtures/cline/resumed/api_conversation_history.json");
+static RESUMED_PANEL: &str = include_str!("../../../tests/fixtures/cline/resumed/ui_messages.json");
 static HISTORY: &str = include_str!("../../../tests/fixtures/cline/legacy/api_conversation_history.json");
 static PANEL: &str = include_str!("../../../tests/fixtures/cline/legacy/ui_messages.json");
 
@@ -272,4 +275,77 @@ fn the_panel_shows_requests_tools_and_commands() {
     assert_eq!((users, transcript.turns().len()), (2, 2));
     let tally = transcript.tally();
     assert_eq!((tally.records(), tally.passed, tally.merged, tally.faulty), (17, 0, 4, 0));
+}
+
+#[test]
+fn the_panel_tells_what_an_answer_cost_and_how_its_cache_was_used() {
+    let [alone, both] =
+        [read(RESUMED, &[]), read(RESUMED, &[("ui_messages.json", RESUMED_PANEL)])].map(|transcript| {
+            let sum = transcript.totals().sum();
+            (sum.requests, sum.input.total, sum.cache_read.known(), sum.cache_write.known(), sum.priced)
+        });
+    assert_eq!(alone, (4, 942, Some(0), Some(0), 0), "a sum of cached tokens is not split");
+    assert_eq!(both, (4, 942, Some(10_200), Some(5_300), 4));
+}
+
+#[test]
+fn a_cost_of_0_counts_beside_other_costs_only() {
+    let both = read(RESUMED, &[("ui_messages.json", RESUMED_PANEL)]);
+    let cost = |transcript: &Transcript, key: &str| {
+        let usage = entry(transcript, key).usage.as_deref().unwrap();
+        usage.cost
+    };
+    assert_eq!(cost(&both, "#1@"), Some(0.0), "the first cost after it tells that it was free");
+    let panel = read(RESUMED_PANEL, &[]);
+    assert_eq!(panel.totals().sum().priced, 4);
+    let request = "1790000500100:api_req_started";
+    assert_eq!(cost(&panel, request), Some(0.0));
+    let prices = ["0.0195", "0.0031", "0.0025"];
+    let unknown = prices.iter().fold(RESUMED_PANEL.to_owned(), |told, price| told.replace(price, "0"));
+    assert_eq!(cost(&read(&unknown, &[]), request), None, "nobody knows a price");
+}
+
+#[test]
+fn what_was_not_run_is_refused_and_what_a_resumption_follows_is_lost() {
+    let transcript = read(RESUMED, &[]);
+    assert_eq!(states(&transcript), ["done", "refused", "lost", "refused", "refused"]);
+    // With results that name their calls the provider misses one: only the agent's word makes it lost.
+    let named = r#"{"type":"tool_result","tool_use_id":"toolu_r1","content":"half way down"}"#;
+    let text = r#"{"type":"text","text":"[read_file for 'left.txt'] Result:\nhalf way down"}"#;
+    let skipped = "Tool [read_file] was not executed because a tool has";
+    let told = RESUMED.replace(text, named).replace(skipped, "Somebody else has");
+    assert_eq!(states(&read(&told, &[])), ["done", "pending", "lost", "refused", "refused"]);
+}
+
+#[test]
+fn the_summary_of_a_compaction_is_no_prompt() {
+    let transcript = read(COMPACTED, &[]);
+    let summary = entry(&transcript, "msg_k3");
+    assert!(summary.role == Role::Harness && !summary.marks.prompt);
+    let BlockKind::Break(Break::Compaction { before, partial, .. }) = summary.blocks[0].kind else {
+        panic!()
+    };
+    assert_eq!((before, partial), (Some(150_000), false));
+    assert_eq!(transcript.turns().len(), 2);
+}
+
+#[test]
+fn another_version_of_the_file_is_told() {
+    let told = COMPACTED.replace("\"version\": 1", "\"version\": 2");
+    let notices = |document: &str| read(document, &[]).notices().len();
+    assert_eq!((notices(COMPACTED), notices(&told)), (0, 1));
+    let confidence = |document: &str| {
+        let header = parse(document).unwrap();
+        let probe = Probe {
+            path: Path::new("a.messages.json"),
+            children: &[],
+            lines: &[],
+            header: Some(&header),
+            elements: &[],
+            is_document: true,
+            is_whole: true,
+        };
+        Cline.sniff(&probe).confidence
+    };
+    assert_eq!((confidence(COMPACTED), confidence(&told)), (Confidence::Certain, Confidence::Likely));
 }
