@@ -118,11 +118,14 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
         return if has_failed { Activity::Unclean } else { Activity::Ended };
     }
-    let Some(tail) = main_lane_backwards(transcript).find_map(|entry| Some((entry, last_block(entry)?)))
-    else {
+    let tail = |is_such: fn(&Entry) -> bool| {
+        let entries = main_lane_backwards(transcript).filter(|entry| is_such(entry));
+        entries.into_iter().find_map(|entry| Some((entry, last_block(entry)?)))
+    };
+    // What the user ran leaves the work where it stood.
+    let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
         return Activity::Unknown;
     };
-    let (entry, block) = tail;
     let told_at = entry.last_time();
     let silence = last_write.max(told_at).map(|seen| now.since(seen));
     let is_running = transcript.meta().live == Some(true);
@@ -158,7 +161,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
         BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
         BlockKind::Break(Break::Waiting(what)) => Activity::Waiting { since: told_at, what: what.clone() },
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
-        _ if entry.marks.open || entry.role == Role::User => working(),
+        _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
         BlockKind::Text(body) if goes_on(entry, body) => Activity::Model { since: told_at },
         _ if silence.is_some_and(|silence| silence > IDLE_AFTER_MS) => Activity::Idle { since: told_at },
@@ -179,6 +182,11 @@ fn main_lane_backwards(transcript: &Transcript) -> impl Iterator<Item = &Entry> 
     active.filter_map(|id| transcript.get(*id)).filter(|entry| {
         entry.lane.is_none() && !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried)
     })
+}
+
+/// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell.
+fn is_aside(entry: &Entry) -> bool {
+    entry.role == Role::User && !entry.marks.prompt
 }
 
 /// The last block that says where the work stands.

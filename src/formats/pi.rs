@@ -2,6 +2,7 @@
 //! event stream of `pi --mode json`. OpenClaw keeps the same container; its own marks decide.
 
 pub mod block;
+mod copies;
 mod diff;
 mod entry;
 mod event;
@@ -12,6 +13,7 @@ mod prompt;
 pub mod result;
 mod retries;
 pub mod session;
+mod subagent;
 pub mod usage;
 
 use std::path::Path;

@@ -171,3 +171,24 @@ fn a_text_before_a_call_is_no_waiting() {
     assert_eq!(state(text(Stop::Untold), 0), "model", "a call may follow");
     assert_eq!(state(text(Stop::Untold), 1), "waiting");
 }
+
+#[test]
+fn what_the_user_runs_leaves_the_work_where_it_stood() {
+    let run = |out: &mut Batch| {
+        let body = out.prose("!git status");
+        let mut entry = out.new_entry(Text::clean("run"), Role::User, Some(Moment(0)));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        out.entry(entry);
+    };
+    let after = |before: fn(&mut Batch)| {
+        move |out: &mut Batch| {
+            prompt(out);
+            before(out);
+            run(out);
+        }
+    };
+    assert_eq!(state(after(answer), 1), "waiting");
+    assert_eq!(state(after(answer), 61), "idle");
+    assert_eq!(state(after(|_| {}), 1), "model", "the prompt is still to be answered");
+    assert_eq!(state(run, 1), "waiting");
+}

@@ -69,7 +69,10 @@ fn without_stop(scene: &mut Scene<'_>) {
         waits |= may_go_on;
         unanswered += usize::from(!may_go_on);
     }
-    if waits {
+    let last_said = scene.entry.blocks.iter().rposition(|block| matches!(block.kind, BlockKind::Text(_)));
+    let is_of_several = unanswered == 0 && own.last().map(|asked| asked.block) < last_said;
+    // What is said after the results of its calls, in one entry, is another answer.
+    if waits || is_of_several {
         return;
     }
     let found = scene.found(&CALL_WITHOUT_STOP, first.block, &first.call.key, scene.entry.origin);

@@ -7,7 +7,7 @@ use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
 use crate::formats::pi::Pi;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
@@ -16,6 +16,7 @@ const SESSION: &str = include_str!("../../../tests/fixtures/openclaw/gateway-ses
 const BROKEN: &str = include_str!("../../../tests/fixtures/openclaw/broken-chain.jsonl");
 const MESSAGES: &str = include_str!("../../../tests/fixtures/openclaw/agent-messages.jsonl");
 const TURNS: &str = include_str!("../../../tests/fixtures/openclaw/session-turns.jsonl");
+const REWRITTEN: &str = include_str!("../../../tests/fixtures/openclaw/rewritten.jsonl");
 const ANSWER: &str = include_str!("../../../tests/fixtures/openclaw/answer-events.jsonl");
 const FRAMES: &str = include_str!("../../../tests/fixtures/openclaw/gateway-frames.jsonl");
 const CHANNELS: &str = include_str!("../../../tests/fixtures/openclaw/channel-messages.jsonl");
@@ -129,7 +130,7 @@ fn turns_carry_call_and_result_beside_their_content() {
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Assistant, Role::Assistant]);
     assert_eq!(transcript.entries().next().unwrap().at.unwrap().0, 1_234_567_800_000, "seconds");
     let last = transcript.entries().last().unwrap();
-    assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Compaction { partial: true, .. })));
+    assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Compaction { partial: false, .. })));
 }
 
 #[test]
@@ -185,4 +186,36 @@ fn chat_lines_of_others_are_not_taken() {
     ] {
         assert_eq!(sniff(text, "x.jsonl"), (Confidence::No, Confidence::No), "{text}");
     }
+}
+
+#[test]
+fn the_end_of_a_run_says_why_it_ended() {
+    let event = |event: &str, payload: &str| {
+        format!("{{\"type\":\"event\",\"event\":\"{event}\",\"payload\":{{\"runId\":\"r\",{payload}}}}}\n")
+    };
+    let said = event("agent", r#""stream":"assistant","data":{"text":"It is"}"#);
+    let ends = [
+        (event("chat", r#""state":"final","message":{"role":"assistant","content":"It is."}"#), Stop::Done),
+        (event("agent", r#""stream":"lifecycle","data":{"phase":"end"}"#), Stop::Done),
+        (event("chat", r#""state":"aborted","message":{"role":"assistant","content":"It"}"#), Stop::Other),
+        (String::new(), Stop::Untold),
+    ];
+    for (end, stop) in ends {
+        let transcript = read(&format!("{said}{end}"));
+        let run = entry(&transcript, "run r");
+        assert_eq!((run.stop, run.marks.open), (stop, stop == Stop::Untold), "{end}");
+    }
+}
+
+#[test]
+fn a_history_that_was_written_again_counts_once() {
+    let transcript = read(REWRITTEN);
+    let sum = transcript.totals().sum();
+    assert_eq!((sum.requests, sum.output.total), (4, 75));
+    assert_eq!((transcript.turns().len(), transcript.tally().merged), (3, 7));
+    assert_eq!(states(&transcript), ["done"]);
+    assert!(transcript.branches().list.is_empty(), "the new lines go on with the first telling");
+    // The same words at another time, or in a line of the same time, are another message.
+    let later = REWRITTEN.replacen("1780400063000", "1780400063001", 1);
+    assert_eq!(read(&later).totals().sum().requests, 5);
 }

@@ -99,16 +99,18 @@ pub fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
 
 /// Joins a result to its call. The line that brings it stays a link of the tree.
 pub fn tell_result(line: &Line, told: Told, out: &mut Batch) {
-    let Told::Result { call, result, child, usage } = told else { return };
-    let (key, parent) = (line.key.clone(), line.parent.clone());
-    if let Some(usage) = usage {
-        out.push(Edit::Usage { of: result_key(&key), usage, model: None });
-    }
-    if let Some(name) = child {
-        out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
-    }
-    out.push(Edit::Result { call, result, lane: line.lane.clone() });
-    out.push(Edit::Link { key, parent });
+    out.edits.extend(result_edits(line, told));
+    out.push(Edit::Link { key: line.key.clone(), parent: line.parent.clone() });
+}
+
+/// What a result tells: what it spent, who worked for it, and what came of it.
+pub fn result_edits(line: &Line, told: Told) -> Vec<Edit> {
+    let Told::Result { call, result, child, usage, inner } = told else { return Vec::new() };
+    let usage = usage.map(|usage| Edit::Usage { of: result_key(&line.key), usage, model: None });
+    let lane = |name| Edit::Meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+    let child = child.map(lane);
+    let result = Edit::Result { call, result, lane: line.lane.clone() };
+    usage.into_iter().chain(child).chain(inner).chain([result]).collect()
 }
 
 /// What the result of a call is known by beside the record that holds it.

@@ -230,7 +230,7 @@ impl Events {
                 self.tell_entry(entry, known, is_open, out);
                 true
             }
-            Message::Result { call, mut result, child, usage } => {
+            Message::Result { call, mut result, child, usage, inner } => {
                 // The execution of the tool told the same result before.
                 result.key = execution::result_key(&call);
                 result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
@@ -243,6 +243,7 @@ impl Events {
                     if let Some(name) = child {
                         out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
                     }
+                    out.edits.extend(inner);
                 }
                 out.push(Edit::Result { call, result, lane: None });
                 false

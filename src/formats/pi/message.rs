@@ -5,10 +5,11 @@
 
 use super::block::{self, Ending};
 use super::result;
+use super::subagent;
 use super::usage;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of_mut;
@@ -56,6 +57,8 @@ pub enum Told {
         child: Option<Name>,
         /// What the tool itself spent.
         usage: Option<Box<Usage>>,
+        /// What sub-agents did within the call.
+        inner: Vec<Edit>,
     },
 }
 
@@ -105,7 +108,7 @@ pub fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch
     let entry = match message.get("role").str_or_empty() {
         "user" => user(line, message, read, out),
         "assistant" => assistant(line, message, out),
-        "toolResult" => return tool_result(line, message, out),
+        "toolResult" => return tool_result(line, message, read, out),
         "bashExecution" => bash_execution(line, message, out),
         "custom" | "hookMessage" => custom(line, message, out),
         "branchSummary" => branch_summary(line, message, out),
@@ -244,10 +247,12 @@ fn outcome(message: &Json<'_>) -> Option<Break> {
     }
 }
 
-fn tool_result(line: &Line, message: &Json<'_>, out: &mut Batch) -> Told {
+fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Told {
     let result = result::read(line.key.clone(), message, line.at, out);
+    let call = result::call_key(message.get("toolCallId"));
     Told::Result {
-        call: result::call_key(message.get("toolCallId")),
+        inner: subagent::edits(line, &call, message.at(&["details", "results"]), read, out),
+        call,
         result: Box::new(result),
         child: message.at(&["details", "childSessionKey"]).text(),
         usage: usage::read(message.get("usage"), Scope::Extra, out).map(Box::new),

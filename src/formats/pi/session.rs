@@ -1,8 +1,10 @@
 //! The lines of pi's container: header, entries of every type, version 4, events.
 //!
-//! Invariant: every line with an id stays a link of the tree, also when it makes no entry.
+//! Invariant: every line with an id stays a link of the tree, also when it makes no entry. What goes on with the copy of
+//! a line goes on with that line.
 
 use super::block;
+use super::copies::Copies;
 use super::entry;
 use super::event::Events;
 use super::message::{self, Line, ReadPrompt, Told};
@@ -11,7 +13,7 @@ use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit, saturating_u32};
+use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Role};
 use crate::model::fingerprint;
 use crate::model::moment::Moment;
@@ -30,6 +32,7 @@ pub struct SessionDecoder {
     is_headed: bool,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
     seen: fingerprint::Told<Mark>,
+    copies: Copies,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
 }
@@ -56,6 +59,7 @@ impl SessionDecoder {
             retries: Retries::default(),
             events: Events::new(read_prompt),
             seen: fingerprint::Told::default(),
+            copies: Copies::default(),
             is_headed: false,
             nameless: (Key::default(), 0),
         }
@@ -86,7 +90,8 @@ impl SessionDecoder {
             known.is_none_or(|known| known == mark)
         });
         let key = own.unwrap_or_else(|| self.nameless_key(out));
-        Line { key, parent: id("parentId"), at, lane: None }
+        let parent = id("parentId").map(|parent| self.copies.meant(parent));
+        Line { key, parent, at, lane: None }
     }
 
     /// A key from the place; lines of one record (a transaction of version 4) are numbered.
@@ -170,8 +175,15 @@ impl SessionDecoder {
 
     fn entry_of(&mut self, kind: &str, line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
         match kind {
+            "message" if self.is_copy(line, json.get("message")) => Fate::Merged,
             "message" => self.tell(line, json.get("message"), out),
-            "compaction" => entry::shown(message::compaction(line, json, out), out),
+            "compaction" => {
+                let entry = message::compaction(line, json, out);
+                if let Some(Edit::Meta(MetaEdit::Kept { first, .. })) = out.edits.last_mut() {
+                    *first = self.copies.meant(std::mem::take(first));
+                }
+                entry::shown(entry, out)
+            }
             "branch_summary" => entry::shown(message::branch_summary(line, json, out), out),
             "custom_message" => entry::shown(message::custom(line, json, out), out),
             "custom" => entry::custom_state(line, json, out),
@@ -228,6 +240,17 @@ impl SessionDecoder {
     }
 
     // === messages ===
+
+    /// Whether the line tells a message once more that another one told before.
+    fn is_copy(&mut self, line: &Line, message: &Json<'_>) -> bool {
+        let Some(first) = self.copies.look_up(&line.key, message).cloned() else { return false };
+        let written = |key: &Key| self.seen.get(key).and_then(|mark| mark.at);
+        let is_apart = written(&first).zip(written(&line.key)).is_some_and(|(first, own)| first != own);
+        if is_apart {
+            self.copies.note(line.key.clone(), first);
+        }
+        is_apart
+    }
 
     fn tell(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
         let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };

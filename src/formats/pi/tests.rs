@@ -16,6 +16,7 @@ const VERSION_1: &str = include_str!("../../../tests/fixtures/pi/version-1.jsonl
 const VERSION_3: &str = include_str!("../../../tests/fixtures/pi/version-3.jsonl");
 const VERSION_4: &str = include_str!("../../../tests/fixtures/pi/version-4.jsonl");
 const EVENTS: &str = include_str!("../../../tests/fixtures/pi/mode-json.jsonl");
+const SUB_AGENTS: &str = include_str!("../../../tests/fixtures/pi/sub-agents.jsonl");
 const OPEN_EVENTS: &str = include_str!("../../../tests/fixtures/pi/mode-json-open.jsonl");
 
 fn read(text: &str) -> Transcript {
@@ -338,4 +339,23 @@ fn what_a_message_leaves_out_does_not_run_in_another() {
         let transcript = read_by(&text, portion);
         assert_eq!(calls(&transcript), [("b", "done"), ("b", "pending")], "{portion}");
     }
+}
+
+#[test]
+fn sub_agents_within_a_result_are_lanes_and_are_counted_once() {
+    let transcript = read(SUB_AGENTS);
+    let lanes = transcript
+        .lanes()
+        .iter()
+        .map(|lane| (lane.label.as_str(), lane.call.as_deref().unwrap_or_default(), lane.entries.len()));
+    assert_eq!(
+        lanes.collect::<Vec<_>>(),
+        [("counter", "call_s", 4), ("sieve", "sub_2", 2), ("watcher", "call_s", 0)],
+        "results of another tool are no sub-agents"
+    );
+    assert_eq!(calls(&transcript)[1..3], [("bash", "done"), ("subagent", "done")]);
+    let sum = transcript.totals().sum();
+    assert_eq!((sum.requests, sum.recorded_nanos), (7, 250_000_000));
+    assert_eq!(transcript.turns().len(), 1, "what a sub-agent is told opens no turn");
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "how many sacks, and do the sails turn?");
 }

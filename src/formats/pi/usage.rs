@@ -16,7 +16,8 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     }
     let [input, output, cache_read, cache_write] = counts.map(Json::count);
     // 0 stands for a model that pi has no price for.
-    let cost = usage.at(&["cost", "total"]).number().filter(|usd| *usd > 0.0);
+    let cost = usage.at(&["cost", "total"]).number().or_else(|| usage.get("cost").number());
+    let cost = cost.filter(|usd| *usd > 0.0);
     Some(Usage {
         scope,
         input,

@@ -13,7 +13,7 @@ use crate::formats::pi::result::{self, call_key};
 use crate::formats::pi::{block, usage};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
@@ -46,7 +46,8 @@ struct Run {
     /// Which run this is.
     facts: Block,
     parts: Parts,
-    is_open: bool,
+    /// How it ended, once it has.
+    stop: Stop,
 }
 
 impl Runs {
@@ -62,8 +63,12 @@ impl Runs {
         let blocks = block::all(content, block::Ending::Whole, out);
         let texts: Vec<&str> = content.blocks().iter().filter_map(block::text_of).collect();
         let said = texts.join("\n");
-        run.is_open = state == "delta";
-        if run.is_open {
+        run.stop = match state {
+            "delta" => Stop::Untold,
+            "final" => Stop::Done,
+            _ => Stop::Other,
+        };
+        if run.stop == Stop::Untold {
             let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
             run.parts.say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
         } else {
@@ -100,7 +105,7 @@ impl Runs {
                 let told =
                     ["error", "message", "errorMessage"].iter().find_map(|name| data.get(name).filled());
                 let (run, is_new) = self.run(payload, at, out)?;
-                run.is_open = false;
+                run.stop = Stop::Other;
                 let error = Break::Error(Text::clean(told.unwrap_or("the run failed")));
                 run.parts.end(error, block::tree(&format!("agent {stream}"), payload, out));
                 Some(self.hold(payload, is_new, out))
@@ -109,7 +114,7 @@ impl Runs {
             ("lifecycle", "end") => {
                 let key = run_key(payload)?;
                 let Some(run) = self.known.get_mut(&key) else { return Some(Fate::Passed("end of a run")) };
-                run.is_open = false;
+                run.stop = if run.stop == Stop::Untold { Stop::Done } else { run.stop };
                 self.let_go_of_others(&key, out);
                 self.held = Some(key);
                 Some(Fate::Merged)
@@ -144,7 +149,7 @@ impl Runs {
         let body = out.prose(said);
         let blocks =
             if said.trim().is_empty() { Vec::new() } else { vec![Batch::block(Piece(0), kind(body))] };
-        run.is_open = true;
+        run.stop = Stop::Untold;
         if whole.is_some() {
             run.parts.say(voice, said, blocks, delta.is_some(), out.origin());
         } else {
@@ -198,7 +203,7 @@ impl Runs {
             usage: None,
             facts,
             parts: Parts::default(),
-            is_open: true,
+            stop: Stop::Untold,
         });
         run.at = run.at.or(at);
         Some((run, is_new))
@@ -225,7 +230,8 @@ impl Run {
         entry.lane.clone_from(&self.lane);
         entry.model.clone_from(&self.model);
         entry.usage.clone_from(&self.usage);
-        entry.marks.open = self.is_open;
+        entry.stop = self.stop;
+        entry.marks.open = self.stop == Stop::Untold;
         entry.blocks.push(self.facts.clone());
         entry.blocks.extend(self.parts.blocks());
         entry

@@ -1,0 +1,59 @@
+//! Messages that stand in a session twice: a gateway that rewrites a session appends its history once more,
+//! with new ids and at the time of the rewriting, but each message with its own time.
+//!
+//! Invariant: two lines are one message only if they were written at different times and the message itself
+//! tells the same time, to the millisecond, and the same of all that is looked at.
+
+use std::collections::HashMap;
+
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::prefix;
+use crate::model::fingerprint::ByKey;
+
+/// Bytes of the first text that are compared.
+const WORDS: usize = 160;
+
+/// Messages by what they say of themselves, each with the line that told it first.
+#[derive(Default)]
+pub struct Copies {
+    first: ByKey<Key>,
+    /// Lines that are copies, each with the line that it is a copy of.
+    originals: HashMap<Key, Key>,
+}
+
+impl Copies {
+    /// The line that told the message before, if another one did; else this is the line.
+    pub fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
+        let sign = sign(message)?;
+        if !self.first.contains(&sign) {
+            self.first.insert(&sign, line.clone());
+        }
+        self.first.get(&sign).filter(|first| *first != line)
+    }
+
+    /// A line is a copy.
+    pub fn note(&mut self, copy: Key, original: Key) {
+        self.originals.insert(copy, original);
+    }
+
+    /// The line that is meant by a name: what goes on with a copy goes on with the original.
+    pub fn meant(&self, line: Key) -> Key {
+        self.originals.get(&line).cloned().unwrap_or(line)
+    }
+}
+
+/// What two copies of a message have in common. A request is known by its time and what it spent.
+fn sign(message: &Json<'_>) -> Option<String> {
+    let at = message.get("timestamp").moment()?;
+    let role = message.get("role").filled()?;
+    let usage = message.get("usage");
+    if usage.get("output").count().is_some_and(|tokens| tokens > 0) {
+        return Some(format!("{role} {} {}", at.0, usage.to_source()));
+    }
+    let content = message.get("content");
+    let words = content.blocks().iter().find_map(|block| block.str().or(block.get("text").str()));
+    let call = message.get("toolCallId").str_or_empty();
+    let words = prefix(words.unwrap_or_default(), WORDS);
+    Some(format!("{role} {} {call} {} {words}", at.0, content.weight()))
+}
