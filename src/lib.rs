@@ -164,9 +164,10 @@
 //!   whole and in one that grows; each judgement names the entries that it looked at ([`analysis::lint`]).
 //! * **Prompts are recorded, what they were made of is estimated.** Files tell the tokens of whole prompts; which
 //!   texts filled them is judged from what the model saw by then ([`analysis::seen`]: the path, the last compaction
-//!   with what it kept) and from sizes that stay in memory, at as many bytes a token as the session's own growth
-//!   shows. A missed cache is judged from two requests and what the file tells between them
-//!   ([`analysis::cache_breaks`]); where it tells nothing, the cause is unknown.
+//!   with what it kept), from what each format says was sent of a block ([`model::entry::Sent`]) and from sizes that
+//!   stay in memory, at as many bytes a token as the session's own growth shows. A missed cache is judged from two
+//!   requests and what the file tells between them ([`analysis::cache_breaks`]); where it tells nothing, the cause is
+//!   unknown.
 //! * **Of a database the SQL is the format's, running it the source's.** A format says by
 //!   [`formats::tables::Queries`] how sessions are listed, read and told apart from rewritten ones;
 //!   `source::rows` opens the database for one look, in the way that the files beside it allow, and lets it

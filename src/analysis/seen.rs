@@ -174,7 +174,7 @@ impl Sight {
         let is_left = self.cut.is_some_and(|cut| {
             place < cut.place && (cut.kept.is_none_or(|kept| place < kept) || is_compaction(entry))
         });
-        !is_left && !entry.marks.copy && self.path.holds(transcript, id, place)
+        !is_left && !entry.marks.copy && !entry.marks.unsent && self.path.holds(transcript, id, place)
     }
 
     /// Whether an entry had been before the model, or never was, at this place: it stands before it in the

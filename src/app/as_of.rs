@@ -15,8 +15,9 @@ use crate::analysis::seen::Sight;
 use crate::analysis::window::shares;
 use crate::analysis::window::weigh::{Class, parts};
 use crate::analysis::window::{Request, Row as WindowRow, Windows};
-use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role, Sent};
 use crate::model::figures;
+use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 use crate::render::row::Row;
@@ -77,7 +78,7 @@ pub fn list(state: &mut State) {
     let Some(sight) = sight(state, focus) else { return };
     let Some(entry) = state.transcript.get(focus.entry) else { return };
     let density = state.evidence.windows.density(entry.lane.as_ref());
-    let messages = messages(&state.transcript, &sight.entries(&state.transcript), density);
+    let messages = messages(&state.transcript, &sight.entries(&state.transcript), entry.at, density);
     let request = request_of(&state.evidence.windows, focus.entry);
     let told = told(state, entry, &messages, request, density);
     let title = format!("What the model saw at {}", place(state, focus.entry, entry));
@@ -131,16 +132,16 @@ impl Message {
     }
 }
 
-fn messages(transcript: &Transcript, entries: &[EntryId], density: f64) -> Vec<Message> {
+fn messages(transcript: &Transcript, entries: &[EntryId], now: Option<Moment>, density: f64) -> Vec<Message> {
     let mut messages = Vec::new();
     for id in entries {
         let (Some(entry), Some(place)) = (transcript.get(*id), transcript.place_of(*id)) else { continue };
-        for (block, class, bytes) in parts(entry) {
-            let Some(kind) = entry.blocks.get(block).map(|block| &block.kind) else { continue };
-            let (name, words) = words(kind, class);
+        for (block, class, bytes) in parts(entry, now) {
+            let Some(block) = entry.blocks.get(block) else { continue };
+            let (name, words) = words(block, class);
             messages.push(Message {
                 number: place + 1,
-                at: entry.at.map(crate::model::moment::Moment::clock).unwrap_or_default(),
+                at: entry.at.map(Moment::clock).unwrap_or_default(),
                 // Results go back to the model as a message of their own.
                 role: if class == Class::Result { "tool" } else { entry.role.word() },
                 kind: name.unwrap_or_else(|| word(class).to_owned()),
@@ -168,13 +169,18 @@ fn word(class: Class) -> &'static str {
 }
 
 /// What a part is called if it has a name, and how it begins.
-fn words(kind: &BlockKind, class: Class) -> (Option<String>, String) {
-    match kind {
+fn words(block: &Block, class: Class) -> (Option<String>, String) {
+    let instead = match &block.sent {
+        Sent::As(words) => Some(words.to_string()),
+        Sent::Usual | Sent::Whole | Sent::Never | Sent::Until(_) => None,
+    };
+    match &block.kind {
         BlockKind::Call(call) if class == Class::Result => {
             let stub = call.state.result().map(|result| result.body.stub.to_string());
-            (Some(format!("result {}", call.name)), stub.unwrap_or_default())
+            (Some(format!("result {}", call.name)), stub.or(instead).unwrap_or_default())
         }
         BlockKind::Call(call) => (Some(format!("call {}", call.name)), call.headline.to_string()),
+        _ if instead.is_some() => (None, instead.unwrap_or_default()),
         BlockKind::Result(stray) => (Some("stray result".to_owned()), stray.result.body.stub.to_string()),
         BlockKind::Raw(raw) => (None, format!("{}: {}", raw.title, raw.body.stub)),
         BlockKind::Image(image) => (Some("image".to_owned()), image.mime.to_string()),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::body::{Body, Held, Key, Tree};
-use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Stop};
+use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
 use super::moment::Moment;
 use super::record::{FileId, Origin};
 use super::signs::Signs;
@@ -305,7 +305,7 @@ impl Batch {
 
     /// A block of the entry's own piece, or of the named one.
     pub fn block(piece: Piece, kind: BlockKind) -> Block {
-        Block { piece, kind }
+        Block { piece, sent: Sent::Usual, kind }
     }
 
     /// Notes something odd about the record that is being decoded.

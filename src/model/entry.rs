@@ -90,13 +90,15 @@ pub struct Marks {
     pub undone: bool,
     /// The agent says that the request which failed here is made again.
     pub retried: bool,
+    /// The agent leaves it out of what it sends to the model: its own state, an answer that failed.
+    pub unsent: bool,
 }
 
 /// Marks as they are packed: each a bit.
 impl From<Marks> for u8 {
     fn from(marks: Marks) -> Self {
-        let Marks { prompt, quiet, trace, copy, open, undone, retried } = marks;
-        let all = [prompt, quiet, trace, copy, open, undone, retried];
+        let Marks { prompt, quiet, trace, copy, open, undone, retried, unsent } = marks;
+        let all = [prompt, quiet, trace, copy, open, undone, retried, unsent];
         all.into_iter().zip(0..).fold(0, |bits, (mark, at)| bits | Self::from(mark) << at)
     }
 }
@@ -112,6 +114,7 @@ impl From<u8> for Marks {
             open: mark(4),
             undone: mark(5),
             retried: mark(6),
+            unsent: mark(7),
         }
     }
 }
@@ -172,8 +175,28 @@ impl Role {
 pub struct Block {
     /// The record or part that brought this block; the same piece told again replaces it.
     pub piece: Piece,
+    /// What the model was sent of it.
+    pub sent: Sent,
     /// What it is.
     pub kind: BlockKind,
+}
+
+/// What the model was sent of a block, as far as its agent tells. What a compaction dropped, or what stands on
+/// another branch, is judged from the whole session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Sent {
+    /// What is usual for its kind: what is said, calls and results are; lines across the transcript are not, and
+    /// what has no better form only if the program added it.
+    #[default]
+    Usual,
+    /// All of it, though it has no better form.
+    Whole,
+    /// Nothing.
+    Never,
+    /// A call whose result was sent until then.
+    Until(Moment),
+    /// These words in its place; of a call in place of the result that never came.
+    As(Box<Text>),
 }
 
 /// Names the part of an entry that one record brings. An agent may spread a message over records.

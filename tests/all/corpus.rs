@@ -8,7 +8,7 @@ use tv::formats::json::{self, Json};
 use tv::formats::{Detection, REGISTRY, detect};
 use tv::model::body::Body;
 use tv::model::edit::{Batch, Edit, saturating_u32};
-use tv::model::entry::{Block, BlockKind, Piece, Role, StrayResult};
+use tv::model::entry::{BlockKind, Piece, Role, StrayResult};
 use tv::model::record::{FileId, Origin, Record, Shape};
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
@@ -283,7 +283,7 @@ fn bodies(edit: Edit) -> Vec<Body> {
         Edit::Entry(entry) => entry.blocks,
         Edit::Result { call, result, .. } => {
             let stray = StrayResult { call, result: *result, duplicate: false };
-            vec![Block { piece: Piece::default(), kind: BlockKind::Result(Box::new(stray)) }]
+            vec![Batch::block(Piece::default(), BlockKind::Result(Box::new(stray)))]
         }
         _ => Vec::new(),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tv::model::body::{Body, Held, Image, Tree};
 use tv::model::edit::Severity;
-use tv::model::entry::{BlockKind, Break, Entry};
+use tv::model::entry::{BlockKind, Break, Entry, Sent};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::model::tool::{ToolCall, ToolResult, ToolState};
@@ -72,6 +72,7 @@ pub(crate) fn entry(entry: &Entry, transcript: &Transcript) -> String {
         (marks.copy, "copy"),
         (marks.open, "open"),
         (marks.undone, "undone"),
+        (marks.unsent, "unsent"),
         (is_abandoned(entry, transcript), "abandoned"),
     ];
     for (is_set, mark) in named {
@@ -91,6 +92,7 @@ pub(crate) fn entry(entry: &Entry, transcript: &Transcript) -> String {
     }
     writeln!(out, " from={}:{}", entry.origin.file.0, entry.origin.line).unwrap();
     for block in &entry.blocks {
+        out += &sent(&block.sent);
         out += &self::block(&block.kind);
     }
     if let Some(usage) = &entry.usage {
@@ -101,6 +103,17 @@ pub(crate) fn entry(entry: &Entry, transcript: &Transcript) -> String {
 
 fn is_abandoned(entry: &Entry, transcript: &Transcript) -> bool {
     transcript.find(&entry.key).is_some_and(|id| transcript.branches().abandoned.contains(&id))
+}
+
+/// What the model was sent of the block below, unless that is the usual.
+fn sent(sent: &Sent) -> String {
+    match sent {
+        Sent::Usual => String::new(),
+        Sent::Whole => "  [sent whole]\n".to_owned(),
+        Sent::Never => "  [never sent]\n".to_owned(),
+        Sent::Until(end) => format!("  [result sent until {}]\n", time(Some(*end))),
+        Sent::As(words) => format!("  [sent as {words:?}]\n"),
+    }
 }
 
 fn block(kind: &BlockKind) -> String {

@@ -4,7 +4,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, prop_o
 
 use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
-use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult};
+use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult};
 use tv::model::moment::Moment;
 use tv::model::record::Origin;
 use tv::model::text::Text;
@@ -42,7 +42,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         ended: None,
         role,
         model: None,
-        blocks: kinds.into_iter().map(|kind| Block { piece: Piece::default(), kind }).collect(),
+        blocks: kinds.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect(),
         usage: None,
         stop: Stop::Untold,
         origin: Origin::default(),

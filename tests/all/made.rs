@@ -2,7 +2,7 @@
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit, MetaEdit};
-use tv::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
+use tv::model::entry::{BlockKind, Break, Entry, Piece, Role};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -29,7 +29,7 @@ pub(crate) fn entry(
     let kinds = kinds(&mut batch);
     let mut entry: Entry = batch.new_entry(Text::from(key), role, at(seconds));
     entry.marks.prompt = role == Role::User;
-    let blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Block { piece: Piece(piece), kind });
+    let blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Batch::block(Piece(piece), kind));
     entry.blocks = blocks.collect();
     Edit::Entry(Box::new(entry))
 }

@@ -3,7 +3,7 @@
 
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
-use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
+use tv::model::entry::{BlockKind, Entry, Piece, Role};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -16,7 +16,7 @@ fn entry(key: &str, role: Role, kind: impl FnOnce(&mut Batch) -> BlockKind) -> E
     let kind = kind(&mut batch);
     let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Moment(1_700_000_000_000)));
     entry.marks.prompt = role == Role::User;
-    entry.blocks = vec![Block { piece: Piece(0), kind }];
+    entry.blocks = vec![Batch::block(Piece(0), kind)];
     Edit::Entry(Box::new(entry))
 }
 

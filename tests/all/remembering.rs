@@ -10,7 +10,7 @@ use tv::app::effect::Effect;
 use tv::app::mode::Mode as KeyMode;
 use tv::app::news::{Seen, end_of};
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
-use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
+use tv::model::entry::{BlockKind, Entry, Piece, Role};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::render::row::RowKind;
@@ -25,7 +25,7 @@ fn said(key: &str, role: Role, text: &str, at: i64) -> Edit {
     let body = batch.prose(text);
     let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Moment(at)));
     entry.marks.prompt = role == Role::User;
-    entry.blocks = vec![Block { piece: Piece(0), kind: BlockKind::Text(body) }];
+    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(body))];
     Edit::Entry(Box::new(entry))
 }
 

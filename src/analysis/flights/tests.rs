@@ -6,7 +6,7 @@ use super::{Flight, Flights, PAGE};
 use crate::analysis::calls::Place;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, EntryId, Piece, Role};
+use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
@@ -82,7 +82,7 @@ impl Told {
                     started: at,
                     lane: None,
                 };
-                entry.blocks.push(Block { piece: Piece(piece), kind: BlockKind::Call(Box::new(call)) });
+                entry.blocks.push(Batch::block(Piece(piece), BlockKind::Call(Box::new(call))));
             }
             out.entry(entry);
         });

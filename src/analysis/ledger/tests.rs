@@ -5,7 +5,7 @@ use proptest::prelude::{Strategy, any, prop, proptest};
 use super::{Class, Ledger, PAGE, Stretch};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -20,7 +20,7 @@ fn at(seconds: Seconds) -> Option<Moment> {
 fn entry(out: &mut Batch, key: &str, role: Role, time: Seconds, kinds: Vec<BlockKind>) {
     let mut entry = out.new_entry(Text::clean(key), role, at(time));
     entry.marks.prompt = role == Role::User;
-    let block = |(n, kind): (usize, BlockKind)| Block { piece: Piece(u64::try_from(n).unwrap()), kind };
+    let block = |(n, kind): (usize, BlockKind)| Batch::block(Piece(u64::try_from(n).unwrap()), kind);
     entry.blocks = kinds.into_iter().enumerate().map(block).collect();
     out.entry(entry);
 }

@@ -179,3 +179,16 @@ fn compactions_are_found_as_the_session_grows() {
     let sight = Sight::at(&told.0, &cuts, told.0.find("u3").unwrap()).unwrap();
     assert_eq!(told.names(sight.entries(&told.0)), "c u3");
 }
+
+#[test]
+fn what_the_agent_leaves_out_is_not_seen() {
+    let mut told = straight();
+    told.tell(|out| {
+        let mut entry = out.new_entry(Key::from("failed"), Role::Assistant, None);
+        entry.parent = Some(Key::from("a2"));
+        entry.marks.unsent = true;
+        out.entry(entry);
+    });
+    told.say("a3", Role::Assistant, Some("failed"));
+    assert_eq!((told.seen("a3").as_str(), told.lost("a3").as_str()), ("u1 a1 u2 a2", "failed"));
+}

@@ -61,9 +61,10 @@ pub fn of(request: &Request, density: f64) -> Shares {
 /// Bytes of results that the model saw at a request, by tool, the largest first.
 pub fn results_by_tool(transcript: &Transcript, cuts: &Cuts, request: EntryId) -> Vec<(Name, u64)> {
     let Some(sight) = Sight::at(transcript, cuts, request) else { return Vec::new() };
+    let now = transcript.get(request).and_then(|entry| entry.at);
     let mut sizes: BTreeMap<Name, u64> = BTreeMap::new();
     for entry in sight.entries(transcript).into_iter().filter_map(|id| transcript.get(id)) {
-        for (block, class, bytes) in parts(entry) {
+        for (block, class, bytes) in parts(entry, now) {
             let name = match entry.blocks.get(block).map(|block| &block.kind) {
                 Some(BlockKind::Call(call)) if class == Class::Result => call.name.clone(),
                 Some(BlockKind::Result(stray)) => stray.result.tool.clone().unwrap_or_default(),

@@ -1,11 +1,14 @@
 //! One entry after the other along a path: what the model has before it, and what the next request is judged by.
 
-use super::weigh::{Sizes, parts};
+use std::collections::BTreeMap;
+
+use super::weigh::{Class, Sizes, parts};
 use super::{Compaction, Grown, Request, Row, Told};
 use crate::analysis::cache_breaks::{Asked, Between, Cache};
 use crate::analysis::context::{is_request, window_at};
 use crate::analysis::seen::{self, Path};
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Sent};
+use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -20,6 +23,8 @@ const THINKING: &str = "thinking";
 pub struct Carry {
     /// What the model has before it.
     sizes: Sizes,
+    /// Bytes of results among it that are dropped later, by when.
+    dropped: BTreeMap<Moment, u64>,
     /// What it had at the last request.
     asked: Sizes,
     /// Tokens of the last request with its answer.
@@ -52,6 +57,7 @@ impl Carry {
             return;
         }
         self.note(id, entry);
+        self.drop_results(entry.at);
         let is_answer = entry.role == Role::Assistant;
         let is_summary = is_answer && seen::is_summary(spot.transcript, entry);
         // A line without a summary asks the model for one: until it has answered, it sees all.
@@ -88,11 +94,32 @@ impl Carry {
     }
 
     fn add(&mut self, id: EntryId, entry: &Entry) {
-        for (block, class, bytes) in parts(entry) {
-            self.sizes.add(class, bytes);
+        for (block, class, bytes) in self.take_in(entry, entry.at) {
             if self.grown.is_none_or(|grown| grown.bytes < bytes) {
                 self.grown = Some(Grown { entry: id, block, class, bytes });
             }
+        }
+    }
+
+    /// Adds what the model sees of an entry from some time on.
+    fn take_in(&mut self, entry: &Entry, now: Option<Moment>) -> Vec<(usize, Class, u64)> {
+        let parts = parts(entry, now);
+        for (block, class, bytes) in &parts {
+            self.sizes.add(*class, *bytes);
+            if let (Class::Result, Some(Sent::Until(end))) =
+                (class, entry.blocks.get(*block).map(|block| &block.sent))
+            {
+                *self.dropped.entry(*end).or_default() += bytes;
+            }
+        }
+        parts
+    }
+
+    /// Takes out the results that are dropped by now.
+    fn drop_results(&mut self, now: Option<Moment>) {
+        let Some(now) = now else { return };
+        while let Some(first) = self.dropped.first_entry().filter(|first| *first.key() <= now) {
+            self.sizes.remove(Class::Result, first.remove());
         }
     }
 
@@ -172,20 +199,20 @@ impl Carry {
     fn drop_pending(&mut self, spot: &Spot<'_>, here: EntryId) {
         let Some(compaction) = self.pending.take() else { return };
         self.sizes = Sizes::default();
+        self.dropped = BTreeMap::new();
         self.grown = None;
         self.between.compaction = Some(compaction);
         let transcript = spot.transcript;
         let Some(end) = transcript.place_of(compaction) else { return };
         let first = seen::kept(transcript, compaction, end).unwrap_or(end);
         let path = Path::to(transcript, here);
+        let now = transcript.get(here).and_then(|entry| entry.at);
         for id in spot.ids.iter().take(spot.place).rev() {
             let Some(place) = transcript.place_of(*id).filter(|place| *place >= first) else { break };
             let Some(entry) = transcript.get(*id) else { continue };
             let is_older = place < end && seen::is_compaction(entry);
             if !is_older && path.holds(transcript, *id, place) {
-                for (_, class, bytes) in parts(entry) {
-                    self.sizes.add(class, bytes);
-                }
+                self.take_in(entry, now);
             }
         }
     }

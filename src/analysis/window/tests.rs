@@ -2,12 +2,12 @@
 
 use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 
-use super::weigh::Class;
+use super::weigh::{self, Class};
 use super::{Request, Row, Told, Windows, shares};
 use crate::analysis::cache_breaks::Cause;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Sent};
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -318,4 +318,62 @@ proptest! {
             assert!((growing.density(lane.as_ref()) - whole.density(lane.as_ref())).abs() < 1e-9);
         }
     }
+}
+
+#[test]
+fn what_the_agent_does_not_send_fills_nothing() {
+    let (transcript, windows) = told(|out| {
+        let entry = say(out, "u1", Role::User, 4_000);
+        out.entry(entry);
+        let mut left_out = say(out, "failed", Role::Assistant, 9_000);
+        left_out.marks.unsent = true;
+        out.entry(left_out);
+        let mut entry = say(out, "run", Role::User, 100);
+        let output = Raw { title: Text::from("output"), body: out.prose(&"z".repeat(700)) };
+        entry.blocks.push(Block { sent: Sent::Whole, ..Batch::block(Piece(1), BlockKind::Raw(output)) });
+        let aside = BlockKind::Text(out.prose(&"z".repeat(800)));
+        entry.blocks.push(Block { sent: Sent::Never, ..Batch::block(Piece(2), aside) });
+        let asked = BlockKind::Text(out.prose(&"z".repeat(900)));
+        let words = Sent::As(Box::new(Text::from("ran a tool")));
+        entry.blocks.push(Block { sent: words, ..Batch::block(Piece(3), asked) });
+        out.entry(entry);
+        let mut entry = say(out, "a1", Role::Assistant, 8_000);
+        spent(&mut entry, [3, 0, 20_000]);
+        out.entry(entry);
+    });
+    let requests = requests(&windows);
+    assert_eq!(requests[0].sizes.of(Class::Prompt), 4_000 + 100 + 700 + 10);
+    assert_eq!(requests[0].sizes.total(), requests[0].sizes.of(Class::Prompt));
+    let lost = transcript.get(transcript.find("failed").unwrap()).unwrap();
+    assert!(weigh::parts(lost, None).is_empty());
+}
+
+#[test]
+fn a_result_that_is_dropped_fills_the_window_until_then() {
+    let start = 1_700_000_000_000;
+    let (transcript, windows) = told(|out| {
+        let entry = say(out, "u1", Role::User, 4_000);
+        out.entry(entry);
+        for (number, sent) in [Sent::Until(Moment(start + 3_000)), Sent::Usual].into_iter().enumerate() {
+            let key = format!("t{number}");
+            let mut entry = say(out, &format!("a{number}"), Role::Assistant, 80);
+            spent(&mut entry, [3, 0, 20_000]);
+            let called = call(out, &key, "read");
+            entry.blocks.push(Block { sent, ..Batch::block(Piece(1), called) });
+            out.entry(entry);
+            result(out, &key, 40_000);
+        }
+        for (key, second) in [("before", 2), ("after", 4)] {
+            let mut entry = say(out, key, Role::Assistant, 80);
+            entry.at = Some(Moment(start + second * 1_000));
+            spent(&mut entry, [3, 20_000, 12_000]);
+            out.entry(entry);
+        }
+    });
+    let results: Vec<u64> = requests(&windows).iter().map(|one| one.sizes.of(Class::Result)).collect();
+    assert_eq!(results, [0, 40_000, 80_000, 40_000]);
+    let tools =
+        |key: &str| shares::results_by_tool(&transcript, windows.cuts(), transcript.find(key).unwrap());
+    assert_eq!(tools("before"), [(Text::from("read"), 80_000)]);
+    assert_eq!(tools("after"), [(Text::from("read"), 40_000)]);
 }

@@ -3,7 +3,8 @@
 
 use crate::analysis::seen::is_compaction;
 use crate::model::body::Image;
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
+use crate::model::moment::Moment;
 use crate::model::tool::ToolResult;
 
 /// What fills a context.
@@ -78,16 +79,25 @@ impl Sizes {
             *sum = sum.saturating_add(bytes);
         }
     }
+
+    /// Takes away from a class.
+    pub fn remove(&mut self, class: Class, bytes: u64) {
+        if let Some(at) = Class::ALL.iter().position(|one| *one == class)
+            && let Some(sum) = self.0.get_mut(at)
+        {
+            *sum = sum.saturating_sub(bytes);
+        }
+    }
 }
 
 /// An image weighs as much as this text, whatever its own size: providers scale images down, to some
 /// 1,500 tokens at most.
 const IMAGE: u64 = 6_000;
 
-/// What the model saw of an entry: each block with its class and size. Of what the program wrote for its
-/// own use, and of lines across the transcript, it saw nothing.
-pub fn parts(entry: &Entry) -> Vec<(usize, Class, u64)> {
-    if entry.marks.copy || entry.marks.trace {
+/// What the model saw of an entry at a time, or as far as is known: each block with its class and size. Of what the
+/// program wrote for its own use, and of lines across the transcript, it saw nothing.
+pub fn parts(entry: &Entry, now: Option<Moment>) -> Vec<(usize, Class, u64)> {
+    if entry.marks.copy || entry.marks.trace || entry.marks.unsent {
         return Vec::new();
     }
     let is_summary = is_compaction(entry)
@@ -106,23 +116,38 @@ pub fn parts(entry: &Entry) -> Vec<(usize, Class, u64)> {
                 parts.push((number, class, bytes));
             }
         };
+        let instead = match &block.sent {
+            Sent::Never => continue,
+            Sent::As(words) => Some(bytes(words.len())),
+            Sent::Usual | Sent::Whole | Sent::Until(_) => None,
+        };
         match &block.kind {
+            BlockKind::Call(call) => {
+                tell(Class::Call, u64::from(call.input.bytes) + bytes(call.name.len()));
+                let given = call.state.result().map(result_size).filter(|_| !is_dropped(&block.sent, now));
+                let never_came = if call.state.is_open() { None } else { instead };
+                tell(Class::Result, given.or(never_came).unwrap_or(0));
+            }
+            _ if instead.is_some() => tell(said, instead.unwrap_or(0)),
             BlockKind::Text(body) => tell(said, body.bytes.into()),
             BlockKind::Thinking(body) => tell(Class::Thinking, body.bytes.into()),
             BlockKind::Image(image) => tell(said, image_size(image)),
-            BlockKind::Call(call) => {
-                tell(Class::Call, u64::from(call.input.bytes) + bytes(call.name.len()));
-                tell(Class::Result, call.state.result().map_or(0, result_size));
-            }
             BlockKind::Result(stray) if !stray.duplicate => tell(Class::Result, result_size(&stray.result)),
             // What the program adds to the context has no better form in many files.
-            BlockKind::Raw(raw) if entry.role == Role::Harness && entry.marks.quiet => {
+            BlockKind::Raw(raw)
+                if block.sent == Sent::Whole || (entry.role == Role::Harness && entry.marks.quiet) =>
+            {
                 tell(said, raw.body.bytes.into());
             }
             BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Break(_) => {}
         }
     }
     parts
+}
+
+/// Whether a result is sent no more at a time. Without one, what was dropped once is dropped.
+pub fn is_dropped(sent: &Sent, now: Option<Moment>) -> bool {
+    matches!(sent, Sent::Until(end) if now.is_none_or(|now| *end <= now))
 }
 
 /// The size of a result as the model saw it; the patch is for readers.

@@ -71,6 +71,7 @@ fn role_words(entry: &Entry) -> String {
         (entry.marks.quiet, "folded below level 4"),
         (entry.marks.trace, "no row below level 4"),
         (entry.marks.open, "still being written"),
+        (entry.marks.unsent, "kept from the model"),
     ];
     let told = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words);
     std::iter::once(entry.role.word()).chain(told).collect::<Vec<_>>().join(", ")

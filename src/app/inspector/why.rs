@@ -183,6 +183,7 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
         (subject.entry.marks.prompt, "a prompt that starts work: it opens a turn"),
         (subject.entry.marks.quiet, "context or noise that was added: folded below level 4"),
         (subject.entry.marks.trace, "bookkeeping: no row below level 4"),
+        (subject.entry.marks.unsent, "not sent to the model"),
     ];
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {
         page.fact("shown as", words);

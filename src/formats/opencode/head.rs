@@ -208,7 +208,8 @@ pub(super) fn compaction_line() -> Block {
 
 /// An entry for what the program added to a message: file contents, reminders.
 pub(super) fn addition(entry: &Entry) -> Entry {
-    let marks = Marks { quiet: true, undone: entry.marks.undone, ..Marks::default() };
+    let Marks { undone, unsent, .. } = entry.marks;
+    let marks = Marks { quiet: true, undone, unsent, ..Marks::default() };
     let key = addition_key(&entry.key);
     Entry {
         key,
@@ -226,7 +227,9 @@ pub(super) fn addition(entry: &Entry) -> Entry {
 pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option<Entry> {
     let kind = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out)?;
     let key = Text::clean(&format!("changes:{}", entry.key));
-    Some(Entry { key, blocks: vec![Batch::block(Piece(0), kind)], ..addition(entry) })
+    let mut entry = Entry { key, blocks: vec![Batch::block(Piece(0), kind)], ..addition(entry) };
+    entry.marks.unsent = true;
+    Some(entry)
 }
 
 /// The key of the entry for what was added to a message.

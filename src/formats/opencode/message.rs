@@ -50,6 +50,11 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
     )))
 }
 
+/// Whether an answer that ended with this error is left out of later requests. What the user stopped is not.
+pub(super) fn is_left_out(error: &Json<'_>) -> bool {
+    !error.is_null() && !matches!(failure(error), None | Some(Break::Interrupted(_)))
+}
+
 /// A request that failed and is made again.
 pub(super) fn retry(json: &Json<'_>) -> Break {
     let what = match failure(json.get("error")) {

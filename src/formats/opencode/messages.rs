@@ -320,7 +320,9 @@ impl Messages {
         entry.ended = completed.moment();
         let is_closed = !completed.is_null() || info.get("error").is_object();
         let undone = sessions.is_undone(&session, key);
-        entry.marks = Marks { open: role == Role::Assistant && !is_closed, undone, ..Marks::default() };
+        let unsent = message::is_left_out(info.get("error"));
+        entry.marks =
+            Marks { open: role == Role::Assistant && !is_closed, undone, unsent, ..Marks::default() };
         if entry.lane.is_none() {
             sessions.works(info.get("agent").text().or_else(|| info.get("mode").text()), out);
         }

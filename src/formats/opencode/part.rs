@@ -7,7 +7,8 @@ use super::{changes, framing, message, tool};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Break, Piece, Raw};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Sent};
+use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::usage::Usage;
@@ -89,6 +90,7 @@ impl Part {
 pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch) -> Part {
     let mut part = Part::of(piece, Vec::new());
     let mut kinds = Vec::new();
+    let sent = sent(json);
     match json.get("type").str_or_empty() {
         "text" => {
             let (block, is_own) = text(json, out);
@@ -127,7 +129,33 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         }
     }
     part.blocks = kinds.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+    // What stands for a part stands in its first block.
+    if let Some(first) = part.blocks.first_mut() {
+        first.sent = sent;
+    }
     part
+}
+
+/// What opencode sends to the model of a part.
+fn sent(json: &Json<'_>) -> Sent {
+    let words = |words: &str| Sent::As(Box::new(words.into()));
+    match json.get("type").str_or_empty() {
+        "text" if json.get("ignored").is_true() => Sent::Never,
+        "tool" => {
+            let time = json.at(&["state", "time"]);
+            let is_dropped = !time.get("compacted").is_null();
+            let end = ["compacted", "end", "start"].iter().find_map(|name| time.get(name).moment());
+            match json.at(&["state", "status"]).str() {
+                Some("pending" | "running") => words("[Tool execution was interrupted]"),
+                _ if is_dropped => Sent::Until(end.unwrap_or(Moment(0))),
+                _ => Sent::Usual,
+            }
+        }
+        "compaction" => words("What did we do so far?"),
+        "subtask" => words("The following tool was executed by the user"),
+        "agent" | "patch" | "retry" => Sent::Never,
+        _ => Sent::Usual,
+    }
 }
 
 /// Text that the program put into a message is not what its author said.

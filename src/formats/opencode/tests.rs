@@ -8,7 +8,8 @@ use super::Opencode;
 use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::formats::json::{Json, parse};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
+use crate::model::moment::Moment;
 use crate::model::record::{Origin, Record};
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
@@ -291,4 +292,54 @@ fn text_that_grows_is_shown_before_it_is_whole() {
     let transcript = reader.transcript();
     let BlockKind::Text(body) = &entry(&transcript, "msg_1").blocks[0].kind else { panic!("no text") };
     assert_eq!(body.text().unwrap().as_str(), "grease");
+}
+
+#[test]
+fn parts_tell_what_the_model_was_sent_of_them() {
+    let sent = |part: &str| {
+        let part = format!("{{\"id\":\"prt_1\",\"messageID\":\"msg_1\",\"sessionID\":\"ses_1\",{part}}}");
+        let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+        let user = r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1790000000000}}"#;
+        reader.tell(&mut *decoder, user, Place::File(Path::new("m.json")));
+        reader.tell(&mut *decoder, &part, Place::File(Path::new("p.json")));
+        decoder.finish(&mut reader.out);
+        let transcript = reader.transcript();
+        let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+        blocks.map(|block| block.sent.clone()).next().unwrap()
+    };
+    let words = |words: &str| Sent::As(Box::new(words.into()));
+    let dropped = r#""type":"tool","callID":"c","tool":"read","state":{"status":"completed","input":{},"output":"x",
+        "time":{"start":1,"end":2,"compacted":1790000009000}}"#;
+    for (part, is) in [
+        (r#""type":"text","text":"hello""#, Sent::Usual),
+        (r#""type":"text","text":"hello","ignored":true"#, Sent::Never),
+        (dropped, Sent::Until(Moment(1_790_000_009_000))),
+        (
+            r#""type":"tool","callID":"c","tool":"read","state":{"status":"running","input":{}}"#,
+            words("[Tool execution was interrupted]"),
+        ),
+        (r#""type":"compaction","auto":true"#, words("What did we do so far?")),
+        (
+            r#""type":"subtask","prompt":"p","description":"d","agent":"build""#,
+            words("The following tool was executed by the user"),
+        ),
+    ] {
+        assert_eq!(sent(part), is, "{part}");
+    }
+}
+
+#[test]
+fn an_answer_that_failed_is_not_sent_again() {
+    let unsent = |error: &str| {
+        let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+        let answer = format!(
+            r#"{{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{{"created":1790000000000}},"error":{error}}}"#
+        );
+        reader.tell(&mut *decoder, &answer, Place::File(Path::new("m.json")));
+        decoder.finish(&mut reader.out);
+        reader.transcript().entries().next().unwrap().marks.unsent
+    };
+    assert!(unsent(r#"{"name":"APIError","data":{"message":"overloaded"}}"#));
+    assert!(!unsent(r#"{"name":"MessageAbortedError","data":{"message":"aborted"}}"#));
+    assert!(!unsent("null"));
 }

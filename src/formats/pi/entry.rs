@@ -30,7 +30,7 @@ pub fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
 /// A quiet record of the program, as a tree.
 pub fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
-    entry.marks.quiet = true;
+    (entry.marks.quiet, entry.marks.unsent) = (true, true);
     entry.blocks.push(block::tree(title, json, out));
     shown(entry, out)
 }
@@ -51,6 +51,7 @@ pub fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     let kind = json.get("customType").str_or_empty();
     let data = json.get("data");
     let mut entry = line.entry(Role::Harness, out);
+    entry.marks.unsent = true;
     if kind == "openclaw:prompt-error" {
         let told = data.get("error").filled().unwrap_or("the prompt failed");
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));

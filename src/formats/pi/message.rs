@@ -10,7 +10,7 @@ use super::usage;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Sent, Stop};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of_mut;
 use crate::model::text::{Name, Text};
@@ -99,7 +99,7 @@ impl Prompt<'_> {
     pub fn envelope(&self, out: &mut Batch) -> Option<Block> {
         let title = if self.facts.is_empty() { "envelope" } else { &self.facts };
         let is_bare = self.facts.is_empty() && self.envelope.is_empty();
-        (!is_bare).then(|| block::raw_text(title, &self.envelope, out))
+        (!is_bare).then(|| Block { sent: Sent::Whole, ..block::raw_text(title, &self.envelope, out) })
     }
 }
 
@@ -149,7 +149,7 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let provenance = message.get("provenance");
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
         voice = Voice::Program;
-        entry.blocks.push(source(provenance, out));
+        entry.blocks.push(Block { sent: Sent::Never, ..source(provenance, out) });
     }
     let mut is_first_text = true;
     for part in message.get("content").blocks() {
@@ -200,7 +200,9 @@ fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     );
     title.extend(message.get("fullOutputPath").filled().map(|path| format!("whole in {path}")));
     let output = message.get("output").str_or_empty();
-    entry.blocks.push(block::raw_text(&title.join(" · "), output, out));
+    let output = block::raw_text(&title.join(" · "), output, out);
+    entry.blocks.push(Block { sent: Sent::Whole, ..output });
+    entry.marks.unsent = message.get("excludeFromContext").is_true();
     entry
 }
 
@@ -228,6 +230,8 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
         }
         return entry;
     }
+    // What broke off is not sent again.
+    entry.marks.unsent = ending == Ending::Broken;
     entry.model = message.get("model").text();
     entry.stop = Stop::of(message.get("stopReason").str_or_empty());
     entry.usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
@@ -269,7 +273,7 @@ pub fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     let details = message.get("details");
     if !details.is_null() || entry.blocks.is_empty() {
         let title = message.get("customType").filled().unwrap_or("custom");
-        entry.blocks.push(block::tree(title, details, out));
+        entry.blocks.push(Block { sent: Sent::Never, ..block::tree(title, details, out) });
     }
     entry
 }

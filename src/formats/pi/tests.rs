@@ -4,7 +4,7 @@ use super::{Container, Pi, container};
 use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::json;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
 use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
@@ -358,4 +358,35 @@ fn sub_agents_within_a_result_are_lanes_and_are_counted_once() {
     assert_eq!((sum.requests, sum.recorded_nanos), (7, 250_000_000));
     assert_eq!(transcript.turns().len(), 1, "what a sub-agent is told opens no turn");
     assert_eq!(transcript.meta().title().unwrap().as_str(), "how many sacks, and do the sails turn?");
+}
+
+#[test]
+fn lines_tell_what_the_model_was_sent_of_them() {
+    let line = |told: &str| {
+        read(&format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/\"}}\n{{\"id\":\"a\",\"parentId\":null,{told}}}\n"
+        ))
+    };
+    let told = |told: &str| {
+        let transcript = line(told);
+        let entry = entry(&transcript, "a");
+        (entry.marks.unsent, entry.blocks.last().map(|block| block.sent.clone()).unwrap_or_default())
+    };
+    let run = |more: &str| {
+        format!(
+            r#""type":"message","message":{{"role":"bashExecution","command":"ls","output":"a","exitCode":0{more}}}"#
+        )
+    };
+    let answer = |stop: &str| {
+        format!(r#""type":"message","message":{{"role":"assistant","content":"I","stopReason":"{stop}"}}"#)
+    };
+    assert_eq!(told(&run("")), (false, Sent::Whole), "the output of a command");
+    assert!(told(&run(r#","excludeFromContext":true"#)).0);
+    assert!(told(r#""type":"custom","customType":"todo","data":{"open":1}"#).0);
+    let custom = r#""type":"custom_message","customType":"hint","content":"mind it","details":{"n":1}"#;
+    assert_eq!(told(custom), (false, Sent::Never), "only the details are the extension's own");
+    assert_eq!(
+        [answer("stop"), answer("error"), answer("aborted")].map(|one| told(&one).0),
+        [false, true, true]
+    );
 }

@@ -5,7 +5,7 @@ use tv::app::mode::Mode;
 use tv::app::views::View;
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, MetaEdit};
-use tv::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
+use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
 use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -32,7 +32,7 @@ fn text(entry: &mut Entry, words: &str) {
 
 fn push(entry: &mut Entry, kind: BlockKind) {
     let piece = Piece(u64::try_from(entry.blocks.len()).unwrap());
-    entry.blocks.push(Block { piece, kind });
+    entry.blocks.push(Batch::block(piece, kind));
 }
 
 fn call(entry: &mut Entry, id: &str, name: &str, headline: &str, output: usize) {
