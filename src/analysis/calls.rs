@@ -133,7 +133,8 @@ impl Calls {
     }
 
     fn known(&self, place: Place) -> Option<(Rank, &Known)> {
-        let known = self.of_entry.get(&place.entry)?.iter().find(|known| known.block == place.block)?;
+        let calls = self.of_entry.get(&place.entry)?;
+        let known = calls.get(calls.binary_search_by_key(&place.block, |known| known.block).ok()?)?;
         Some(((self.rank_of(place.entry)?, place.block), known))
     }
 
@@ -160,13 +161,14 @@ impl Calls {
 
     fn remove(&mut self, id: EntryId) {
         let (Some(place), Some(calls)) = (self.rank_of(id), self.of_entry.remove(&id)) else { return };
+        // Those of an entry stand together, and all of them go at once: one by one they would cost their square.
+        take_out_of(&mut self.all, place);
         for known in calls {
             let rank = (place, known.block);
-            take_out(&mut self.all, rank);
             if let Some(alike) = self.alike.get_mut(&known.likeness) {
-                take_out(alike, rank);
+                take_out_of(alike, place);
             }
-            self.tools.remove(rank, &known);
+            self.tools.remove(place, &known);
             self.delegates.remove(&rank);
             if let Some((from, _)) = known.span {
                 self.spans.remove(&(from, rank));
@@ -373,10 +375,11 @@ fn insert(ranks: &mut Vec<Rank>, rank: Rank) {
     }
 }
 
-fn take_out(ranks: &mut Vec<Rank>, rank: Rank) {
-    if let Ok(at) = ranks.binary_search(&rank) {
-        ranks.remove(at);
-    }
+/// Takes out all of an entry.
+fn take_out_of(ranks: &mut Vec<Rank>, place: u32) {
+    let first = ranks.partition_point(|rank| rank.0 < place);
+    let end = ranks.partition_point(|rank| rank.0 <= place);
+    ranks.drain(first..end);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::durations::Durations;
-use super::{Known, Rank, insert, take_out};
+use super::{Known, Rank, insert, take_out_of};
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
 
@@ -109,9 +109,10 @@ impl Tools {
         }
     }
 
-    pub(super) fn remove(&mut self, rank: Rank, known: &Known) {
+    /// Takes out a call of an entry, of which all are to be taken out.
+    pub(super) fn remove(&mut self, place: u32, known: &Known) {
         let Some(tool) = self.by_name.get_mut(&known.name) else { return };
-        take_out(&mut tool.ranks, rank);
+        take_out_of(&mut tool.ranks, place);
         tool.bytes = tool.bytes.saturating_sub(known.bytes);
         if let Some(count) = tool.outcomes.get_mut(known.outcome as usize) {
             *count = count.saturating_sub(1);

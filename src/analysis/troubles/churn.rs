@@ -53,9 +53,12 @@ impl Churn {
             {
                 continue;
             }
-            match call.input.tree() {
-                Some(tree) => hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk))),
-                None => hunks.extend(known.iter().filter(|(at, _)| *at == block).cloned()),
+            if let Some(tree) = call.input.tree() {
+                hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk)));
+            } else {
+                let of_block = known.partition_point(|(at, _)| *at < block)..;
+                let of_block = known.get(of_block).into_iter().flatten();
+                hunks.extend(of_block.take_while(|(at, _)| *at == block).cloned());
             }
         }
         if hunks == known {

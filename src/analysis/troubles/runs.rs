@@ -76,11 +76,14 @@ pub fn steps_of(id: EntryId, entry: &Entry, before: &[Step]) -> Vec<Step> {
         BlockKind::Call(call) => Some((block, &**call)),
         _ => None,
     });
+    // Both are in the order of the blocks.
+    let mut before = before.iter().filter(|step| !step.is_prompt()).peekable();
     let calls = calls.map(|(block, call)| {
-        let known = before.iter().find_map(|step| match &step.what {
-            What::Call(asked) if step.place.block == block => Some(asked),
+        while before.next_if(|step| step.place.block < block).is_some() {}
+        let known = match before.peek().map(|step| (step.place.block, &step.what)) {
+            Some((at, What::Call(asked))) if at == block => Some(asked),
             _ => None,
-        });
+        };
         Step { place: place(block), what: What::Call(asked(call, known)) }
     });
     prompt.into_iter().chain(calls).collect()
@@ -193,13 +196,14 @@ impl Lane {
             run.clear();
         }
         run.push(at);
-        let run = run.clone();
         if (run.len() as u64) < LOOP {
             return false;
         }
         match self.loops.iter_mut().rev().find(|known| known.first() == run.first()) {
-            Some(known) => *known = run,
-            None => self.loops.push(run),
+            // A run grows by one call after the other, and to copy all of them each time would cost their square.
+            Some(known) if known.len() + 1 == run.len() => known.push(at),
+            Some(known) => known.clone_from(run),
+            None => self.loops.push(run.clone()),
         }
         true
     }
