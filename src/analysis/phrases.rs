@@ -48,6 +48,11 @@ pub fn turn(facts: &TurnFacts, ascii: bool) -> String {
     joined(parts, ascii)
 }
 
+/// What a turn cost; empty if that is not known.
+pub fn cost_of_turn(transcript: &Transcript, turn: usize) -> String {
+    cost(&cost::of(&transcript.turn_facts(turn).totals)).unwrap_or_default()
+}
+
 /// Tokens and cost of one answer: `↑118k (97% cached) ↓402  $0.031`. Empty if nothing was spent.
 pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     if usage.is_zero() {

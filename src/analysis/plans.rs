@@ -2,6 +2,8 @@
 //!
 //! Invariant: goes back from the plan, and no further than `FARTHEST` entries.
 
+use std::ops::Range;
+
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::tool::{ToolCall, ToolKind};
@@ -26,14 +28,27 @@ pub fn has_plan(entry: &Entry) -> bool {
 /// The inputs of the earlier plans of an entry's lane that the plans of the entry took the place of: by
 /// the place of the block, with the entry that holds each.
 pub fn earlier(transcript: &Transcript, id: EntryId) -> Vec<(usize, EntryId, &Body)> {
-    let Some(entry) = transcript.get(id).filter(|entry| has_plan(entry)) else { return Vec::new() };
+    earlier_than(transcript, id, 0..usize::MAX)
+}
+
+/// As [`earlier`], of the plans in some of the entry's blocks.
+pub fn earlier_than(
+    transcript: &Transcript,
+    id: EntryId,
+    blocks: Range<usize>,
+) -> Vec<(usize, EntryId, &Body)> {
+    let Some(entry) = transcript.get(id) else { return Vec::new() };
+    let within = || entry.blocks.iter().enumerate().skip(blocks.start).take(blocks.len());
+    if !within().any(|(_, block)| plan_of(block).is_some()) {
+        return Vec::new();
+    }
     let order = match &entry.lane {
         Some(lane) => transcript.lane(lane).map(|lane| lane.entries.as_slice()).unwrap_or_default(),
         None => transcript.order(),
     };
     let here = order.iter().rposition(|other| *other == id).unwrap_or(0);
     let mut found = Vec::new();
-    for (place, block) in entry.blocks.iter().enumerate() {
+    for (place, block) in within() {
         let Some(call) = plan_of(block) else { continue };
         let own = entry.blocks.iter().take(place).rev().map(|block| (id, block));
         let before = order.iter().take(here).rev().take(FARTHEST);

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use super::body::{Body, Key};
 use super::entry::{Block, Entry, EntryId, Marks};
 use super::fingerprint::Print;
-use super::glance::Glance;
+use super::glance::{Glance, Kept};
 use super::text::Name;
 use super::turn::TurnFacts;
 pub use handing::{ToPack, WasPacked};
@@ -41,6 +41,8 @@ pub(super) struct Pages {
 #[derive(Clone, Debug, Default)]
 struct Page {
     entries: OnceLock<Arc<Vec<Entry>>>,
+    /// What was told of them at a glance since they changed: an entry may have thousands of blocks.
+    glances: Vec<OnceLock<Kept>>,
     /// The same entries; `None` if they were changed since.
     packed: Option<Packed>,
     /// Whether somebody packs it.
@@ -63,7 +65,10 @@ impl Pages {
 
     /// The entry with this number, to be changed.
     pub fn get_mut(&mut self, number: usize) -> Option<&mut Entry> {
-        self.list.get_mut(number / PAGE)?.entries_mut()?.get_mut(number % PAGE)
+        let page = self.list.get_mut(number / PAGE)?;
+        page.open_to_change();
+        page.glances.get_mut(number % PAGE).and_then(OnceLock::take);
+        page.entries_mut()?.get_mut(number % PAGE)
     }
 
     /// What a glance at the entry tells, without unpacking it.
@@ -71,7 +76,7 @@ impl Pages {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map(|kept| (*kept).into()),
-            None => page.entries().get(number % PAGE).map(Glance::of),
+            None => page.glance(number % PAGE),
         }
     }
 
@@ -132,13 +137,17 @@ impl Pages {
             let entries = OnceLock::from(Arc::new(Vec::with_capacity(PAGE)));
             self.list.push(Page { entries, ..Page::default() });
         }
-        if let Some(entries) = self.list.last_mut().and_then(Page::entries_mut) {
+        let Some(page) = self.list.last_mut() else { return };
+        page.open_to_change();
+        page.glances.push(OnceLock::new());
+        if let Some(entries) = page.entries_mut() {
             entries.push(entry);
             self.len += 1;
         }
     }
 
-    /// Entries of open pages with their numbers, to be changed: no other one holds bodies.
+    /// Entries of open pages with their numbers: no other one holds bodies. Only where these are may be changed, which
+    /// no glance tells.
     pub fn open_mut(&mut self) -> impl Iterator<Item = (usize, &mut Entry)> {
         let open = self.list.iter_mut().enumerate().filter(|(_, page)| page.holds_bodies());
         open.flat_map(|(number, page)| {
@@ -208,6 +217,11 @@ impl Page {
         self.entries.get_or_init(|| Arc::new(self.packed.as_ref().map(unpack).unwrap_or_default()))
     }
 
+    fn glance(&self, at: usize) -> Option<Glance> {
+        let entry = self.entries().get(at)?;
+        Some((*self.glances.get(at)?.get_or_init(|| Glance::of(entry).into())).into())
+    }
+
     fn facts(&self) -> &TurnFacts {
         self.facts.get_or_init(|| Box::new(TurnFacts::of(self.entries().iter())))
     }
@@ -221,11 +235,17 @@ impl Page {
         self.is_open() && !self.is_given
     }
 
-    fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
+    fn open_to_change(&mut self) {
         self.entries();
-        self.packed = None;
+        if let Some(packed) = self.packed.take() {
+            self.glances = packed.glances.iter().map(|kept| OnceLock::from(*kept)).collect();
+        }
         self.is_given = false;
         self.facts.take();
+    }
+
+    fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
+        self.open_to_change();
         self.entries.get_mut().map(Arc::make_mut)
     }
 
@@ -245,6 +265,7 @@ impl Page {
         }
         if self.packed.is_some() {
             self.entries.take();
+            self.glances = Vec::new();
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::body::{Body, Held, Image, Tree};
-use super::entry::{BlockKind, Break, Entry};
+use super::entry::{Block, BlockKind, Break, Entry};
 use super::text::Text;
 use super::tool::{ToolResult, ToolState};
 
@@ -12,24 +12,27 @@ pub type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
 
 /// Replaces the texts of an entry. Its keys and names stay: by them it is found.
 pub fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {
-    for block in &mut entry.blocks {
-        match &mut block.kind {
-            BlockKind::Text(body_) | BlockKind::Thinking(body_) => body(body_, reword),
-            BlockKind::Call(call) => {
-                text(&mut call.headline, reword);
-                body(&mut call.input, reword);
-                match &mut call.state {
-                    ToolState::Streaming(live) => body(live, reword),
-                    state => state.result_mut().into_iter().for_each(|told| result(told, reword)),
-                }
+    entry.blocks.iter_mut().for_each(|one| block(one, reword));
+}
+
+/// Replaces the texts of a block.
+pub fn block(block: &mut Block, reword: &mut Reword<'_>) {
+    match &mut block.kind {
+        BlockKind::Text(body_) | BlockKind::Thinking(body_) => body(body_, reword),
+        BlockKind::Call(call) => {
+            text(&mut call.headline, reword);
+            body(&mut call.input, reword);
+            match &mut call.state {
+                ToolState::Streaming(live) => body(live, reword),
+                state => state.result_mut().into_iter().for_each(|told| result(told, reword)),
             }
-            BlockKind::Result(stray) => result(&mut stray.result, reword),
-            BlockKind::Image(told) => image(told, reword),
-            BlockKind::Break(what) => line(what, reword),
-            BlockKind::Raw(raw) => {
-                text(&mut raw.title, reword);
-                body(&mut raw.body, reword);
-            }
+        }
+        BlockKind::Result(stray) => result(&mut stray.result, reword),
+        BlockKind::Image(told) => image(told, reword),
+        BlockKind::Break(what) => line(what, reword),
+        BlockKind::Raw(raw) => {
+            text(&mut raw.title, reword);
+            body(&mut raw.body, reword);
         }
     }
 }

@@ -186,6 +186,11 @@ impl Transcript {
         self.entries.marks(id.index())
     }
 
+    /// How many blocks it has; it costs little, too.
+    pub fn blocks_of(&self, id: EntryId) -> usize {
+        self.entries.blocks(id.index())
+    }
+
     /// The sub-agent that the entry belongs to; it costs little, too.
     pub fn lane_at(&self, id: EntryId) -> Option<&Name> {
         self.entries.lane(id.index())

@@ -72,6 +72,7 @@ impl Pages {
             place.facts = OnceLock::from(page.facts);
             place.is_given = false;
             place.entries.take();
+            place.glances = Vec::new();
         }
         None
     }

@@ -30,7 +30,17 @@ impl Transcript {
         };
         let here = within.iter().filter(|id| stands_here(id));
         let of_lanes = self.lanes().iter().filter(is_begun_here).flat_map(|lane| &lane.entries);
-        self.sum_up(here.chain(of_lanes).copied().collect())
+        let mut ids: Vec<EntryId> = here.chain(of_lanes).copied().collect();
+        // Side by side, as they are on their pages, which are summed up already.
+        ids.sort_unstable();
+        let facts = self.sum_up(ids.into());
+        let started = within.first().and_then(|prompt| self.get(*prompt)?.at);
+        TurnFacts { started: started.or(facts.started), ..facts }
+    }
+
+    /// What happened in a sub-agent, without those that it started.
+    pub fn lane_facts(&self, lane: &LaneFacts) -> TurnFacts {
+        self.sum_up(lane.entries.as_slice().into())
     }
 
     fn sum_up(&self, ids: Cow<'_, [EntryId]>) -> TurnFacts {
