@@ -121,6 +121,9 @@
 //!   facts about it, but no records.
 //! * **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept,
 //!   and within bounds; nothing in them can be read again by its place.
+//! * **What has many blocks is laid out in portions** ([`app::portions`]): one answer may hold twenty thousand calls,
+//!   and a frame costs what the window shows of it. Whoever asks for rows walks from portion to portion as from entry
+//!   to entry.
 //! * **A filter takes effect as a whole.** Facts are judged at once, texts on a thread; until all are
 //!   known, nothing moves. It judges blocks, and shows nothing else for the sake of context.
 //! * **Trees fold by their paths.** A row of a tree knows its node, and a node is a number made of its path,

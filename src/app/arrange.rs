@@ -17,6 +17,7 @@ use super::marks;
 use super::mode::Mode;
 use super::news;
 use super::outline;
+use super::paging;
 use super::panes::{self, Frame, Pane, divide};
 use super::picker;
 use super::searching;
@@ -26,12 +27,11 @@ use super::spine::{self, cell_of};
 use super::state::State;
 use super::strip;
 use super::uncover::uncover;
-use super::viewport::{Anchor, Focus, Motion, Viewport};
+use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
 use super::views;
 use crate::analysis::{activity, context, cost, phrases};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::glance::Glance;
-use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look};
 
@@ -71,8 +71,9 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     let shown: HashSet<EntryId> = state.view.lines.iter().map(|line| line.entry).collect();
     state.cache.trim(|id| shown.contains(&id));
     for line in &state.view.lines {
-        if let Some(place) = state.sequence.place_of(line.entry) {
-            state.heights.set(place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
+        let portion = state.sequence.portions().at(line.place);
+        if portion.of == 1 {
+            state.heights.set(portion.place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
         }
     }
     gutter::arrange(state, &frame);
@@ -80,7 +81,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     as_of::arrange(state);
     arrange_sides(state, frame);
     views::arrange(state);
-    effects.extend(page(state, &shown));
+    effects.extend(paging::page(state));
     effects.extend(inspector::arrange(state, &frame));
     strip::arrange(state, &frame);
     effects.extend(ends::hand_out(state));
@@ -157,6 +158,12 @@ pub fn with_layouts<T>(
 }
 
 fn refresh_facts(state: &mut State) {
+    // It depends on the session and on how many seconds have passed; the last answer may be very long.
+    let seen = (state.last_entries().changes(), state.last_write, state.now.0.div_euclid(1_000));
+    if state.stale.facts || state.judged != Some(seen) {
+        state.judged = Some(seen);
+        state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
+    }
     if state.stale.facts {
         state.stale.facts = false;
         state.turn_cost = None;
@@ -164,7 +171,6 @@ fn refresh_facts(state: &mut State) {
         state.cost = phrases::cost(&cost::of(state.transcript.totals()))
             .unwrap_or_else(|| unknown_price(&state.transcript));
     }
-    state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
 }
 
 /// The cost of the focused turn, found anew if that is another one or has changed.
@@ -173,10 +179,7 @@ fn refresh_turn(state: &mut State, turn: Option<usize>) {
     if known == turn {
         return;
     }
-    state.turn_cost = turn.map(|turn| {
-        let facts = state.transcript.turn_facts(turn);
-        (turn, phrases::cost(&cost::of(&facts.totals)).unwrap_or_default())
-    });
+    state.turn_cost = turn.map(|turn| (turn, phrases::cost_of_turn(&state.transcript, turn)));
 }
 
 /// Tokens were spent, and no price is known.
@@ -285,46 +288,21 @@ fn arrange_sides(state: &mut State, frame: Frame) {
 /// The part of the spine that the window covers: first and last cell.
 pub fn window_on_spine(state: &State, height: usize) -> Option<(usize, usize)> {
     let (first, last) = (state.view.lines.first()?, state.view.lines.last()?);
-    let row_of = |line: &super::viewport::Line| {
-        Some(state.heights.before(state.sequence.place_of(line.entry)?) + line.row as u64)
-    };
-    let cell = |row: u64| cell_of(row, state.heights.total(), height);
-    Some((cell(row_of(first)?), cell(row_of(last)?)))
+    let cell = |line: &Line| cell_of(row_of(state, line), state.heights.total(), height);
+    Some((cell(first), cell(last)))
+}
+
+/// The row of a line among all; within an entry of several portions roughly.
+fn row_of(state: &State, line: &Line) -> u64 {
+    let portion = state.sequence.portions().at(line.place);
+    let first = state.heights.before(portion.place);
+    let rows = state.heights.before(portion.place + 1) - first;
+    first + rows * portion.number as u64 / portion.of as u64 + line.row as u64
 }
 
 /// How far down the window's last line is, in percent.
 pub fn percent(state: &State) -> u64 {
     let Some(last) = state.view.lines.last() else { return 100 };
-    let Some(place) = state.sequence.place_of(last.entry) else { return 100 };
-    let row = state.heights.before(place) + last.row as u64 + 1;
+    let row = row_of(state, last) + 1;
     if state.view.is_at_end { 100 } else { (row * 100 / state.heights.total().max(1)).min(99) }
-}
-
-/// Asks for the bodies of the entries in the window that are on disk.
-fn page(state: &mut State, shown: &HashSet<EntryId>) -> Vec<Effect> {
-    let mut entries = Vec::new();
-    let mut origins: Vec<Origin> = Vec::new();
-    for id in shown {
-        let Some(entry) = state.transcript.get(*id) else { continue };
-        let away = entry.blocks.iter().flat_map(|block| block.kind.bodies()).filter(|body| body.is_away());
-        let from: Vec<Origin> = away.map(|body| body.from).collect();
-        if !from.is_empty() && state.asked.insert(*id) {
-            entries.push(*id);
-            origins.extend(from);
-        }
-    }
-    for (id, holder) in std::mem::take(&mut state.cache.wanted) {
-        let Some(entry) = state.transcript.get(holder).filter(|_| state.asked.insert(holder)) else {
-            continue;
-        };
-        let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
-        origins.extend(bodies.filter(|body| body.is_away()).map(|body| body.from));
-        entries.extend([holder, id]);
-    }
-    if entries.is_empty() {
-        return Vec::new();
-    }
-    origins.sort_unstable();
-    origins.dedup();
-    vec![Effect::Page { entries, origins }]
 }

@@ -6,7 +6,7 @@ use super::action::{Action, Way};
 use super::arrange::with_layouts;
 use super::panes::divide;
 use super::state::State;
-use super::viewport::{Anchor, Rows};
+use super::viewport::{Anchor, Focus, Rows};
 use crate::model::entry::Entry;
 use crate::render::row::Row;
 
@@ -173,6 +173,7 @@ fn keeping_place(state: &mut State, change: impl FnOnce(&mut State)) {
 fn anchored(state: &mut State) -> Option<(Vec<Row>, usize)> {
     let Anchor::Row { entry, block, row, .. } = state.view.anchor else { return None };
     let frame = divide(state);
-    let laid = with_layouts(state, frame, |layouts, _| Some(layouts.rows(layouts.place(entry)?)))?;
+    let laid =
+        with_layouts(state, frame, |layouts, _| Some(layouts.rows(layouts.place(Focus { entry, block })?)))?;
     Some((laid.iter().filter(|row| row.block == block).cloned().collect(), row))
 }

@@ -141,7 +141,7 @@ fn is_in_sequence(state: &State, id: EntryId) -> bool {
 fn note_rows(state: &mut State, touched: &Touched) {
     for id in touched.added.iter().chain(&touched.changed) {
         state.cache.forget(*id);
-        state.asked.remove(id);
+        state.asked.forget(*id);
     }
     for id in &touched.added {
         state.outline.note(&state.transcript, *id);
@@ -205,6 +205,9 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
             let rows = glance.map_or(1, |glance| super::arrange::estimate(&glance, state.level));
             state.heights.push(rows);
         }
+    }
+    for id in &touched.changed {
+        state.sequence.change(&state.transcript, *id);
     }
     let touched = touched.added.iter().chain(&touched.changed);
     for (id, place) in touched.filter_map(|id| Some((*id, state.sequence.place_of(*id)?))) {
@@ -272,7 +275,7 @@ fn in_sight(state: &State) -> impl Iterator<Item = EntryId> {
 /// Puts bodies back that were read again.
 pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
     for id in state.transcript.fill(entries, contents) {
-        state.asked.remove(&id);
+        state.asked.forget(id);
     }
     // Entries wait for the bodies of others, too.
     for id in entries {

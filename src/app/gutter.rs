@@ -23,7 +23,7 @@ use crate::render::row::{Level, Row, RowKind};
 mod outer;
 mod passes;
 
-use passes::{Pass, own, place_in_columns};
+use passes::{InSight, Pass, own, place_in_columns};
 
 /// What a cell of the gutter shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,9 +80,11 @@ fn make(state: &State, columns: usize) -> Vec<Vec<Cell>> {
         outer: None,
     };
     let mut lines = Vec::with_capacity(state.view.lines.len());
-    for of_entry in state.view.lines.chunk_by(|line, next| line.entry == next.entry) {
-        let Some(first) = of_entry.first() else { continue };
-        let passes = scene.passes(first.entry, &first.rows);
+    for of_entry in state.view.lines.chunk_by(|line, next| line.place == next.place) {
+        let (Some(first), Some(last)) = (of_entry.first(), of_entry.last()) else { continue };
+        let portion = state.sequence.portions().at(first.place);
+        let in_sight = InSight { rows: &first.rows, range: first.row..last.row + 1, portion };
+        let passes = scene.passes(first.entry, &in_sight);
         let cells = |line: &Line| place_in_columns(&passes, line.row, columns, state.view.focus);
         lines.extend(of_entry.iter().map(cells));
     }
@@ -105,20 +107,22 @@ struct Scene<'a> {
 const PASSED_OVER: usize = 512;
 
 impl<'a> Scene<'a> {
-    /// All lanes beside the rows of an entry.
-    fn passes(&mut self, id: EntryId, rows: &[Row]) -> Vec<Pass> {
+    /// All lanes beside those rows of an entry that are in sight.
+    fn passes(&mut self, id: EntryId, in_sight: &InSight<'_>) -> Vec<Pass> {
         let Some(entry) = self.transcript.get(id) else { return Vec::new() };
         let mut passes = Vec::new();
         if let Some(lane) = &entry.lane {
             if self.outer.as_ref().is_none_or(|(known, _)| known != lane) {
                 self.outer = Some((lane.clone(), outer::of(self, lane, 0)));
             }
+            let rows = in_sight.rows;
             let last = rows.iter().rposition(|row| !row.kind.is_between());
+            let last = last.filter(|_| in_sight.portion.is_last());
             let around = self.outer.as_ref().map(|(_, outer)| outer.as_slice()).unwrap_or_default();
             passes.extend(around.iter().map(|outer| outer.beside(self, id, (last, rows.len()))));
         }
         let base = passes.iter().map(|pass: &Pass| pass.column + 1).max().unwrap_or(0);
-        passes.extend(own(self, (id, entry), rows, base));
+        passes.extend(own(self, (id, entry), in_sight, base));
         passes
     }
 
@@ -151,13 +155,17 @@ impl<'a> Scene<'a> {
 
     /// The column of a call among those of its lane: the one that is told, else the first free one.
     fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
-        let Some(spot) = self.flights.spot(call.entry, call.block) else { return (0, None) };
-        let beside = || self.flights.beside(call.entry).filter(|flight| flight.covers(spot));
-        if let Some(flight) = beside().find(|flight| flight.call == call) {
-            return (flight.column, Some(flight));
-        }
-        let is_free = |column: &usize| beside().all(|flight| flight.column != *column);
-        ((0..=beside().count()).find(is_free).unwrap_or(0), None)
+        let beside: Vec<&Flight> = self.flights.beside(call.entry).collect();
+        let told = beside.iter().find(|flight| flight.call == call);
+        told.map_or_else(|| (self.free_column(call, &beside), None), |flight| (flight.column, Some(*flight)))
+    }
+
+    /// The first column that none of these flights has where a call stands.
+    fn free_column(&self, call: Place, flights: &[&Flight]) -> usize {
+        let Some(spot) = self.flights.spot(call.entry, call.block) else { return 0 };
+        let covering = || flights.iter().filter(|flight| flight.covers(spot));
+        let is_free = |column: &usize| covering().all(|flight| flight.column != *column);
+        (0..=covering().count()).find(is_free).unwrap_or(0)
     }
 }
 

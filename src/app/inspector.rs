@@ -9,7 +9,9 @@ use super::action::{Action, Way, What};
 use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
 use super::moving;
+use super::paging::Paging;
 use super::panes::{self, Frame, Pane};
+use super::portions::BLOCKS;
 use super::sequence::turn_of;
 use super::state::State;
 use super::taking;
@@ -209,8 +211,8 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
     let earlier = state.evidence.calls.earlier(&state.transcript, place, EARLIER);
     let turn = turn_of(&state.transcript, made.focus.entry);
-    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, turn));
-    let mut effects = ask(state, made, &earlier.unread);
+    let turn = turn.and_then(|turn| subject::Turn::of(state, turn));
+    let effects = ask(state, made, &earlier.unread);
     let state_now = &*state;
     let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };
     let subject = Subject { state: state_now, focus: made.focus, entry, earlier, turn };
@@ -227,7 +229,6 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
     }
     let is_call = subject.call().is_some();
     let (rows, is_cut) = page.finish();
-    effects.retain(|effect| !matches!(effect, Effect::Page { entries, .. } if entries.is_empty()));
     state.inspector.rows = rows;
     state.inspector.is_cut = is_cut;
     state.inspector.is_call = is_call;
@@ -237,20 +238,17 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
 
 /// Asks for what is on disk: bodies of the item, arguments of calls that look the same, its records.
 fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
-    let mut entries = Vec::new();
-    let mut origins: Vec<Origin> = Vec::new();
-    for id in unread.iter().chain([&made.focus.entry]) {
-        let Some(entry) = state.transcript.get(*id) else { continue };
-        let away = entry.blocks.iter().flat_map(|block| block.kind.bodies()).filter(|body| body.is_away());
-        let from: Vec<Origin> = away.map(|body| body.from).collect();
-        if !from.is_empty() && !entries.contains(id) && state.asked.insert(*id) {
-            entries.push(*id);
-            origins.extend(from);
+    let mut paging = Paging::default();
+    for id in unread {
+        if let Some(entry) = state.transcript.get(*id) {
+            paging.other(&mut state.asked, (*id, entry), None);
         }
     }
-    origins.sort_unstable();
-    origins.dedup();
-    let mut effects = vec![Effect::Page { entries, origins }];
+    let Focus { entry: id, block } = made.focus;
+    if let Some(entry) = state.transcript.get(id) {
+        paging.portion(&mut state.asked, (id, entry), block / BLOCKS);
+    }
+    let mut effects: Vec<Effect> = paging.effect().into_iter().collect();
     let records = taking::origins_of(state, &[made.focus]);
     if made.tab == Tab::Raw && state.inspector.asked.as_ref() != Some(&records) {
         state.inspector.asked = Some(records.clone());

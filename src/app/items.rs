@@ -1,6 +1,6 @@
 //! Rows of entries, made when they are needed and kept while they are valid.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use ratatui::text::Span;
@@ -8,18 +8,19 @@ use ratatui::text::Span;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::news::{self, News};
+use super::portions::Portion;
 use super::rulers::{self, Ruler};
 use super::sequence::{Sequence, depth_of};
-use super::viewport::Rows;
+use super::viewport::{Focus, Rows};
 use crate::analysis::ledger::Ledger;
 use crate::analysis::{cost, phrases, plans};
 use crate::model::body::Body;
 use crate::model::branch::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::calls_of;
+use crate::model::pairing::call_in;
+use crate::model::record::Origin;
 use crate::model::text::Name;
-use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::render;
 use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
@@ -28,21 +29,28 @@ use crate::render::wrap;
 /// More entries than this are not kept; what is in the window always is.
 const KEPT: usize = 600;
 
+/// Rows, with the ruler below them.
+type Laid = (Option<Ruler>, Arc<Vec<Row>>);
+
 /// Rows that are still valid.
 #[derive(Clone, Debug, Default)]
 pub struct RowCache {
-    rows: HashMap<EntryId, (Option<Ruler>, Arc<Vec<Row>>)>,
+    /// By entry and number of the portion.
+    rows: BTreeMap<(EntryId, usize), Laid>,
     width: u16,
-    /// How many entries were laid out since the last look: the tests hold it against the screen.
+    /// How many portions of entries were laid out since the last look: the tests hold it against the screen.
     pub laid_out: usize,
-    /// Entries that are shown, each with another one whose bodies its layout lacked.
-    pub wanted: Vec<(EntryId, EntryId)>,
+    /// Entries that are shown, each with a body of another one that its layout lacked.
+    pub wanted: Vec<(EntryId, EntryId, Origin)>,
 }
 
 impl RowCache {
     /// Forgets the rows of an entry.
     pub fn forget(&mut self, id: EntryId) {
-        self.rows.remove(&id);
+        while let Some((known, _)) = self.rows.range((id, 0)..=(id, usize::MAX)).next() {
+            let known = *known;
+            self.rows.remove(&known);
+        }
     }
 
     /// Forgets all rows.
@@ -61,7 +69,7 @@ impl RowCache {
     /// Keeps the cache small.
     pub fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
         if self.rows.len() > KEPT {
-            self.rows.retain(|id, _| keeps(*id));
+            self.rows.retain(|(id, _), _| keeps(*id));
         }
     }
 }
@@ -90,30 +98,34 @@ pub struct Layouts<'a> {
 
 impl Rows for Layouts<'_> {
     fn len(&self) -> usize {
-        self.sequence.len()
+        self.sequence.portions().count(self.sequence.len())
     }
 
-    fn id(&self, place: usize) -> Option<EntryId> {
-        self.sequence.at(place)
+    fn start(&self, place: usize) -> Option<Focus> {
+        let portion = self.sequence.portions().at(place);
+        Some(Focus { entry: self.sequence.at(portion.place)?, block: portion.blocks().start })
     }
 
-    fn place(&self, id: EntryId) -> Option<usize> {
-        self.sequence.place_of(id)
+    fn place(&self, focus: Focus) -> Option<usize> {
+        Some(self.sequence.portions().of_block(self.sequence.place_of(focus.entry)?, focus.block))
     }
 
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
-        let Some(id) = self.sequence.at(place) else { return Arc::default() };
-        let ruler = self.ruler_below(place, id);
-        if let Some((below, rows)) = self.cache.rows.get(&id)
+        let portion = self.sequence.portions().at(place);
+        let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
+        let ruler = self.ruler_below(portion.place, id).filter(|_| portion.is_last());
+        let key = (id, portion.number);
+        if let Some((below, rows)) = self.cache.rows.get(&key)
             && *below == ruler
         {
             return Arc::clone(rows);
         }
         let transcript = self.transcript;
         let entry = transcript.get(id);
-        let rows = Arc::new(entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, ruler.as_ref())));
+        let rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, ruler.as_ref()));
+        let rows = Arc::new(rows);
         self.cache.laid_out += 1;
-        self.cache.rows.insert(id, (ruler, Arc::clone(&rows)));
+        self.cache.rows.insert(key, (ruler, Arc::clone(&rows)));
         rows
     }
 }
@@ -126,20 +138,30 @@ impl Layouts<'_> {
         rulers::between(self.transcript, ledger, id, self.sequence.at(place + 1)?)
     }
 
-    fn lay_out(&mut self, id: EntryId, entry: &Entry, ruler: Option<&Ruler>) -> Vec<Row> {
+    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, ruler: Option<&Ruler>) -> Vec<Row> {
+        let branch = self.transcript.branches().headed_by(id);
+        let is_folded =
+            |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
+        let branch = branch.map(|branch| (branch, is_folded(branch)));
+        if portion.number > 0 && branch.is_some_and(|(_, is_folded)| is_folded) {
+            return Vec::new();
+        }
+        let within = portion.blocks();
         let ascii = self.look.theme.ascii;
         let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id, ascii)).flatten();
         let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
-        let lanes: Vec<LaneLine> = calls_of(entry)
+        let blocks = entry.blocks.iter().skip(within.start).take(within.len());
+        let lanes: Vec<LaneLine> = blocks
+            .filter_map(call_in)
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
                 let is_open = self.open_lanes.contains(&lane.name);
                 lane_line(self.transcript, &call.key, lane, is_open, self.look.theme.glyphs().dot)
             })
             .collect();
-        let earlier = plans::earlier(self.transcript, id);
+        let earlier = plans::earlier_than(self.transcript, id, within.clone());
         let away = earlier.iter().filter(|(_, _, input)| input.is_away());
-        self.cache.wanted.extend(away.map(|(_, holder, _)| (id, *holder)));
+        self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
         let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
         let item = Item {
             folds: self.folds.of(&entry.key),
@@ -151,21 +173,21 @@ impl Layouts<'_> {
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
             only: self.filter.map(|filter| filter.blocks(id)),
+            blocks: (within.start, within.end),
             ..Item::of(entry)
         };
         let mut rows = render::lay_out(&item, &self.look);
-        if let Some(branch) = self.transcript.branches().headed_by(id) {
-            let is_folded = self.filter.is_none() && self.folds.branches().contains(&branch.number);
+        if let Some((branch, is_folded)) = branch.filter(|_| portion.number == 0) {
             let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
             rows.insert(gaps, self.branch_row(branch, is_folded));
         }
         if let Some(ruler) = ruler {
-            let block = rows.last().map_or(0, |row| row.block);
+            let block = rows.last().map_or(within.start, |row| row.block);
             rows.push(rulers::row(ruler, block, &self.look));
         }
-        if let Some(news) = self.news.filter(|news| news.above == id) {
-            let block = rows.last().map_or(0, |row| row.block);
+        if let Some(news) = self.news.filter(|news| news.above == id && portion.is_last()) {
+            let block = rows.last().map_or(within.start, |row| row.block);
             rows.push(news::row(&news.words, block, &self.look));
         }
         rows
@@ -190,7 +212,8 @@ impl Layouts<'_> {
 
 /// Facts of the turn that an entry opens.
 fn turn_line(transcript: &Transcript, prompt: EntryId, ascii: bool) -> Option<String> {
-    let turn = transcript.turns().iter().position(|turn| turn.prompt == prompt)?;
+    let turn = transcript.turn_at(transcript.place_of(prompt)?)?;
+    transcript.turns().get(turn).filter(|turn| turn.prompt == prompt)?;
     Some(phrases::turn(&transcript.turn_facts(turn), ascii)).filter(|line| !line.is_empty())
 }
 
@@ -202,20 +225,13 @@ fn lane_line(
     is_open: bool,
     dot: &str,
 ) -> LaneLine {
-    let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
-    let mut totals = Totals::default();
-    for entry in entries() {
-        if let Some(usage) = &entry.usage {
-            totals.add(usage, entry.model.as_ref());
-        }
-    }
-    let calls = entries().flat_map(calls_of).count();
-    let mut parts = vec![match calls {
+    let facts = transcript.lane_facts(lane);
+    let mut parts = vec![match facts.calls {
         0 => format!("{} entries", lane.entries.len()),
         1 => "1 call".to_owned(),
         n => format!("{n} calls"),
     }];
-    parts.extend(phrases::cost(&cost::of(&totals)));
+    parts.extend(phrases::cost(&cost::of(&facts.totals)));
     if let Some(last) = lane.entries.iter().rev().filter_map(|id| transcript.get(*id)).find_map(last_sign) {
         parts.push(last);
     }

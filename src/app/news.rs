@@ -47,7 +47,7 @@ pub fn end_of(state: &State, now: Moment) -> Option<Seen> {
 /// All of the session was read: if nothing is new by now, nothing will be.
 pub fn settle(state: &mut State) {
     let is_known = |seen: &Seen| {
-        let is_new = |id: EntryId| state.transcript.glance(id).is_some_and(|glance| glance.is_main);
+        let is_new = |id: EntryId| state.transcript.lane_at(id).is_none();
         candidates(state, seen).any(is_new)
     };
     if !state.seen.as_ref().is_some_and(is_known) {
@@ -69,10 +69,8 @@ pub fn place(state: &mut State) {
 
 fn find(state: &State) -> Option<News> {
     let seen = state.seen.as_ref()?;
-    let is_shown = |id: &EntryId| {
-        let is_main = state.transcript.glance(*id).is_some_and(|glance| glance.is_main);
-        is_main && state.sequence.place_of(*id).is_some()
-    };
+    let is_shown =
+        |id: &EntryId| state.transcript.lane_at(*id).is_none() && state.sequence.place_of(*id).is_some();
     let first = candidates(state, seen).find(is_shown)?;
     let above = state.sequence.place_of(first)?.checked_sub(1)?;
     let words = format!("new since {}", seen.at.as_told(state.now));

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::filter::Filter;
+use super::portions::Portions;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::pairing::calls_of;
@@ -36,6 +37,8 @@ pub struct Sequence {
     /// By the number of the entry; [`NOWHERE`] for those that are not shown.
     places: Vec<u32>,
     attached: HashSet<Name>,
+    /// In which portions they are laid out.
+    portions: Portions,
     /// Entries that were looked at while the sequence is made: lanes may lie in a circle.
     visited: HashSet<EntryId>,
 }
@@ -46,6 +49,7 @@ impl Sequence {
         self.order.clear();
         self.places.clear();
         self.visited.clear();
+        self.portions.clear();
         self.attached = attached_lanes(transcript);
         let starters = starters(transcript, wanted);
         for id in transcript.order() {
@@ -69,9 +73,16 @@ impl Sequence {
             }
         }
         if self.is_in_place(transcript, id) && wanted.shows(transcript, id) {
-            self.place(id);
+            self.place(transcript, id);
         }
         true
+    }
+
+    /// An entry that is shown may have more blocks now.
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if let Some(place) = self.place_of(id) {
+            self.portions.set(place, transcript.blocks_of(id));
+        }
     }
 
     /// Entries of attached lanes stand under their calls, not in file order.
@@ -79,13 +90,14 @@ impl Sequence {
         transcript.lane_at(id).is_none_or(|lane| !self.attached.contains(lane))
     }
 
-    fn place(&mut self, id: EntryId) {
+    fn place(&mut self, transcript: &Transcript, id: EntryId) {
         let Ok(place) = u32::try_from(self.order.len()) else { return };
         if self.places.len() <= id.index() {
             self.places.resize(id.index() + 1, NOWHERE);
         }
         if let Some(known) = self.places.get_mut(id.index()).filter(|known| **known == NOWHERE) {
             *known = place;
+            self.portions.set(self.order.len(), transcript.blocks_of(id));
             self.order.push(id);
         }
     }
@@ -101,7 +113,7 @@ impl Sequence {
     ) {
         let is_shown = wanted.shows(transcript, id);
         if is_shown {
-            self.place(id);
+            self.place(transcript, id);
         }
         if depth >= MAX_DEPTH || !starters.contains(&id) || !(is_shown || wanted.filter.is_some()) {
             return;
@@ -141,6 +153,11 @@ impl Sequence {
         before.iter().rev().chain(behind).copied().find(|id| other.place_of(*id).is_some())
     }
 
+    /// In which portions the visible entries are laid out.
+    pub fn portions(&self) -> &Portions {
+        &self.portions
+    }
+
     /// Number of visible entries.
     pub fn len(&self) -> usize {
         self.order.len()
@@ -159,7 +176,7 @@ impl Wanted<'_> {
 
     fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
         let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
-        !is_filtered && transcript.glance(id).is_some_and(|glance| shows(glance.marks, self.level))
+        !is_filtered && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
     }
 }
 

@@ -22,6 +22,7 @@ use super::mode::Mode;
 use super::mouse::Dragged;
 use super::news::{News, Seen};
 use super::outline::Outline;
+use super::paging::Asked;
 use super::panes::Panes;
 use super::picker::Picker;
 use super::route;
@@ -189,6 +190,8 @@ pub struct State {
     pub findings: Findings,
     /// What the agent is doing.
     pub activity: Activity,
+    /// What that was judged of: the state of the session, when it was written to, and the second.
+    pub judged: Option<(u64, Option<Moment>, i64)>,
     /// How full the context is.
     pub context: Option<ContextUse>,
     /// The session's cost, ready to print.
@@ -202,8 +205,8 @@ pub struct State {
 
     /// What [`super::arrange::arrange`] must make anew.
     pub stale: Stale,
-    /// Entries whose bodies were asked for.
-    pub asked: HashSet<EntryId>,
+    /// Bodies that were asked for.
+    pub asked: Asked,
     /// Tells answers for the current search from earlier ones.
     pub generation: u32,
     /// State of the highlights when rows were last made.
@@ -313,13 +316,14 @@ impl State {
             unseen: 0,
             findings: Findings::default(),
             activity: Activity::Unknown,
+            judged: None,
             context: None,
             cost: String::new(),
             turn_cost: None,
             now,
             last_write: None,
             stale: Stale { sequence: true, spine: true, facts: true, search: false },
-            asked: HashSet::new(),
+            asked: Asked::default(),
             generation: 0,
             colours_seen: 0,
             branches_seen: 0,

@@ -317,7 +317,7 @@ fn selected(state: &mut State, piece: Piece) -> Excerpt {
 pub fn rows_of(state: &mut State, focus: Focus) -> Vec<Row> {
     let frame = divide(state);
     with_layouts(state, frame, |layouts, _| {
-        let Some(place) = layouts.place(focus.entry) else { return Vec::new() };
+        let Some(place) = layouts.place(focus) else { return Vec::new() };
         let rows = layouts.rows(place);
         let is_own = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
         rows.iter().filter(is_own).cloned().collect()

@@ -148,7 +148,7 @@ fn open_nodes(state: &mut State, hit: Focus, rows: &[Row]) -> bool {
 /// The rows of the block.
 fn rows_of(state: &mut State, frame: Frame, hit: Focus) -> Vec<Row> {
     let laid: Arc<Vec<Row>> = with_layouts(state, frame, |layouts, _| {
-        layouts.place(hit.entry).map(|place| layouts.rows(place)).unwrap_or_default()
+        layouts.place(hit).map(|place| layouts.rows(place)).unwrap_or_default()
     });
     laid.iter().filter(|row| row.block == hit.block).cloned().collect()
 }

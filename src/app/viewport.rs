@@ -76,7 +76,9 @@ pub enum Motion {
 pub struct Line {
     /// The entry.
     pub entry: EntryId,
-    /// The entry's rows.
+    /// Which of all portions of entries it is of.
+    pub place: usize,
+    /// The rows of that portion: of most entries, all.
     pub rows: Arc<Vec<Row>>,
     /// Which of them.
     pub row: usize,
@@ -86,6 +88,10 @@ impl Line {
     /// The row.
     pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.row)
+    }
+
+    fn spot(&self) -> Spot {
+        Spot { place: self.place, row: self.row }
     }
 }
 
@@ -170,7 +176,8 @@ impl Viewport {
             Anchor::Row { entry, block, row, node, line } => {
                 // A window that has become lower keeps its anchor in sight.
                 let spot = nodes::spot_of(rows, Focus { entry, block }, node);
-                spot.or_else(|| spot_of(rows, entry, block, row)).map(|spot| (spot, line.min(height - 1)))
+                spot.or_else(|| spot_of(rows, Focus { entry, block }, row))
+                    .map(|spot| (spot, line.min(height - 1)))
             }
         };
         let top = match wanted {
@@ -191,13 +198,13 @@ impl Viewport {
         self.lines.clear();
         let mut first = top.row;
         for place in top.place..rows.len() {
-            let Some(entry) = rows.id(place) else { break };
+            let Some(Focus { entry, .. }) = rows.start(place) else { break };
             let laid = rows.rows(place);
             for row in first..laid.len() {
                 if self.lines.len() == height {
                     return;
                 }
-                self.lines.push(Line { entry, rows: Arc::clone(&laid), row });
+                self.lines.push(Line { entry, place, rows: Arc::clone(&laid), row });
             }
             first = 0;
         }
@@ -246,7 +253,7 @@ impl Viewport {
     }
 
     fn scroll(&mut self, by: isize, rows: &mut dyn Rows, height: usize) {
-        let Some(top) = self.top_spot(rows) else { return };
+        let Some(top) = self.lines.first().map(Line::spot) else { return };
         let target = if by < 0 {
             walk_up(rows, top, by.unsigned_abs())
         } else {
@@ -264,11 +271,7 @@ impl Viewport {
         let Some((start, end)) = extent(rows, focus) else { return };
         self.focus = Some(focus);
         let target = Spot { row: (start.row + row.unwrap_or(0)).min(end.row), ..start };
-        let lines = self
-            .lines
-            .iter()
-            .filter_map(|line| rows.place(line.entry).map(|place| Spot { place, row: line.row }));
-        let in_sight: Vec<Spot> = lines.collect();
+        let in_sight: Vec<Spot> = self.lines.iter().map(Line::spot).collect();
         let shows_all = in_sight.contains(&target) && (row.is_some() || in_sight.contains(&end));
         if shows_all {
             self.anchor_to_window(rows);
@@ -283,19 +286,14 @@ impl Viewport {
 
     fn ends_with(&self, rows: &mut dyn Rows) -> bool {
         let Some(last) = self.lines.last() else { return true };
-        let Some(place) = rows.place(last.entry) else { return true };
-        last.row + 1 == last.rows.len() && (place + 1..rows.len()).all(|below| rows.rows(below).is_empty())
-    }
-
-    fn top_spot(&self, rows: &mut dyn Rows) -> Option<Spot> {
-        let line = self.lines.first()?;
-        Some(Spot { place: rows.place(line.entry)?, row: line.row })
+        last.row + 1 == last.rows.len()
+            && (last.place + 1..rows.len()).all(|below| rows.rows(below).is_empty())
     }
 
     fn anchor_at(&mut self, rows: &mut dyn Rows, spot: Spot, line: usize) {
-        let Some(entry) = rows.id(spot.place) else { return };
+        let Some(Focus { entry, block }) = rows.start(spot.place) else { return };
         let laid = rows.rows(spot.place);
-        let (block, row) = within_block(&laid, spot.row);
+        let (block, row) = if laid.is_empty() { (block, 0) } else { within_block(&laid, spot.row) };
         let node = nodes::first_row_of(&laid, spot.row);
         self.anchor = Anchor::Row { entry, block, row, node, line };
     }
@@ -304,9 +302,8 @@ impl Viewport {
     fn anchor_to_window(&mut self, rows: &mut dyn Rows) {
         let head = self.lines.iter().position(|line| focus_of(line) == self.focus && self.focus.is_some());
         let line = self.line_of_node().or(head).unwrap_or(0);
-        let Some(shown) = self.lines.get(line) else { return };
-        let (Some(place), row) = (rows.place(shown.entry), shown.row) else { return };
-        self.anchor_at(rows, Spot { place, row }, line);
+        let Some(spot) = self.lines.get(line).map(Line::spot) else { return };
+        self.anchor_at(rows, spot, line);
     }
 
     fn focus_if_lost(&mut self) {
@@ -348,10 +345,6 @@ impl Viewport {
             self.anchor_to_window(rows);
         }
     }
-}
-
-fn line_key(line: &Line) -> (EntryId, usize) {
-    (line.entry, line.row)
 }
 
 /// The item that a line belongs to.

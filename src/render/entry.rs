@@ -2,6 +2,8 @@
 
 mod breaks;
 
+use std::borrow::Cow;
+
 use ratatui::text::Span;
 
 use super::excerpt::Detail;
@@ -31,6 +33,11 @@ const BYTES_PER_TOKEN: u32 = 4;
 
 /// Lays out one entry.
 pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
+    lay_out_as(item, look, &|block| Cow::Borrowed(block))
+}
+
+/// As [`lay_out`], with each block in other words.
+pub fn lay_out_as(item: &Item<'_>, look: &Look<'_>, reworded: &dyn Fn(&Block) -> Cow<'_, Block>) -> Vec<Row> {
     if look.width == 0 {
         return Vec::new();
     }
@@ -44,25 +51,27 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
     if is_hidden {
         return Vec::new();
     }
-    if let Some(first) = item.only.and_then(<[usize]>::first) {
-        sheet.begin(*first);
-    }
-    if look.level == Level::Raw {
+    let (first, end) = item.blocks;
+    let is_filtered = |index: &usize| item.only.is_some_and(|only| only.binary_search(index).is_err());
+    sheet.begin(item.only.and_then(<[usize]>::first).map_or(first, |shown| first.max(*shown)));
+    if look.level == Level::Raw && first == 0 {
         let identity = identity(item.entry, look.theme.glyphs().dot);
         sheet.note(&identity, look.theme.dim);
     }
-    let mut speaks_first = true;
-    for (index, block) in item.entry.blocks.iter().enumerate() {
-        let only_prompts = look.level == Level::Prompts && !matches!(block.kind, BlockKind::Text(_));
-        let is_filtered = item.only.is_some_and(|only| !only.contains(&index));
-        if only_prompts || is_filtered {
+    let is_text = |block: &Block| matches!(block.kind, BlockKind::Text(_));
+    let blocks = || item.entry.blocks.iter().enumerate();
+    let mut speaks_first = !blocks().take(first).any(|(index, block)| is_text(block) && !is_filtered(&index));
+    for (index, block) in blocks().skip(first).take(end - first) {
+        if (look.level == Level::Prompts && !is_text(block)) || is_filtered(&index) {
             continue;
         }
         sheet.begin(index);
         let detail = sheet.detail(index);
-        self::block(&mut sheet, block, detail, &mut speaks_first);
+        self::block(&mut sheet, &reworded(block), detail, &mut speaks_first);
     }
-    air(&mut sheet);
+    if end >= item.entry.blocks.len() {
+        air(&mut sheet);
+    }
     sheet.finish()
 }
 
@@ -86,7 +95,8 @@ fn air(sheet: &mut Sheet<'_>) {
     let speaks = !is_quiet(sheet) && entry.blocks.iter().any(is_prose);
     let is_list = sheet.look.level == Level::Outline;
     let is_talk = speaks && matches!(entry.role, Role::User | Role::Assistant);
-    if !is_list && sheet.at() > 0 && (is_talk || (sheet.is_wide() && sheet.at() > 1)) {
+    let has_several = sheet.at() > 1 || sheet.item.blocks.0 > 0;
+    if !is_list && sheet.at() > 0 && (is_talk || (sheet.is_wide() && has_several)) {
         sheet.gap();
     }
 }
@@ -103,7 +113,7 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
             let mut rows = tool::image_rows(image, detail, sheet.item.dim, sheet.room(), sheet.look);
-            if sheet.at() == 0 && !rows.is_empty() {
+            if sheet.is_at_top() && !rows.is_empty() {
                 let head = head_of(sheet, rows.remove(0).line.spans);
                 sheet.head(head);
             }
@@ -173,7 +183,7 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
         sheet.head(head);
         return;
     }
-    if speaks_first || sheet.at() == 0 {
+    if speaks_first || sheet.is_at_top() {
         let mut head = head_of(sheet, Vec::new());
         head.right = right;
         sheet.head(head);

@@ -25,6 +25,8 @@ pub mod tool;
 pub mod tree;
 pub mod wrap;
 
+use std::borrow::Cow;
+
 use row::{Item, Look, Row};
 
 use crate::model::rewording;
@@ -40,9 +42,11 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
             |text| without_marks(text).map_or_else(|| in_ascii(text), |text| in_ascii(&text).or(Some(text)))
         }
     };
-    let mut reworded = item.entry.clone();
-    rewording::entry(&mut reworded, &mut |text| reword(text));
-    entry::lay_out(&Item { entry: &reworded, ..*item }, look)
+    entry::lay_out_as(item, look, &|block| {
+        let mut reworded = block.clone();
+        rewording::block(&mut reworded, &mut |text| reword(text));
+        Cow::Owned(reworded)
+    })
 }
 
 /// The text in ASCII, if it is not so already. Colours stay.

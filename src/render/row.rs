@@ -1,5 +1,6 @@
 //! What goes into a layout and what comes out: the border types between `render` and `app`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratatui::text::{Line, Span};
@@ -126,8 +127,10 @@ pub struct Item<'a> {
     pub depth: u16,
     /// Index of the block that opens in raw form (the `r` key), if any.
     pub raw: Option<usize>,
-    /// The blocks that are shown; `None` for all.
+    /// The blocks that are shown, in order; `None` for all.
     pub only: Option<&'a [usize]>,
+    /// The blocks that are laid out; the others have rows of their own.
+    pub blocks: (usize, usize),
 }
 
 impl<'a> Item<'a> {
@@ -145,6 +148,7 @@ impl<'a> Item<'a> {
             depth: 0,
             raw: None,
             only: None,
+            blocks: (0, usize::MAX),
         }
     }
 }
@@ -191,6 +195,19 @@ pub struct Row {
     pub source: Source,
     /// The row of a drawing over its half blocks, for terminals that can show it.
     pub tile: Option<Tile>,
+}
+
+/// The rows of a block, with what stands between it and the next one. Rows stand in the order of their blocks, so
+/// that the place of one costs little among twenty thousand.
+pub fn rows_of(rows: &[Row], block: usize) -> Range<usize> {
+    rows.partition_point(|row| row.block < block)..rows.partition_point(|row| row.block <= block)
+}
+
+/// First and last row of an item: of a block, without what stands between items.
+pub fn item_at(rows: &[Row], block: usize) -> Option<(usize, usize)> {
+    let all = rows_of(rows, block);
+    let is_own = |at: &usize| rows.get(*at).is_some_and(|row| !row.kind.is_between());
+    Some((all.clone().find(is_own)?, all.rev().find(is_own)?))
 }
 
 /// Kinds of rows, for motions and for the spine.

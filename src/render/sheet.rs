@@ -127,6 +127,11 @@ impl<'a> Sheet<'a> {
         self.rows.len()
     }
 
+    /// Whether nothing of the entry stands above.
+    pub fn is_at_top(&self) -> bool {
+        self.rows.is_empty() && self.item.blocks.0 == 0
+    }
+
     /// Adds a head row.
     pub fn head(&mut self, head: Head) {
         let glyphs = self.glyphs();

@@ -19,7 +19,7 @@ use crate::model::entry::Piece;
 use crate::model::figures;
 use crate::model::moment::Moment;
 use crate::render::link::Links;
-use crate::render::row::Row;
+use crate::render::row::{Row, item_at};
 use crate::render::theme::Theme;
 
 /// Paints the window's lines.
@@ -92,8 +92,7 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// Where the record of an item is in its file, beside the first row of the item.
 fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect, u16), buffer: &mut Buffer) {
-    let first = shown.rows.iter().position(|other| other.block == row.block && !other.kind.is_between());
-    if columns == 0 || first != Some(shown.row) {
+    if columns == 0 || item_at(&shown.rows, row.block).map(|(first, _)| first) != Some(shown.row) {
         return;
     }
     let Some(entry) = state.transcript.get(shown.entry) else { return };
@@ -108,7 +107,7 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: R
     let is_head =
         shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
     let is_first_in_sight =
-        state.view.lines.first().is_some_and(|first| first.entry == shown.entry && first.row == shown.row);
+        state.view.lines.first().is_some_and(|first| (first.place, first.row) == (shown.place, shown.row));
     if is_focused {
         // Within a tree the mark stands at the node.
         let is_here = match state.view.node() {

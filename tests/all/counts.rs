@@ -210,3 +210,67 @@ fn frames_allocate_little_and_no_more_in_a_long_session() {
     let ((few, few_scrolled), (many, many_scrolled)) = (all[0], all[1]);
     assert!(many <= few + few / 4 && many_scrolled <= few_scrolled + few_scrolled / 2, "{told}");
 }
+
+/// One answer with so many calls, told by one record or by one for each.
+fn one_answer(folder: &Path, calls: usize, is_one_record: bool) -> PathBuf {
+    let head =
+        r#""isSidechain":false,"sessionId":"s","version":"2.1.157","timestamp":"2026-03-13T10:00:00.000Z""#;
+    let call = |n: usize| {
+        format!(r#"{{"type":"tool_use","id":"t{n}","name":"Bash","input":{{"command":"make pier{n}"}}}}"#)
+    };
+    let result =
+        |n: usize| format!(r#"{{"type":"tool_result","tool_use_id":"t{n}","content":"pier {n} is made"}}"#);
+    let per = if is_one_record { calls } else { 1 };
+    let mut text = String::new();
+    for first in (0..calls).step_by(per) {
+        let all =
+            |block: &dyn Fn(usize) -> String| (first..first + per).map(block).collect::<Vec<_>>().join(",");
+        let (asked, told) = (all(&call), all(&result));
+        writeln!(text, r#"{{{head},"uuid":"a{first}","parentUuid":null,"type":"assistant","message":{{"id":"m","role":"assistant","model":"claude-sonnet-4-5","content":[{asked}],"usage":{{"input_tokens":3,"output_tokens":4}}}}}}"#).unwrap();
+        writeln!(text, r#"{{{head},"uuid":"b{first}","parentUuid":"a{first}","type":"user","message":{{"role":"user","content":[{told}]}}}}"#).unwrap();
+    }
+    let path = folder.join("session.jsonl");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn keys_within_one_answer_cost_the_same_however_many_calls_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_one_record in [true, false] {
+        let mut costs = Vec::new();
+        for calls in [300, 6_000] {
+            let mut stage =
+                Stage::open_from_disk(&one_answer(folder.path(), calls, is_one_record), (200, 50));
+            let mut terminal = Terminal::new(TestBackend::new(200, 50)).unwrap();
+            let mut most = (0, 0);
+            for key in [
+                "g",
+                "j",
+                "j",
+                "ctrl-d",
+                "G",
+                "k",
+                "k",
+                "ctrl-u",
+                ": 5 0 % enter",
+                "ctrl-e",
+                "enter",
+                "enter",
+            ] {
+                // Twice, so that what is made once is there.
+                stage.press(key);
+                stage.state.cache.laid_out = 0;
+                let count = allocation_counter::measure(|| {
+                    stage.press(key);
+                    terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
+                });
+                most = (most.0.max(count.count_total), most.1.max(stage.state.cache.laid_out));
+            }
+            costs.push(most);
+        }
+        let [(few, few_laid_out), (many, many_laid_out)] = costs[..] else { unreachable!() };
+        assert!(many <= few + few / 2, "{few} and {many} allocations, one record: {is_one_record}");
+        assert!(many_laid_out <= few_laid_out.max(4), "{few_laid_out} and {many_laid_out} portions");
+    }
+}

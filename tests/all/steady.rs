@@ -328,15 +328,16 @@ fn held(stage: &Stage) -> Option<Held> {
 /// Rows of every entry of the sequence, blocks by row.
 fn laid_out(stage: &mut Stage) -> Vec<(EntryId, Vec<usize>)> {
     let frame = divide(&stage.state);
-    let all = with_layouts(&mut stage.state, frame, |layouts, _| {
+    let portions: Vec<(EntryId, Vec<usize>)> = with_layouts(&mut stage.state, frame, |layouts, _| {
         let of = |place: usize, layouts: &mut dyn Rows| {
             let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
-            layouts.id(place).map(|id| (id, blocks))
+            layouts.start(place).map(|start| (start.entry, blocks))
         };
         (0..layouts.len()).filter_map(|place| of(place, layouts)).collect()
     });
     stage.state.cache.clear();
-    all
+    let of_entry = portions.chunk_by(|one, next| one.0 == next.0);
+    of_entry.map(|all| (all[0].0, all.iter().flat_map(|(_, blocks)| blocks).copied().collect())).collect()
 }
 
 /// The line on which an item must be, counted by its uppermost row in sight; nothing if it is not shown.

@@ -1,13 +1,15 @@
 //! The lanes beside the rows of one entry: on which row each begins and ends, and which column it has.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::{Cell, Part, Scene, is_gap};
 use crate::analysis::calls::Place;
 use crate::analysis::flights::Flight;
+use crate::app::portions::Portion;
 use crate::app::viewport::Focus;
 use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::render::row::Row;
+use crate::render::row::{Row, item_at};
 
 /// A lane beside rows of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +46,17 @@ impl Pass {
     }
 }
 
-/// A block in sight: its first and its last row.
+/// The rows of a portion of an entry, and which of them are in sight.
+pub struct InSight<'a> {
+    /// All of them.
+    pub rows: &'a [Row],
+    /// Those in sight.
+    pub range: Range<usize>,
+    /// Which portion of the entry they are of.
+    pub portion: Portion,
+}
+
+/// A block: its first and its last row.
 #[derive(Clone, Copy)]
 struct Extent {
     block: usize,
@@ -52,15 +64,25 @@ struct Extent {
     last: usize,
 }
 
-fn extents(rows: &[Row]) -> Vec<Extent> {
-    let mut found: Vec<Extent> = Vec::new();
-    for (at, row) in rows.iter().enumerate().filter(|(_, row)| !row.kind.is_between()) {
-        match found.last_mut().filter(|extent| extent.block == row.block) {
-            Some(extent) => extent.last = at,
-            None => found.push(Extent { block: row.block, first: at, last: at }),
-        }
+impl InSight<'_> {
+    /// Blocks with rows in sight.
+    fn blocks(&self) -> Vec<usize> {
+        let rows = self.rows.get(self.range.clone()).unwrap_or_default();
+        let mut blocks: Vec<usize> = rows.iter().map(|row| row.block).collect();
+        blocks.dedup();
+        blocks
     }
-    found
+
+    fn extent(&self, block: usize) -> Option<Extent> {
+        item_at(self.rows, block).map(|(first, last)| Extent { block, first, last })
+    }
+
+    /// The last block that has rows, up to this one.
+    fn extent_up_to(&self, block: usize) -> Option<Extent> {
+        let before = self.rows.partition_point(|row| row.block <= block);
+        let last = self.rows.get(..before)?.iter().rfind(|row| !row.kind.is_between())?;
+        self.extent(last.block)
+    }
 }
 
 /// Where a lane ends that ends here.
@@ -71,19 +93,30 @@ struct End {
     is_own: bool,
 }
 
-/// The lanes of the entry's own calls and of those of its lane that are in flight beside it; their columns
-/// are counted from `base` on.
-pub fn own(scene: &Scene<'_>, (id, entry): (EntryId, &Entry), rows: &[Row], base: usize) -> Vec<Pass> {
-    let extents = extents(rows);
+/// The lanes of the entry's own calls and of those of its lane that are in flight beside what is in sight of it; their
+/// columns are counted from `base` on.
+pub fn own(
+    scene: &Scene<'_>,
+    (id, entry): (EntryId, &Entry),
+    in_sight: &InSight<'_>,
+    base: usize,
+) -> Vec<Pass> {
     let mut passes: Vec<Pass> = Vec::new();
     let mut ends: Vec<End> = Vec::new();
-    let beside = scene.flights.beside(id).filter(|flight| scene.shows(flight.call));
-    let mut flights: Vec<Flight> = beside.copied().collect();
-    flights.extend(untold(scene, (id, entry), &extents, &flights));
+    let blocks = in_sight.blocks();
+    let spot =
+        |block: Option<&usize>| scene.flights.spot(id, block.copied().unwrap_or(0)).unwrap_or_default();
+    let (first, last) = (spot(blocks.first()), spot(blocks.last()));
+    let is_near = |flight: &&Flight| flight.from <= last && flight.until.is_none_or(|until| first <= until);
+    let beside: Vec<&Flight> = scene.flights.beside(id).filter(is_near).collect();
+    let mut flights: Vec<Flight> =
+        beside.iter().copied().filter(|flight| scene.shows(flight.call)).copied().collect();
+    flights.extend(untold(scene, (id, entry), &blocks, &beside));
     for flight in flights {
         let is_here = flight.call.entry == id;
-        let head = extents.iter().find(|extent| is_here && extent.block == flight.call.block);
-        if is_here && head.is_none() {
+        let head = in_sight.extent(flight.call.block).filter(|_| is_here);
+        let own = in_sight.portion.blocks();
+        if is_here && head.is_none() && own.contains(&flight.call.block) {
             continue;
         }
         let below = is_here && scene.agent_below(entry, flight.call.block).is_some();
@@ -92,7 +125,7 @@ pub fn own(scene: &Scene<'_>, (id, entry): (EntryId, &Entry), rows: &[Row], base
             column: base + flight.column,
             opens: head.map(|extent| extent.first),
             closes: None,
-            stops: rows.len(),
+            stops: in_sight.rows.len(),
             is_open: !flight.is_answered,
             is_agent: flight.is_agent,
         };
@@ -100,16 +133,20 @@ pub fn own(scene: &Scene<'_>, (id, entry): (EntryId, &Entry), rows: &[Row], base
             let until =
                 flight.until.filter(|(place, _)| scene.flights.spot(id, 0).map(|at| at.0) == Some(*place));
             let block = until.map_or(usize::MAX, |(_, block)| block);
-            let Some(at) = extents.iter().rfind(|extent| extent.block <= block) else { continue };
+            if block >= own.end && !in_sight.portion.is_last() {
+                passes.push(pass);
+                continue;
+            }
+            let Some(at) = in_sight.extent_up_to(block) else { continue };
             pass.stops = at.last;
             if flight.is_answered {
                 let is_own = is_here && at.block == flight.call.block;
-                ends.push(End { pass: passes.len(), at: *at, rank: (flight.rank, flight.from), is_own });
+                ends.push(End { pass: passes.len(), at, rank: (flight.rank, flight.from), is_own });
             }
         }
         passes.push(pass);
     }
-    for end in stairs(ends, rows) {
+    for end in stairs(ends, in_sight.rows) {
         if let Some(pass) = passes.get_mut(end.0) {
             (pass.closes, pass.stops) = (Some(end.1), end.1);
         }
@@ -121,19 +158,19 @@ pub fn own(scene: &Scene<'_>, (id, entry): (EntryId, &Entry), rows: &[Row], base
 fn untold(
     scene: &Scene<'_>,
     (id, entry): (EntryId, &Entry),
-    extents: &[Extent],
-    told: &[Flight],
+    blocks: &[usize],
+    told: &[&Flight],
 ) -> Vec<Flight> {
-    let calls = extents.iter().filter_map(|extent| {
-        let BlockKind::Call(call) = &entry.blocks.get(extent.block)?.kind else { return None };
-        let place = Place { entry: id, block: extent.block };
+    let calls = blocks.iter().copied().filter_map(|block| {
+        let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else { return None };
+        let place = Place { entry: id, block };
         let is_told = told.iter().any(|flight| flight.call == place);
-        let spot = scene.flights.spot(id, extent.block).unwrap_or((0, extent.block));
+        let spot = scene.flights.spot(id, block).unwrap_or((0, block));
         (!is_told).then(|| Flight {
             call: place,
             from: spot,
             until: Some(spot),
-            column: scene.column(place).0,
+            column: scene.free_column(place, told),
             rank: 0,
             is_answered: !call.state.is_open(),
             is_agent: false,

@@ -4,7 +4,7 @@ use ratatui::text::Span;
 
 use super::page::Page;
 use crate::analysis::calls::{Earlier, Place, call_at};
-use crate::analysis::{cost, phrases};
+use crate::analysis::phrases;
 use crate::app::sequence::place_in_file;
 use crate::app::state::State;
 use crate::app::viewport::Focus;
@@ -32,11 +32,13 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The turn of this number, from 0.
-    pub fn of(transcript: &Transcript, turn: usize) -> Option<Self> {
-        let prompt = transcript.turns().get(turn)?.prompt;
-        let spent = cost::of(&transcript.turn_facts(turn).totals);
-        Some(Self { prompt, number: turn + 1, cost: phrases::cost(&spent).unwrap_or_default() })
+    /// The turn of this number, from 0. What it cost is known, if it is the focused one.
+    pub fn of(state: &State, turn: usize) -> Option<Self> {
+        let prompt = state.transcript.turns().get(turn)?.prompt;
+        let known = state.turn_cost.as_ref().filter(|(known, _)| *known == turn);
+        let cost =
+            known.map_or_else(|| phrases::cost_of_turn(&state.transcript, turn), |(_, cost)| cost.clone());
+        Some(Self { prompt, number: turn + 1, cost })
     }
 }
 

@@ -3,13 +3,15 @@
 use super::walk::Spot;
 use super::{Focus, Line, Rows, Viewport, focus_of};
 use crate::render::nodes::{Node, NodeId};
-use crate::render::row::Row;
+use crate::render::row::{Row, rows_of};
 
 /// The row that shows a node first.
 pub(super) fn spot_of(rows: &mut dyn Rows, focus: Focus, node: Option<NodeId>) -> Option<Spot> {
-    let (node, place) = (node?, rows.place(focus.entry)?);
-    let is_it = |row: &Row| row.block == focus.block && row.node.is_some_and(|shown| shown.id == node);
-    Some(Spot { place, row: rows.rows(place).iter().position(is_it)? })
+    let (node, place) = (node?, rows.place(focus)?);
+    let is_it = |row: &Row| row.node.is_some_and(|shown| shown.id == node);
+    let laid = rows.rows(place);
+    let own = rows_of(&laid, focus.block);
+    Some(Spot { place, row: own.start + laid.get(own)?.iter().position(is_it)? })
 }
 
 /// The node of a row, if it is the first row of that node.
@@ -21,8 +23,7 @@ pub(super) fn first_row_of(laid: &[Row], row: usize) -> Option<NodeId> {
 
 /// First rows of the nodes of an item.
 fn stops(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
-    let of_block = laid.iter().enumerate().filter(|(_, row)| row.block == block && row.node.is_some());
-    of_block.filter_map(|(row, _)| Some((row, first_row_of(laid, row)?))).collect()
+    rows_of(laid, block).filter_map(|row| Some((row, first_row_of(laid, row)?))).collect()
 }
 
 impl Viewport {
@@ -64,11 +65,10 @@ impl Viewport {
         rows: &mut dyn Rows,
         height: usize,
     ) -> bool {
-        let Some(place) = rows.place(focus.entry) else { return false };
+        let Some(place) = rows.place(focus) else { return false };
         let stops = stops(&rows.rows(place), focus.block);
-        let in_sight = |row: usize, view: &Self| {
-            view.lines.iter().any(|line| line.entry == focus.entry && line.row == row)
-        };
+        let in_sight =
+            |row: usize, view: &Self| view.lines.iter().any(|line| line.spot() == Spot { place, row });
         let here = self
             .at_node
             .filter(|(at, _)| *at == focus)
@@ -98,7 +98,7 @@ impl Viewport {
     /// From the first node to the head of its item.
     fn leave_tree(&mut self, focus: Focus, rows: &mut dyn Rows, height: usize) -> bool {
         let Some((start, _)) = super::extent(rows, focus) else { return false };
-        let is_in_sight = self.lines.iter().any(|line| line.entry == focus.entry && line.row == start.row);
+        let is_in_sight = self.lines.iter().any(|line| line.spot() == start);
         if !is_in_sight {
             self.scroll(-1, rows, height);
             return true;

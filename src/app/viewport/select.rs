@@ -40,11 +40,11 @@ impl Selection {
 }
 
 fn spot(rows: &mut dyn Rows, mark: Mark) -> Option<Spot> {
-    spot_of(rows, mark.entry, mark.block, mark.row)
+    spot_of(rows, Focus { entry: mark.entry, block: mark.block }, mark.row)
 }
 
 fn mark(rows: &mut dyn Rows, spot: Spot) -> Option<Mark> {
-    let entry = rows.id(spot.place)?;
+    let Focus { entry, .. } = rows.start(spot.place)?;
     let (block, row) = within_block(&rows.rows(spot.place), spot.row);
     Some(Mark { entry, block, row })
 }
@@ -100,10 +100,8 @@ impl Viewport {
         let Some(cursor) = self.selection.map(|selection| selection.cursor) else { return };
         let Some(at) = spot(rows, cursor) else { return };
         self.focus = Some(Focus { entry: cursor.entry, block: cursor.block });
-        let place =
-            |line: &Line, rows: &mut dyn Rows| Some(Spot { place: rows.place(line.entry)?, row: line.row });
-        let top = self.lines.first().and_then(|line| place(line, rows));
-        let bottom = self.lines.last().and_then(|line| place(line, rows));
+        let top = self.lines.first().map(Line::spot);
+        let bottom = self.lines.last().map(Line::spot);
         if top.is_some_and(|top| at < top) {
             self.anchor_at(rows, at, 0);
         } else if bottom.is_some_and(|bottom| at > bottom) {
@@ -117,9 +115,7 @@ impl Viewport {
 
     /// The cursor's row holds the window.
     fn hold_cursor(&mut self, rows: &mut dyn Rows, at: Spot) {
-        let entry = rows.id(at.place);
-        let line = self.lines.iter().position(|line| Some(line.entry) == entry && line.row == at.row);
-        if let Some(line) = line {
+        if let Some(line) = self.lines.iter().position(|line| line.spot() == at) {
             self.anchor_at(rows, at, line);
         }
     }
@@ -133,12 +129,11 @@ impl Viewport {
             return;
         };
         let range = one.min(other)..=one.max(other);
-        let place = |line: &Line| Some(Spot { place: rows.place(line.entry)?, row: line.row });
         let inside: Vec<usize> = self
             .lines
             .iter()
             .enumerate()
-            .filter(|(_, line)| place(line).is_some_and(|spot| range.contains(&spot)))
+            .filter(|(_, line)| range.contains(&line.spot()))
             .map(|(at, _)| at)
             .collect();
         self.selected = inside.first().copied().zip(inside.last().copied());
@@ -154,7 +149,7 @@ fn step(rows: &mut dyn Rows, from: Spot, by: isize) -> Option<Spot> {
 }
 
 fn of_item(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<Spot> {
-    spot_of(rows, focus.entry, focus.block, row)
+    spot_of(rows, focus, row)
 }
 
 /// Air between entries is passed over, in the direction of the motion.

@@ -2,8 +2,8 @@
 //!
 //! Invariant: no count, however large, takes more than a bounded number of steps.
 
-use super::walk::{Rows, Spot, extent, neighbour, walk_up};
-use super::{Focus, Line, Motion, Viewport, focus_of, line_key};
+use super::walk::{Rows, extent, neighbour, walk_up};
+use super::{Focus, Line, Motion, Viewport, focus_of};
 
 /// Items that are gone over one by one.
 const MOST_STEPS: usize = 500;
@@ -21,15 +21,15 @@ impl Viewport {
             }
         }
         let left = steps.saturating_sub(MOST_STEPS);
-        let here = self.focus.and_then(|focus| rows.place(focus.entry));
+        let here = self.focus.and_then(|focus| rows.place(focus));
         let Some(here) = here.filter(|_| left > 0) else { return };
         let far = if by > 0 { here.saturating_add(left) } else { here.saturating_sub(left) };
         let far = far.min(rows.len().saturating_sub(1));
         let motion = match far {
             0 => Motion::Top,
             far if far + 1 == rows.len() => Motion::Tail,
-            far => match rows.id(far) {
-                Some(entry) => Motion::Show(Focus { entry, block: 0 }),
+            far => match rows.start(far) {
+                Some(start) => Motion::Show(start),
                 None => return,
             },
         };
@@ -38,25 +38,21 @@ impl Viewport {
 
     /// To the next or previous item; an item that reaches beyond the window is scrolled through first.
     fn step(&mut self, forward: bool, rows: &mut dyn Rows, height: usize) {
-        let Some(focus) = self.focus.filter(|focus| rows.place(focus.entry).is_some()) else {
+        let Some(focus) = self.focus.filter(|focus| rows.place(*focus).is_some()) else {
             self.focus_in_window(0);
             return;
         };
-        let (Some(first), Some(last)) = (self.lines.first().map(line_key), self.lines.last().map(line_key))
-        else {
-            return;
-        };
+        let ends = (self.lines.first().map(Line::spot), self.lines.last().map(Line::spot));
+        let (Some(top), Some(bottom)) = ends else { return };
         if self.step_in_tree(focus, forward, rows, height) {
             return;
         }
         let Some((start, end)) = extent(rows, focus) else { return };
-        let top = rows.place(first.0).map(|place| Spot { place, row: first.1 });
-        let bottom = rows.place(last.0).map(|place| Spot { place, row: last.1 });
         let is_in_sight = self.lines.iter().any(|line| focus_of(line) == Some(focus));
-        if is_in_sight && forward && bottom.is_some_and(|bottom| bottom < end) {
+        if is_in_sight && forward && bottom < end {
             return self.scroll(1, rows, height);
         }
-        if is_in_sight && !forward && top.is_some_and(|top| top > start) {
+        if is_in_sight && !forward && top > start {
             return self.scroll(-1, rows, height);
         }
         if let Some(next) = neighbour(rows, focus, forward) {
@@ -75,12 +71,8 @@ impl Viewport {
 
     fn bring_into_view(&mut self, focus: Focus, forward: bool, rows: &mut dyn Rows, height: usize) {
         let Some((start, end)) = extent(rows, focus) else { return };
-        let place = |line: &Line, rows: &mut dyn Rows| {
-            rows.place(line.entry).map(|place| Spot { place, row: line.row })
-        };
-        let top = self.lines.first().and_then(|line| place(line, rows));
-        let bottom = self.lines.last().and_then(|line| place(line, rows));
-        let (Some(top), Some(bottom)) = (top, bottom) else { return };
+        let ends = (self.lines.first().map(Line::spot), self.lines.last().map(Line::spot));
+        let (Some(top), Some(bottom)) = ends else { return };
         let tall = end.place == start.place && end.row - start.row + 1 >= height;
         if start < top {
             let spot = if tall && !forward { walk_up(rows, end, height - 1).unwrap_or(start) } else { start };

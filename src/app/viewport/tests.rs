@@ -11,28 +11,52 @@ use crate::render::row::{Row, RowKind};
 /// Entries with a number of rows for each of their blocks.
 struct Flat {
     entries: Vec<Vec<usize>>,
+    /// Blocks of a portion.
+    portion: usize,
     laid_out: usize,
+}
+
+impl Flat {
+    fn portions(&self) -> Vec<Focus> {
+        let of = |(entry, blocks): (usize, &Vec<usize>)| {
+            let entry = EntryId(u32::try_from(entry).unwrap());
+            let starts = (0..blocks.len().max(1)).step_by(self.portion);
+            starts.map(move |block| Focus { entry, block }).collect::<Vec<_>>()
+        };
+        self.entries.iter().enumerate().flat_map(of).collect()
+    }
 }
 
 impl Rows for Flat {
     fn len(&self) -> usize {
-        self.entries.len()
+        if self.portion == usize::MAX { self.entries.len() } else { self.portions().len() }
     }
 
-    fn id(&self, place: usize) -> Option<EntryId> {
-        (place < self.entries.len()).then(|| EntryId(u32::try_from(place).unwrap()))
+    fn start(&self, place: usize) -> Option<Focus> {
+        if self.portion == usize::MAX {
+            let entry = EntryId(u32::try_from(place).unwrap());
+            return (place < self.entries.len()).then_some(Focus { entry, block: 0 });
+        }
+        self.portions().get(place).copied()
     }
 
-    fn place(&self, id: EntryId) -> Option<usize> {
-        (id.index() < self.entries.len()).then(|| id.index())
+    fn place(&self, focus: Focus) -> Option<usize> {
+        if self.portion == usize::MAX {
+            return (focus.entry.index() < self.entries.len()).then(|| focus.entry.index());
+        }
+        let is_it = |start: &Focus| start.entry == focus.entry && start.block <= focus.block;
+        self.portions().iter().rposition(is_it)
     }
 
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
         self.laid_out += 1;
-        let blocks = self.entries[place].iter().enumerate();
+        let start = self.start(place).unwrap();
+        let blocks = self.entries[start.entry.index()].iter().enumerate();
         let row = |block, kind| Row { block, kind, ..Row::default() };
         Arc::new(
             blocks
+                .skip(start.block)
+                .take(self.portion)
                 .flat_map(|(block, count)| {
                     (0..*count).map(move |n| row(block, if n == 0 { RowKind::Head } else { RowKind::Body }))
                 })
@@ -42,19 +66,20 @@ impl Rows for Flat {
 }
 
 impl Flat {
-    fn all(&mut self) -> Vec<(u32, usize)> {
-        let places: Vec<usize> = (0..self.entries.len()).collect();
-        places
-            .into_iter()
+    /// Entry, block and row of the portion of all rows.
+    fn all(&mut self) -> Vec<(u32, usize, usize)> {
+        (0..self.len())
             .flat_map(|place| {
-                (0..self.rows(place).len()).map(move |row| (u32::try_from(place).unwrap(), row))
+                let entry = self.start(place).unwrap().entry.0;
+                let rows = self.rows(place);
+                (0..rows.len()).map(move |row| (entry, rows[row].block, row)).collect::<Vec<_>>()
             })
             .collect()
     }
 }
 
-fn window(view: &Viewport) -> Vec<(u32, usize)> {
-    view.lines.iter().map(|line| (line.entry.0, line.row)).collect()
+fn window(view: &Viewport) -> Vec<(u32, usize, usize)> {
+    view.lines.iter().map(|line| (line.entry.0, line.row().unwrap().block, line.row)).collect()
 }
 
 fn motion() -> impl Strategy<Value = Motion> {
@@ -75,8 +100,9 @@ proptest! {
     fn the_window_is_a_part_of_the_flat_list(
         entries in proptest::collection::vec(proptest::collection::vec(0usize..9, 1..4), 0..12),
         motions in proptest::collection::vec((motion(), 0usize..20, any::<bool>()), 1..25),
+        portion in 1usize..5,
     ) {
-        let mut flat = Flat { entries, laid_out: 0 };
+        let mut flat = Flat { entries, portion, laid_out: 0 };
         let mut view = Viewport::default();
         for (motion, height, grows) in motions {
             if grows {
@@ -96,7 +122,7 @@ proptest! {
 }
 
 fn flat(entries: &[&[usize]]) -> Flat {
-    Flat { entries: entries.iter().map(|blocks| blocks.to_vec()).collect(), laid_out: 0 }
+    Flat { entries: entries.iter().map(|blocks| blocks.to_vec()).collect(), portion: usize::MAX, laid_out: 0 }
 }
 
 #[test]
@@ -152,12 +178,12 @@ fn a_tall_item_is_scrolled_through_before_the_next_one() {
     view.ask(Motion::Items(3));
     view.arrange(&mut rows, 6);
     assert_eq!(view.focus, Some(Focus { entry: EntryId(0), block: 0 }));
-    assert_eq!(window(&view).first(), Some(&(0, 3)));
+    assert_eq!(window(&view).first(), Some(&(0, 0, 3)));
 }
 
 #[test]
 fn work_depends_on_the_window_only() {
-    let mut rows = Flat { entries: vec![vec![3]; 100_000], laid_out: 0 };
+    let mut rows = Flat { entries: vec![vec![3]; 100_000], portion: usize::MAX, laid_out: 0 };
     let mut view = Viewport::default();
     view.arrange(&mut rows, 40);
     for motion in [
@@ -178,7 +204,7 @@ fn work_depends_on_the_window_only() {
 #[test]
 fn a_huge_count_takes_few_steps_whatever_the_window() {
     for height in [1, 40] {
-        let mut rows = Flat { entries: vec![vec![3, 50]; 3_000], laid_out: 0 };
+        let mut rows = Flat { entries: vec![vec![3, 50]; 3_000], portion: usize::MAX, laid_out: 0 };
         let mut view = Viewport::default();
         view.ask(Motion::Top);
         view.arrange(&mut rows, height);
@@ -191,6 +217,32 @@ fn a_huge_count_takes_few_steps_whatever_the_window() {
             let focus = view.focus.map(|focus| focus.entry.0);
             assert!(rows.laid_out < 20_000, "{by}: {}", rows.laid_out);
             assert!(focus.is_some_and(|focus| focus.abs_diff(entry) <= 250), "{by} of {height}: {focus:?}");
+        }
+    }
+}
+
+proptest! {
+    /// In portions or whole: the same rows are seen, and the same item has the focus.
+    #[test]
+    fn portions_of_an_entry_are_walked_over_as_one(
+        entries in proptest::collection::vec(proptest::collection::vec(0usize..6, 1..9), 1..5),
+        motions in proptest::collection::vec((motion(), 1usize..20), 1..15),
+        portion in 1usize..4,
+    ) {
+        let mut whole = Flat { entries: entries.clone(), portion: usize::MAX, laid_out: 0 };
+        let mut parts = Flat { entries, portion, laid_out: 0 };
+        let (mut one, mut other) = (Viewport::default(), Viewport::default());
+        for (motion, height) in motions {
+            for (view, rows) in [(&mut one, &mut whole), (&mut other, &mut parts)] {
+                view.ask(motion);
+                view.arrange(rows, height);
+            }
+            // Rows of a portion are counted from its own first one.
+            let blocks = |view: &Viewport| -> Vec<(u32, usize)> {
+                window(view).into_iter().map(|(entry, block, _)| (entry, block)).collect()
+            };
+            assert_eq!(blocks(&one), blocks(&other), "{motion:?}");
+            assert_eq!((one.focus, one.anchor), (other.focus, other.anchor), "{motion:?}");
         }
     }
 }

@@ -5,96 +5,86 @@ use std::sync::Arc;
 
 use super::Focus;
 use crate::model::entry::EntryId;
-use crate::render::row::Row;
+use crate::render::row::{Row, item_at, rows_of};
 
-/// Gives the rows of the entries of a sequence.
+/// Gives the rows of the entries of a sequence, in portions: one for most entries, several for those with many blocks.
 pub trait Rows {
-    /// Number of entries.
+    /// Number of portions.
     fn len(&self) -> usize;
     /// Whether there is none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The entry at a place.
-    fn id(&self, place: usize) -> Option<EntryId>;
-    /// Where an entry stands.
-    fn place(&self, id: EntryId) -> Option<usize>;
-    /// The rows of the entry at a place.
+    /// The entry of the portion at a place, and the first block that it may have.
+    fn start(&self, place: usize) -> Option<Focus>;
+    /// Where the portion with a block stands.
+    fn place(&self, focus: Focus) -> Option<usize>;
+    /// The rows of the portion at a place, in the order of their blocks.
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>>;
 }
 
-/// A row of an entry.
+/// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spot {
-    /// Place of the entry in the sequence.
+    /// Place of the portion.
     pub(super) place: usize,
-    /// Row of the entry.
+    /// Row of the portion.
     pub(super) row: usize,
 }
 
 /// The block that a row belongs to, and which of its rows it is.
 pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
     let block = laid.get(row).map_or(0, |row| row.block);
-    let first = laid.iter().position(|row| row.block == block).unwrap_or(0);
-    (block, row.saturating_sub(first))
+    (block, row.saturating_sub(rows_of(laid, block).start))
 }
 
 /// A row of a block; the nearest one if the block has become shorter. If it is gone, the beginning of the
 /// block that [`beside`] finds in its place.
-pub(super) fn spot_of(rows: &mut dyn Rows, entry: EntryId, block: usize, row: usize) -> Option<Spot> {
-    let place = rows.place(entry)?;
-    let laid = rows.rows(place);
-    let count = laid.iter().filter(|row| row.block == block).count();
-    let own = laid.iter().position(|row| row.block == block);
-    let next = || laid.iter().position(|row| row.block > block && !row.kind.is_between());
-    let last =
-        laid.iter().rposition(|row| !row.kind.is_between()).and_then(|at| laid.get(at)).map(|row| row.block);
-    let head_of_last = || laid.iter().position(|row| Some(row.block) == last && !row.kind.is_between());
-    let first = own.or_else(next).or_else(head_of_last).unwrap_or(0);
-    Some(Spot { place, row: first + row.min(count.saturating_sub(1)) })
+pub(super) fn spot_of(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<Spot> {
+    let place = rows.place(focus)?;
+    let own = rows_of(&rows.rows(place), focus.block);
+    if !own.is_empty() {
+        return Some(Spot { place, row: own.start + row.min(own.len() - 1) });
+    }
+    let instead = beside(rows, focus).and_then(|instead| extent(rows, instead));
+    Some(instead.map_or(Spot { place, row: 0 }, |(start, _)| start))
 }
 
 /// First and last row of an item, without the gap after it.
 pub(super) fn extent(rows: &mut dyn Rows, focus: Focus) -> Option<(Spot, Spot)> {
-    let place = rows.place(focus.entry)?;
-    let laid = rows.rows(place);
-    let of_block = |row: &&Row| row.block == focus.block && !row.kind.is_between();
-    let first = laid.iter().position(|row| of_block(&row))?;
-    let last = laid.iter().rposition(|row| of_block(&row))?;
+    let place = rows.place(focus)?;
+    let (first, last) = item_at(&rows.rows(place), focus.block)?;
     Some((Spot { place, row: first }, Spot { place, row: last }))
 }
 
 /// The item after or before another one.
 pub(super) fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Option<Focus> {
-    let place = rows.place(focus.entry)?;
-    let within = items(&rows.rows(place));
-    let at = within.iter().position(|block| *block == focus.block);
-    let next = match (at, forward) {
-        (Some(at), true) => within.get(at + 1),
-        (Some(at), false) => at.checked_sub(1).and_then(|before| within.get(before)),
-        (None, _) => None,
-    };
-    if let Some(block) = next {
-        return Some(Focus { entry: focus.entry, block: *block });
-    }
-    let mut place = place;
-    loop {
-        place = if forward { place + 1 } else { place.checked_sub(1)? };
-        let entry = rows.id(place)?;
-        let blocks = items(&rows.rows(place));
-        let block = if forward { blocks.first() } else { blocks.last() };
-        if let Some(block) = block {
-            return Some(Focus { entry, block: *block });
-        }
-    }
+    let place = rows.place(focus)?;
+    let own = rows_of(&rows.rows(place), focus.block);
+    let from = if forward { own.end } else { own.start };
+    item_from(rows, Spot { place, row: from }, forward, None)
 }
 
-/// Blocks that have rows, in order.
-fn items(laid: &[Row]) -> Vec<usize> {
-    let mut blocks: Vec<usize> =
-        laid.iter().filter(|row| !row.kind.is_between()).map(|row| row.block).collect();
-    blocks.dedup();
-    blocks
+/// The nearest item from a row on, or before it; within one entry, if that is asked for.
+fn item_from(rows: &mut dyn Rows, from: Spot, forward: bool, within: Option<EntryId>) -> Option<Focus> {
+    let is_item = |row: &&Row| !row.kind.is_between();
+    let Spot { mut place, mut row } = from;
+    loop {
+        let entry = rows.start(place)?.entry;
+        if within.is_some_and(|within| within != entry) {
+            return None;
+        }
+        let laid = rows.rows(place);
+        let found = if forward {
+            laid.get(row..).unwrap_or_default().iter().find(is_item)
+        } else {
+            laid.get(..row.min(laid.len())).unwrap_or_default().iter().rfind(is_item)
+        };
+        if let Some(found) = found {
+            return Some(Focus { entry, block: found.block });
+        }
+        (place, row) = if forward { (place + 1, 0) } else { (place.checked_sub(1)?, usize::MAX) };
+    }
 }
 
 /// The row `lines` above; the first one if there are not so many. Nothing if there are no rows at all.
@@ -123,7 +113,9 @@ pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
             return Spot { row: spot.row + left, ..spot };
         }
         if spot.place + 1 >= rows.len() {
-            return Spot { row: count.saturating_sub(1), ..spot };
+            // What comes last may have no rows.
+            let end = Spot { place: rows.len(), row: 0 };
+            return walk_up(rows, end, 1).unwrap_or(spot);
         }
         left -= (count - spot.row).min(left);
         spot = Spot { place: spot.place + 1, row: 0 };
@@ -132,8 +124,9 @@ pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
 
 /// What takes the place of an item that has no rows: the next one of the same entry, or else the last.
 pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
-    let place = rows.place(focus.entry)?;
-    let blocks = items(&rows.rows(place));
-    let block = *blocks.iter().find(|block| **block >= focus.block).or(blocks.last())?;
-    Some(Focus { block, ..focus })
+    let place = rows.place(focus)?;
+    let own = rows_of(&rows.rows(place), focus.block);
+    let within = Some(focus.entry);
+    item_from(rows, Spot { place, row: own.start }, true, within)
+        .or_else(|| item_from(rows, Spot { place, row: own.start }, false, within))
 }
