@@ -263,3 +263,25 @@ fn what_happened_in_a_page_is_known_without_opening_it_until_it_changes() {
     pages.get_mut(7).unwrap().blocks.clear();
     assert_eq!(of(&pages, &ids(0..PAGE)), Some((3 * page - 3, 4 * u64::from(page), PAGE)));
 }
+
+#[test]
+fn a_glance_is_that_of_the_entry_as_it_is_now_and_is_taken_once() {
+    let mut pages = filled(PAGE + 3);
+    let assert_is_now = |pages: &Pages, number: usize| {
+        assert_eq!(pages.glance(number), pages.get(number).map(Glance::of), "{number}");
+    };
+    let is_kept =
+        |pages: &Pages, number: usize| pages.list[number / PAGE].glances[number % PAGE].get().is_some();
+    for number in [0, 5, PAGE + 1] {
+        assert_is_now(&pages, number);
+        assert!(is_kept(&pages, number));
+        pages.get_mut(number).unwrap().blocks.pop();
+        assert!(!is_kept(&pages, number), "it may be another one");
+        assert_is_now(&pages, number);
+    }
+    pages.pack(&print);
+    pages.get_mut(5).unwrap().blocks.clear();
+    pages.push(full(PAGE + 3));
+    assert!(is_kept(&pages, 6), "what packing told of the others stays true");
+    (0..PAGE + 4).for_each(|number| assert_is_now(&pages, number));
+}
