@@ -30,11 +30,13 @@ pub enum Activity {
         /// What the provider said.
         why: Text,
     },
-    /// It waits for its user: a question, a permission, or simply the next prompt.
+    /// It waits for its user.
     Waiting {
         /// Since when.
         since: Option<Moment>,
         /// For what.
+        wish: Wish,
+        /// The same in words.
         what: Text,
     },
     /// Nothing has happened for a long time.
@@ -50,6 +52,35 @@ pub enum Activity {
     Unknown,
 }
 
+/// What a user is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// To say what to do next.
+    Prompt,
+    /// To allow something.
+    Permission,
+    /// To answer a question.
+    Question,
+}
+
+impl Wish {
+    /// The word used in JSON outputs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Permission => "permission",
+            Self::Question => "question",
+        }
+    }
+
+    /// What the words of an agent say of it.
+    fn of(words: &str) -> Self {
+        let words = words.to_ascii_lowercase();
+        let is_permission = ["permission", "allow", "approv"].iter().any(|word| words.contains(word));
+        if is_permission { Self::Permission } else { Self::Question }
+    }
+}
+
 impl Activity {
     /// The word used in JSON outputs: a request that is made again is the model's time there.
     pub fn word(&self) -> &'static str {
@@ -61,6 +92,14 @@ impl Activity {
             Self::Ended => "ended",
             Self::Unclean => "unclean",
             Self::Unknown => "unknown",
+        }
+    }
+
+    /// What its user is waited for.
+    pub fn wish(&self) -> Option<Wish> {
+        match self {
+            Self::Waiting { wish, .. } => Some(*wish),
+            _ => None,
         }
     }
 
@@ -127,16 +166,35 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
         return Activity::Unknown;
     };
     let told_at = entry.last_time();
-    let silence = last_write.max(told_at).map(|seen| now.since(seen));
+    let silence = last_seen(last_write, entry).map(|seen| now.since(seen));
     let is_running = transcript.meta().live == Some(true);
     // A program that died leaves its mark of a running session behind.
     let within = |patience: u64| {
         let patience = if is_running { MARK_PATIENCE_MS } else { patience };
         silence.map_or(is_running, |silence| silence <= patience)
     };
-    if let Some((call, since)) = open_call(transcript) {
-        return if asks(call) {
-            Activity::Waiting { since, what: call.headline.clone() }
+    let is_alive = within(IDLE_AFTER_MS * 24);
+    let asked = match block {
+        BlockKind::Break(Break::Waiting(what)) => Some((told_at, Wish::of(what), what)),
+        _ => None,
+    };
+    let open = open_call(transcript);
+    let asked = asked.or_else(|| {
+        let (call, since) = open.filter(|(call, _)| asks(call))?;
+        Some((since, Wish::Question, &call.headline))
+    });
+    // Before an open call: what it waits for is what the user was asked.
+    if let Some((since, wish, what)) = asked {
+        return if is_alive {
+            Activity::Waiting { since, wish, what: what.clone() }
+        } else {
+            Activity::Idle { since }
+        };
+    }
+    if let Some((call, since)) = open {
+        return if entry.marks.open && within(MODEL_PATIENCE_MS) {
+            // Its arguments are still being written.
+            Activity::Model { since: told_at }
         } else if within(TOOL_PATIENCE_MS) {
             Activity::Tool { name: call.name.clone(), since }
         } else {
@@ -159,14 +217,22 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
             Activity::Retry { since: told_at, why: why.clone() }
         }
         BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
-        BlockKind::Break(Break::Waiting(what)) => Activity::Waiting { since: told_at, what: what.clone() },
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
         _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
         BlockKind::Text(body) if goes_on(entry, body) => Activity::Model { since: told_at },
         _ if silence.is_some_and(|silence| silence > IDLE_AFTER_MS) => Activity::Idle { since: told_at },
-        _ => Activity::Waiting { since: told_at, what: Text::clean("the next prompt") },
+        _ => Activity::Waiting { since: told_at, wish: Wish::Prompt, what: Text::clean("the next prompt") },
     }
+}
+
+/// When the agent was heard of last: by its newest record. A file that changed long after that was copied; but not
+/// all that is written has a time of its own, and parts of a message have that of its beginning.
+fn last_seen(last_write: Option<Moment>, last: &Entry) -> Option<Moment> {
+    let told_at = last.last_time();
+    let is_late = |write: Moment| told_at.is_some_and(|told| write.since(told) > IDLE_AFTER_MS);
+    let is_copy = |write: Moment| !last.marks.open && is_late(write);
+    last_write.filter(|write| !is_copy(*write)).max(told_at)
 }
 
 /// Whether the session says that it ended, and nothing came after that.

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::activity::Activity;
+use super::activity::{Activity, Wish};
 use super::calls::Place;
 use super::context::ContextUse;
 use super::cost::Cost;
@@ -208,7 +208,7 @@ impl Status<'_> {
             (State::Waiting | State::Idle, Activity::Idle { since: Some(since) }) => {
                 format!("idle since {}", since.minute())
             }
-            (State::Waiting, Activity::Waiting { what, .. }) if what.as_str() == "the next prompt" => {
+            (State::Waiting, Activity::Waiting { wish: Wish::Prompt, .. }) => {
                 "waits for the next prompt".to_owned()
             }
             (State::Waiting, Activity::Waiting { what, .. }) => format!("waits for you: {}", short(what)),

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::account::PathFacts;
 use super::calls::{Place, likeness_of};
-use super::paths::PathFacts;
 use crate::model::branch::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::transcript::Transcript;

@@ -1,5 +1,6 @@
 //! Judgements over a transcript. Pure: "now" is a parameter.
 
+pub mod account;
 pub mod activity;
 pub mod agents;
 pub mod alarm;
@@ -11,17 +12,17 @@ pub mod cost;
 pub mod expression;
 pub mod files;
 pub mod flights;
-pub mod ledger;
+mod fold;
 pub mod lint;
 pub mod models;
 pub mod needle;
 pub mod oddities;
 pub mod pairing;
-pub mod paths;
 pub mod phrases;
 mod places;
 pub mod plans;
 pub mod prices;
+pub mod reading;
 pub mod scope;
 pub mod secrets;
 pub mod seen;

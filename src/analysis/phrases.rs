@@ -1,5 +1,6 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
+use super::account::{Account, Figures};
 use super::cost::{self, Cost, CostSource};
 use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
@@ -14,7 +15,9 @@ use crate::model::usage::Usage;
 /// Money: `$1.84`, `$0.031`, `$0.0004`.
 pub fn usd(amount: f64) -> String {
     let sign = if amount < 0.0 { "-" } else { "" };
-    match amount.abs() {
+    // Half a digit is rounded up, however the sum came about: sums in floating point lie a little beside it.
+    let amount = amount.abs();
+    match if amount > 0.0 { amount + 1e-12 } else { amount } {
         0.0 => "$0".to_owned(),
         size if size >= 0.1 => format!("{sign}${size:.2}"),
         size if size >= 0.001 => format!("{sign}${size:.3}"),
@@ -35,22 +38,18 @@ pub fn cost(cost: &Cost) -> Option<String> {
 }
 
 /// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. Empty if nothing happened in it.
-pub fn turn(facts: &TurnFacts, ascii: bool) -> String {
+pub fn turn(figures: &Figures, ascii: bool) -> String {
+    let facts = &figures.facts;
     let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
     let errors = (facts.errors > 0).then(|| format!("{}{mark}", facts.errors));
     let work: Vec<String> = calls.into_iter().chain(errors).collect();
     let parts = [
         (!work.is_empty()).then(|| work.join(" ")),
-        facts.duration_ms().filter(|ms| *ms > 0).map(duration),
-        cost(&cost::of(&facts.totals)),
+        figures.took_ms().filter(|ms| *ms > 0).map(duration),
+        cost(&figures.cost()),
     ];
     joined(parts, ascii)
-}
-
-/// What a turn cost; empty if that is not known.
-pub fn cost_of_turn(transcript: &Transcript, turn: usize) -> String {
-    cost(&cost::of(&transcript.turn_facts(turn).totals)).unwrap_or_default()
 }
 
 /// Tokens and cost of one answer: `↑118k (97% cached) ↓402  $0.031`. Empty if nothing was spent.
@@ -68,15 +67,14 @@ pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
 }
 
 /// A sub-agent: what it did, what that cost and what it did last: `14 calls · $0.09 · grep recv_timeout`.
-pub fn lane(lane: &LaneFacts, transcript: &Transcript, ascii: bool) -> String {
-    let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
-    let facts = TurnFacts::of(entries());
-    let work = match facts.calls {
+pub fn lane(lane: &LaneFacts, transcript: &Transcript, account: &Account, ascii: bool) -> String {
+    let figures = account.lane(&lane.name);
+    let work = match figures.facts.calls {
         0 => format!("{} entries", lane.entries.len()),
         calls => count(u64::from(calls), "call"),
     };
-    let last = entries().rev().find_map(last_sign);
-    joined([Some(work), cost(&cost::of(&facts.totals)), last], ascii)
+    let last = lane.entries.iter().rev().find_map(|id| last_sign(transcript.get(*id)?));
+    joined([Some(work), cost(&figures.cost()), last], ascii)
 }
 
 /// Why a session left a branch.
@@ -129,10 +127,9 @@ pub fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{spent, turn, usd};
+    use super::{Figures, spent, turn, usd};
     use crate::model::moment::Moment;
     use crate::model::text::Text;
-    use crate::model::turn::TurnFacts;
     use crate::model::usage::Usage;
 
     #[test]
@@ -143,17 +140,15 @@ mod tests {
 
     #[test]
     fn a_turn_says_what_happened() {
-        let mut facts = TurnFacts {
-            calls: 6,
-            errors: 1,
-            started: Some(Moment(0)),
-            ended: Some(Moment(112_000)),
-            ..TurnFacts::default()
-        };
-        facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);
-        assert_eq!(turn(&facts, false), "6 calls 1✗ · 1m52s · $0.21");
-        assert_eq!(turn(&facts, true), "6 calls 1x - 1m52s - $0.21");
-        assert_eq!(turn(&TurnFacts::default(), false), "");
+        let mut figures = Figures::default();
+        figures.facts.calls = 6;
+        figures.facts.errors = 1;
+        figures.facts.started = Some(Moment(0));
+        figures.facts.ended = Some(Moment(112_000));
+        figures.facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);
+        assert_eq!(turn(&figures, false), "6 calls 1✗ · 1m52s · $0.21");
+        assert_eq!(turn(&figures, true), "6 calls 1x - 1m52s - $0.21");
+        assert_eq!(turn(&Figures::default(), false), "");
     }
 
     #[test]

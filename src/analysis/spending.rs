@@ -14,9 +14,9 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::usage::{Scope, Usage};
 
-pub mod account;
 pub mod amount;
 pub mod arithmetic;
+pub mod statement;
 
 use amount::Amount;
 

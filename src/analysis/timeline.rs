@@ -1,16 +1,16 @@
 //! The session on a time axis: what ran from when to when, in rows whose spans do not overlap, and which
 //! of it decided when a turn ended.
 //!
-//! What time was spent on is the ledger's judgement ([`super::ledger`]); calls run from and to when
+//! What time was spent on is the account's judgement ([`super::account`]); calls run from and to when
 //! [`super::calls::span_of`] says. Nothing is judged here a second time.
 //!
 //! Invariant: spans of a row neither overlap nor run backwards; a span has one row. An entry that comes or
-//! changes costs its own spans and a page of the ledger; a question costs a search in sorted spans.
+//! changes costs its own spans and a page of the account; a question costs a search in sorted spans.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::account::{Account, Class, Stretch};
 use super::context::is_request;
-use super::ledger::{Class, Ledger, Stretch};
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::moment::Moment;
@@ -87,7 +87,7 @@ pub struct Timeline {
     /// Place in the order, by number of the entry.
     ranks: Vec<u32>,
     taken: HashMap<EntryId, Taken>,
-    /// Spans that came from a page of the ledger.
+    /// Spans that came from a page of the account.
     pages: HashMap<(usize, usize), Vec<(Span, usize)>>,
     lanes: Vec<Lane>,
     numbers: HashMap<Name, usize>,
@@ -146,8 +146,8 @@ impl Default for Timeline {
 
 impl Timeline {
     /// Takes in what was appended since the last time, but no more than so many entries, and what the
-    /// ledger has judged. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, ledger: &Ledger, most: usize) -> bool {
+    /// account has judged. Says whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, account: &Account, most: usize) -> bool {
         self.know_lanes(transcript);
         for id in transcript.portion(self.read, most) {
             let Ok(rank) = u32::try_from(self.read) else { return true };
@@ -162,11 +162,11 @@ impl Timeline {
                 self.take(*id, rank, entry);
             }
         }
-        for judged in ledger.judged_since(self.judged) {
+        for judged in account.judged_since(self.judged) {
             let lane = self.lane_number(judged.lane);
             self.take_page(lane, judged.page, judged.stretches());
         }
-        self.judged = ledger.revision();
+        self.judged = account.revision();
         self.settle();
         self.read >= transcript.order().len()
     }
@@ -311,7 +311,7 @@ impl Timeline {
         (id, self.add(span, lane, what))
     }
 
-    // === the ledger ===
+    // === the account ===
 
     fn take_page(&mut self, lane: usize, page: usize, told: impl Iterator<Item = Stretch>) {
         let mut known = self.pages.remove(&(lane, page)).unwrap_or_default();

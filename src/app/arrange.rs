@@ -54,7 +54,6 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     let is_talk = state.level > Level::Prompts;
     let around = Around {
         lanes: is_talk && state.columns.lanes,
-        rulers: is_talk && state.columns.rulers,
         files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
     };
     state.evidence.follow_around(&state.transcript, around);
@@ -95,7 +94,6 @@ fn know(state: &mut State, frame: &Frame) -> Vec<Effect> {
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
     wants.findings |= frame.outline.width > 0 || state.watches.want_findings();
     wants.calls |= is_inspecting;
-    wants.time |= is_inspecting || frame.strip.height > 0;
     wants.windows |= state.as_of.is_on;
     state.evidence.follow(&state.transcript, wants);
     let effects = ends::hand_out(state);
@@ -141,7 +139,8 @@ pub fn with_layouts<T>(
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
         news: state.news.as_ref(),
-        ledger: state.columns.rulers.then_some(&state.evidence.ledger),
+        account: &state.evidence.account,
+        has_rulers: state.columns.rulers,
         look: Look {
             width,
             level: state.level,
@@ -166,7 +165,6 @@ fn refresh_facts(state: &mut State) {
     }
     if state.stale.facts {
         state.stale.facts = false;
-        state.turn_cost = None;
         state.context = context::of(state.last_entries());
         state.cost = phrases::cost(&cost::of(state.transcript.totals()))
             .unwrap_or_else(|| unknown_price(&state.transcript));
@@ -175,11 +173,16 @@ fn refresh_facts(state: &mut State) {
 
 /// The cost of the focused turn, found anew if that is another one or has changed.
 fn refresh_turn(state: &mut State, turn: Option<usize>) {
-    let known = state.turn_cost.as_ref().map(|(turn, _)| *turn);
-    if known == turn {
+    let account = &state.evidence.account;
+    let wanted = turn.map(|turn| (turn, account.revision()));
+    if state.turn_cost.as_ref().map(|(turn, revision, _)| (*turn, *revision)) == wanted {
         return;
     }
-    state.turn_cost = turn.map(|turn| (turn, phrases::cost_of_turn(&state.transcript, turn)));
+    state.turn_cost = wanted.map(|(turn, revision)| {
+        let known = Some(turn).filter(|turn| account.knows(&state.transcript, *turn));
+        let spent = known.map(|turn| account.turn(&state.transcript, turn).cost());
+        (turn, revision, spent.and_then(|spent| phrases::cost(&spent)).unwrap_or_default())
+    });
 }
 
 /// Tokens were spent, and no price is known.
@@ -266,6 +269,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             height: usize::from(frame.outline.height),
             has_keys,
             glyphs: state.theme.glyphs(),
+            account: &state.evidence.account,
             troubles: &state.evidence.troubles,
             findings: &state.findings,
         });

@@ -1,12 +1,11 @@
 //! What is known of calls and of time, for the inspector and the time strip. It grows while they are in
 //! sight, some hundred entries a frame; a session that is read without them pays nothing for it.
 
+use crate::analysis::account::Account;
 use crate::analysis::calls::Calls;
 use crate::analysis::files::Files;
 use crate::analysis::flights::Flights;
-use crate::analysis::ledger::Ledger;
 use crate::analysis::lint::Findings;
-use crate::analysis::paths::Paths;
 use crate::analysis::spending::Spending;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::troubles::Troubles;
@@ -22,14 +21,10 @@ const A_FRAME: usize = 512;
 pub struct Wants {
     /// Calls by tool, time and arguments.
     pub calls: bool,
-    /// Whose time it was.
-    pub time: bool,
     /// What was spent.
     pub money: bool,
-    /// What ran from when to when; whoever wants it wants the time, too.
+    /// What ran from when to when.
     pub spans: bool,
-    /// How much lies on each path.
-    pub paths: bool,
     /// What filled the model's window.
     pub windows: bool,
     /// What the lint finds; it is no part of the indexes, but as lazy.
@@ -41,8 +36,6 @@ pub struct Wants {
 pub struct Around {
     /// Which calls are in flight where.
     pub lanes: bool,
-    /// Whose time it was between entries.
-    pub rulers: bool,
     /// Which files were used.
     pub files: bool,
 }
@@ -50,18 +43,16 @@ pub struct Around {
 /// The indexes.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
+    /// What turns and lanes came to.
+    pub account: Account,
     /// Calls by tool, time and arguments.
     pub calls: Calls,
-    /// Whose time it was.
-    pub ledger: Ledger,
     /// Loops, and edits that were turned back.
     pub troubles: Troubles,
     /// What was spent.
     pub spending: Spending,
     /// What ran from when to when.
     pub timeline: Timeline,
-    /// How much lies on each path.
-    pub paths: Paths,
     /// What filled the model's window, request by request.
     pub windows: Windows,
     /// Which calls are in flight where.
@@ -82,7 +73,7 @@ impl Evidence {
     /// The session has changed.
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         self.generation += 1;
-        if touched.reordered {
+        if !self.account.note(transcript, touched) {
             let mut files = std::mem::take(&mut self.files);
             files.begin_again();
             self.clear();
@@ -92,12 +83,10 @@ impl Evidence {
         for id in &touched.changed {
             self.troubles.change(transcript, *id);
             self.calls.change(transcript, *id);
-            self.ledger.change(*id);
             self.windows.change(transcript, *id);
             self.spending.change(transcript, *id);
             self.timeline.change(transcript, *id);
-            self.paths.change(*id);
-            self.flights.change(*id);
+            self.flights.change(transcript, *id);
             self.files.change(transcript, *id);
         }
         if touched.lanes {
@@ -107,9 +96,10 @@ impl Evidence {
         self.watch(transcript);
     }
 
-    /// Looks for troubles in what is new, whatever is in sight.
+    /// Adds up what is new and looks for troubles in it, whatever is in sight.
     pub fn watch(&mut self, transcript: &Transcript) {
         self.is_behind |= !self.troubles.follow(transcript, A_FRAME);
+        self.is_behind |= !self.account.follow(transcript, A_FRAME);
     }
 
     /// Bodies of these entries were read again.
@@ -141,9 +131,8 @@ impl Evidence {
         self.around = wants;
         let was_behind = self.is_behind_around;
         let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
-        let all_times = !wants.rulers || self.ledger.follow(transcript, A_FRAME);
         let all_files = !wants.files || self.files.follow(transcript, A_FRAME);
-        self.is_behind_around = !(all_lanes && all_times && all_files);
+        self.is_behind_around = !(all_lanes && all_files);
         self.generation += u64::from(was_behind || self.is_behind_around);
     }
 
@@ -157,13 +146,11 @@ impl Evidence {
         let was_behind = self.is_behind;
         let all_troubles = self.troubles.follow(transcript, most);
         let all_calls = !wants.calls || self.calls.follow(transcript, most);
-        let all_time = !wants.time || self.ledger.follow(transcript, most);
+        let is_added_up = self.account.follow(transcript, most);
         let all_windows = !wants.windows || self.windows.follow(transcript, most);
         let all_money = !wants.money || self.spending.follow(transcript, most);
-        let all_paths = !wants.paths || self.paths.follow(transcript, most);
-        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.ledger, most);
-        self.is_behind =
-            !(all_troubles && all_calls && all_time && all_money && all_paths && all_spans && all_windows);
+        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.account, most);
+        self.is_behind = !(all_troubles && is_added_up && all_calls && all_money && all_spans && all_windows);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
@@ -179,9 +166,8 @@ impl Evidence {
     pub fn follow_as(&mut self, other: &Self, transcript: &Transcript) {
         let around = other.around;
         let all_lanes = !around.lanes || self.flights.follow(transcript, usize::MAX);
-        let all_times = !around.rulers || self.ledger.follow(transcript, usize::MAX);
         let all_files = !around.files || self.files.collect(transcript, usize::MAX);
-        self.is_behind_around = !(all_lanes && all_times && all_files);
+        self.is_behind_around = !(all_lanes && all_files);
         self.around = around;
         self.take_in(transcript, other.wants, usize::MAX);
     }

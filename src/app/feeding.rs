@@ -12,7 +12,7 @@ use super::mode::Mode;
 use super::moving;
 use super::search::{AtHit, Sought};
 use super::searching;
-use super::sequence::{Wanted, starter_of, turn_of};
+use super::sequence::{Wanted, starter_of};
 use super::state::State;
 use super::viewport::{Anchor, Focus, Mark, Selection};
 use super::watching;
@@ -165,20 +165,6 @@ fn note_rows(state: &mut State, touched: &Touched) {
         state.cache.forget(*id);
     }
     state.transcript.settle();
-    let newest = touched.added.last();
-    let turns: HashSet<usize> = touched
-        .changed
-        .iter()
-        .chain(&starters)
-        .chain(newest)
-        .filter_map(|id| turn_of(&state.transcript, *id))
-        .collect();
-    for turn in turns {
-        if let Some(prompt) = state.transcript.turns().get(turn).map(|turn| turn.prompt) {
-            state.cache.forget(prompt);
-            state.outline.forget(prompt);
-        }
-    }
 }
 
 fn grow_sequence(state: &mut State, touched: &Touched) {

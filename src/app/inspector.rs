@@ -12,7 +12,6 @@ use super::moving;
 use super::paging::Paging;
 use super::panes::{self, Frame, Pane};
 use super::portions::BLOCKS;
-use super::sequence::turn_of;
 use super::state::State;
 use super::taking;
 use super::viewport::Focus;
@@ -210,8 +209,8 @@ fn is_running(state: &State, focus: Focus) -> bool {
 fn make(state: &mut State, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
     let earlier = state.evidence.calls.earlier(&state.transcript, place, EARLIER);
-    let turn = turn_of(&state.transcript, made.focus.entry);
-    let turn = turn.and_then(|turn| subject::Turn::of(state, turn));
+    let turn = state.evidence.account.turn_of(&state.transcript, made.focus.entry);
+    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, &state.evidence.account, turn));
     let effects = ask(state, made, &earlier.unread);
     let state_now = &*state;
     let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };

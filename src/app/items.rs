@@ -12,12 +12,11 @@ use super::portions::Portion;
 use super::rulers::{self, Ruler};
 use super::sequence::{Sequence, depth_of};
 use super::viewport::{Focus, Rows};
-use crate::analysis::ledger::Ledger;
-use crate::analysis::{cost, phrases, plans};
+use crate::analysis::account::Account;
+use crate::analysis::{phrases, plans};
 use crate::model::body::Body;
 use crate::model::branch::Branch;
-use crate::model::entry::{BlockKind, Entry, EntryId, Role};
-use crate::model::meta::LaneFacts;
+use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::pairing::call_in;
 use crate::model::record::Origin;
 use crate::model::text::Name;
@@ -29,8 +28,19 @@ use crate::render::wrap;
 /// More entries than this are not kept; what is in the window always is.
 const KEPT: usize = 600;
 
-/// Rows, with the ruler below them.
-type Laid = (Option<Ruler>, Arc<Vec<Row>>);
+/// What is told with an entry that is no part of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Around {
+    /// What the turn came to that it opens.
+    turn: Option<String>,
+    /// State of the account that tells what the sub-agents came to that it started.
+    lanes: Option<u64>,
+    /// The long time before the next entry.
+    ruler: Option<Ruler>,
+}
+
+/// Rows, with what is told beside them.
+type Laid = (Around, Arc<Vec<Row>>);
 
 /// Rows that are still valid.
 #[derive(Clone, Debug, Default)]
@@ -88,8 +98,10 @@ pub struct Layouts<'a> {
     pub filter: Option<&'a Filter>,
     /// Where what is new since the last time begins.
     pub news: Option<&'a News>,
-    /// Whose time it was between entries, if that is shown.
-    pub ledger: Option<&'a Ledger>,
+    /// What turns came to, and whose time it was between entries.
+    pub account: &'a Account,
+    /// Whether long times between entries are shown.
+    pub has_rulers: bool,
     /// The outer conditions.
     pub look: Look<'a>,
     /// Rows made before.
@@ -113,19 +125,23 @@ impl Rows for Layouts<'_> {
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
         let portion = self.sequence.portions().at(place);
         let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
-        let ruler = self.ruler_below(portion.place, id).filter(|_| portion.is_last());
+        let around = Around {
+            turn: self.turn_line(id).filter(|_| portion.number == 0),
+            lanes: self.has_lanes(id, portion).then(|| self.account.revision()),
+            ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
+        };
         let key = (id, portion.number);
-        if let Some((below, rows)) = self.cache.rows.get(&key)
-            && *below == ruler
+        if let Some((known, rows)) = self.cache.rows.get(&key)
+            && *known == around
         {
             return Arc::clone(rows);
         }
         let transcript = self.transcript;
         let entry = transcript.get(id);
-        let rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, ruler.as_ref()));
+        let rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
         let rows = Arc::new(rows);
         self.cache.laid_out += 1;
-        self.cache.rows.insert(key, (ruler, Arc::clone(&rows)));
+        self.cache.rows.insert(key, (around, Arc::clone(&rows)));
         rows
     }
 }
@@ -134,11 +150,31 @@ impl Layouts<'_> {
     /// The ruler between an entry and the next one that is shown. A filter leaves out what led to it.
     fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
         let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
-        let ledger = self.ledger.filter(|_| is_shown)?;
-        rulers::between(self.transcript, ledger, id, self.sequence.at(place + 1)?)
+        let below = self.sequence.at(place + 1).filter(|_| is_shown && self.has_rulers)?;
+        rulers::between(self.transcript, self.account, id, below)
     }
 
-    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, ruler: Option<&Ruler>) -> Vec<Row> {
+    /// Whether calls of a portion started sub-agents.
+    fn has_lanes(&self, id: EntryId, portion: Portion) -> bool {
+        let Some(entry) = self.transcript.get(id).filter(|_| !self.transcript.lanes().is_empty()) else {
+            return false;
+        };
+        let within = portion.blocks();
+        let blocks = entry.blocks.iter().skip(within.start).take(within.len());
+        blocks.filter_map(call_in).any(|call| self.transcript.lane_of_call(&call.key).is_some())
+    }
+
+    /// What the turn came to that an entry opens.
+    fn turn_line(&self, id: EntryId) -> Option<String> {
+        self.transcript.marks(id).filter(|marks| marks.prompt)?;
+        let turn = self.account.turn_of(self.transcript, id)?;
+        let is_own = self.transcript.turns().get(turn).is_some_and(|turn| turn.prompt == id);
+        let is_own = is_own && self.account.knows(self.transcript, turn);
+        let figures = self.account.turn(self.transcript, Some(turn).filter(|_| is_own)?);
+        Some(phrases::turn(&figures, self.look.theme.ascii)).filter(|line| !line.is_empty())
+    }
+
+    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
         let branch = self.transcript.branches().headed_by(id);
         let is_folded =
             |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
@@ -148,7 +184,6 @@ impl Layouts<'_> {
         }
         let within = portion.blocks();
         let ascii = self.look.theme.ascii;
-        let turn = entry.marks.prompt.then(|| turn_line(self.transcript, id, ascii)).flatten();
         let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
         let lanes: Vec<LaneLine> = blocks
@@ -156,7 +191,12 @@ impl Layouts<'_> {
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
                 let is_open = self.open_lanes.contains(&lane.name);
-                lane_line(self.transcript, &call.key, lane, is_open, self.look.theme.glyphs().dot)
+                LaneLine {
+                    call: call.key.clone(),
+                    label: lane.label.clone(),
+                    facts: phrases::lane(lane, self.transcript, self.account, ascii),
+                    is_open,
+                }
             })
             .collect();
         let earlier = plans::earlier_than(self.transcript, id, within.clone());
@@ -167,7 +207,7 @@ impl Layouts<'_> {
             folds: self.folds.of(&entry.key),
             nodes: self.folds.nodes(&entry.key),
             plans: &plans,
-            turn: turn.as_deref(),
+            turn: around.turn.as_deref(),
             spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
             lanes: &lanes,
@@ -182,7 +222,7 @@ impl Layouts<'_> {
             rows.truncate(if is_folded { gaps } else { rows.len() });
             rows.insert(gaps, self.branch_row(branch, is_folded));
         }
-        if let Some(ruler) = ruler {
+        if let Some(ruler) = &around.ruler {
             let block = rows.last().map_or(within.start, |row| row.block);
             rows.push(rulers::row(ruler, block, &self.look));
         }
@@ -208,45 +248,4 @@ impl Layouts<'_> {
             ..Row::default()
         }
     }
-}
-
-/// Facts of the turn that an entry opens.
-fn turn_line(transcript: &Transcript, prompt: EntryId, ascii: bool) -> Option<String> {
-    let turn = transcript.turn_at(transcript.place_of(prompt)?)?;
-    transcript.turns().get(turn).filter(|turn| turn.prompt == prompt)?;
-    Some(phrases::turn(&transcript.turn_facts(turn), ascii)).filter(|line| !line.is_empty())
-}
-
-/// A sub-agent in one line: what it spent and what it did last.
-fn lane_line(
-    transcript: &Transcript,
-    call: &crate::model::body::Key,
-    lane: &LaneFacts,
-    is_open: bool,
-    dot: &str,
-) -> LaneLine {
-    let facts = transcript.lane_facts(lane);
-    let mut parts = vec![match facts.calls {
-        0 => format!("{} entries", lane.entries.len()),
-        1 => "1 call".to_owned(),
-        n => format!("{n} calls"),
-    }];
-    parts.extend(phrases::cost(&cost::of(&facts.totals)));
-    if let Some(last) = lane.entries.iter().rev().filter_map(|id| transcript.get(*id)).find_map(last_sign) {
-        parts.push(last);
-    }
-    LaneLine {
-        call: call.clone(),
-        label: lane.label.clone(),
-        facts: parts.join(&format!(" {dot} ")),
-        is_open,
-    }
-}
-
-fn last_sign(entry: &Entry) -> Option<String> {
-    entry.blocks.iter().rev().find_map(|block| match &block.kind {
-        BlockKind::Call(call) => Some(format!("{} {}", call.name, call.headline)),
-        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
-        _ => None,
-    })
 }

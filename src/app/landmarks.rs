@@ -8,7 +8,7 @@ use super::seek::{is_headline, is_kind, nearest};
 use super::sequence::place_in_file;
 use super::state::State;
 use super::viewport::Focus;
-use crate::analysis::cost;
+use crate::analysis::account::Account;
 use crate::analysis::expression::judge::ids_of;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::transcript::Transcript;
@@ -23,7 +23,11 @@ pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
     let focus = state.view.focus;
     let start = focus.and_then(|focus| state.sequence.place_of(focus.entry)).unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
-    let costly = if kind == Kind::Costly { expensive_turns(&state.transcript) } else { HashSet::new() };
+    let costly = if kind == Kind::Costly {
+        expensive_turns(&state.transcript, &state.evidence.account)
+    } else {
+        HashSet::new()
+    };
     nearest(&state.transcript, state.sequence.order(), from, way, |focus, entry| {
         let is_wanted = match kind {
             Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
@@ -39,10 +43,10 @@ pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
 }
 
 /// Prompts of turns that cost twice the average, and of the most expensive one.
-fn expensive_turns(transcript: &Transcript) -> HashSet<EntryId> {
+fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryId> {
     let turns = transcript.turns().iter().enumerate();
     let costs = turns.filter_map(|(number, turn)| {
-        let usd = cost::of(&transcript.turn_facts(number).totals).usd?;
+        let usd = account.turn(transcript, number).cost().usd?;
         (usd > 0.0).then_some((turn.prompt, usd))
     });
     let costs: Vec<(EntryId, f64)> = costs.collect();

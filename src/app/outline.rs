@@ -22,6 +22,7 @@ use sums::Sums;
 
 use super::branches;
 use super::viewport::Focus;
+use crate::analysis::account::Account;
 use crate::analysis::files::Files;
 use crate::analysis::lint::Findings;
 use crate::analysis::troubles::Troubles;
@@ -59,12 +60,14 @@ pub struct Outline {
     /// What all rows are; `None` if that may have changed.
     keys: Option<Keys>,
     before: Keys,
-    /// Rows of turns made before, by their prompts; those of touched turns are forgotten.
+    /// Rows of turns made before, by their prompts.
     turns: HashMap<EntryId, Row>,
     /// Other rows made before, forgotten with every change.
     others: Vec<(Key, Row)>,
     /// What they sum up.
     sums: Sums,
+    /// State of the account, of which rows of turns and lanes were made.
+    added_up: u64,
     /// State of the findings, the files and the troubles that rows were made of.
     judged: (u64, u64, u64),
     tops: [usize; 5],
@@ -77,6 +80,8 @@ pub struct Outline {
 pub struct Wanted<'a> {
     /// The session.
     pub transcript: &'a Transcript,
+    /// What turns and lanes came to.
+    pub account: &'a Account,
     /// Its files.
     pub files: &'a Files,
     /// The focused entry.
@@ -96,12 +101,6 @@ pub struct Wanted<'a> {
 }
 
 impl Outline {
-    /// Forgets the row of a turn, and all that may hang on it.
-    pub fn forget(&mut self, prompt: EntryId) {
-        self.turns.remove(&prompt);
-        self.look_again();
-    }
-
     /// Takes in an entry that is new.
     pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(notes) = &mut self.notes {
@@ -185,6 +184,11 @@ impl Outline {
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
         let generation =
             (wanted.findings.generation(), wanted.files.generation(), wanted.troubles.generation());
+        if self.added_up != wanted.account.revision() {
+            self.added_up = wanted.account.revision();
+            self.turns.clear();
+            self.others.clear();
+        }
         if self.judged != generation {
             self.judged = generation;
             self.look_again();
@@ -238,7 +242,7 @@ impl Outline {
             if let Some(row) = self.turns.get(&prompt) {
                 return row.clone();
             }
-            let row = row::of_turn(transcript, *turn).unwrap_or_default();
+            let row = row::of_turn(transcript, wanted.account, *turn).unwrap_or_default();
             self.turns.insert(prompt, row.clone());
             return row;
         }
@@ -257,10 +261,10 @@ impl Outline {
         let transcript = wanted.transcript;
         let Glyphs { compacted, arrow, .. } = wanted.glyphs;
         match key {
-            Key::Turn(turn) => row::of_turn(transcript, *turn),
+            Key::Turn(turn) => row::of_turn(transcript, wanted.account, *turn),
             Key::Lane(lane, is_last) => {
                 let lane = transcript.lanes().get(*lane)?;
-                Some(row::of_lane(transcript, lane, self.sums.of_lane(transcript, lane), *is_last))
+                Some(row::of_lane(transcript, wanted.account, lane, *is_last))
             }
             Key::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
             Key::Branch(number) => {
@@ -274,7 +278,7 @@ impl Outline {
             Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
             Key::Agent(lane) => {
                 let lane = transcript.lanes().get(*lane)?;
-                Some(row::of_agent(transcript, lane, self.sums.of_lane(transcript, lane)))
+                Some(row::of_agent(transcript, wanted.account, lane))
             }
         }
     }

@@ -7,7 +7,7 @@
 use ratatui::text::Span;
 
 use super::sequence::depth_of;
-use crate::analysis::ledger::{Class, Ledger};
+use crate::analysis::account::{Account, Class};
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::transcript::Transcript;
@@ -33,8 +33,8 @@ pub struct Ruler {
 }
 
 /// The time between an entry and the one that is shown below it, if it is long.
-pub fn between(transcript: &Transcript, ledger: &Ledger, above: EntryId, below: EntryId) -> Option<Ruler> {
-    let stretch = ledger.before(below)?;
+pub fn between(transcript: &Transcript, account: &Account, above: EntryId, below: EntryId) -> Option<Ruler> {
+    let stretch = account.before(below)?;
     if stretch.ms() < LEAST_MS || stretch.class == Class::Tool {
         return None;
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::filter::Filter;
 use super::portions::Portions;
+use crate::analysis::reading::Displaced;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::pairing::calls_of;
@@ -39,6 +40,7 @@ pub struct Sequence {
     attached: HashSet<Name>,
     /// In which portions they are laid out.
     portions: Portions,
+    displaced: Displaced,
     /// Entries that were looked at while the sequence is made: lanes may lie in a circle.
     visited: HashSet<EntryId>,
 }
@@ -51,11 +53,31 @@ impl Sequence {
         self.visited.clear();
         self.portions.clear();
         self.attached = attached_lanes(transcript);
+        let are_all = self.attached.len() == transcript.lanes().len();
+        self.displaced = Displaced::of(transcript, |lane| are_all || self.attached.contains(&lane.name));
         let starters = starters(transcript, wanted);
+        self.place_displaced(transcript, None, wanted, &starters);
         for id in transcript.order() {
             let is_folded = wanted.filter.is_none() && wanted.folded.contains(id);
             if !is_folded && self.is_in_place(transcript, *id) {
                 self.place_with_lanes(transcript, *id, wanted, &starters, 0);
+            }
+            self.place_displaced(transcript, Some(*id), wanted, &starters);
+        }
+    }
+
+    /// Lanes that stand behind an entry though they were read elsewhere.
+    fn place_displaced(
+        &mut self,
+        transcript: &Transcript,
+        behind: Option<EntryId>,
+        wanted: &Wanted<'_>,
+        starters: &HashSet<EntryId>,
+    ) {
+        let names = self.displaced.behind(behind).to_vec();
+        for lane in names.iter().filter_map(|name| transcript.lane(name)) {
+            for id in &lane.entries {
+                self.place_with_lanes(transcript, *id, wanted, starters, 1);
             }
         }
     }
@@ -70,6 +92,9 @@ impl Sequence {
             }
             if self.attached.contains(lane) {
                 return !wanted.opens(lane) || !wanted.shows(transcript, id);
+            }
+            if self.displaced.holds(lane) || is_known_elsewhere(transcript, id) {
+                return !wanted.shows(transcript, id);
             }
         }
         if self.is_in_place(transcript, id) && wanted.shows(transcript, id) {
@@ -87,7 +112,7 @@ impl Sequence {
 
     /// Entries of attached lanes stand under their calls, not in file order.
     fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
-        transcript.lane_at(id).is_none_or(|lane| !self.attached.contains(lane))
+        transcript.lane_at(id).is_none_or(|lane| !self.attached.contains(lane) && !self.displaced.holds(lane))
     }
 
     fn place(&mut self, transcript: &Transcript, id: EntryId) {
@@ -180,6 +205,12 @@ impl Wanted<'_> {
     }
 }
 
+/// Whether an entry was not read from the file of the session's first one.
+fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
+    let file = |id: EntryId| transcript.get(id).map(|entry| entry.origin.file);
+    transcript.order().first().is_some_and(|first| file(*first) != file(id))
+}
+
 /// Lanes whose calls are in the transcript. All others are shown in file order: nothing hides.
 fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
     let has_call = |call: &Key| !transcript.entries_with_call(call).is_empty();
@@ -213,17 +244,6 @@ pub fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
 /// the quick search may miss, but what it finds is right.
 pub fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
     transcript.place_of(id)
-}
-
-/// The turn of an entry. Entries of sub-agents belong to the turn of the call that started them.
-pub fn turn_of(transcript: &Transcript, id: EntryId) -> Option<usize> {
-    let mut holder = id;
-    for _ in 0..MAX_DEPTH {
-        let lane = transcript.get(holder)?.lane.as_ref();
-        let Some(starter) = lane.and_then(|lane| starter_of(transcript, lane)) else { break };
-        holder = starter;
-    }
-    transcript.turn_at(place_in_file(transcript, holder)?)
 }
 
 /// How deep an entry lies in sub-agents.

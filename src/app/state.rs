@@ -27,7 +27,7 @@ use super::panes::Panes;
 use super::picker::Picker;
 use super::route;
 use super::search::{AtHit, Search, Sought};
-use super::sequence::{Sequence, turn_of};
+use super::sequence::Sequence;
 use super::spine::Spine;
 use super::strip::Strip;
 use super::taking::{Copying, Taking};
@@ -197,7 +197,7 @@ pub struct State {
     /// The session's cost, ready to print.
     pub cost: String,
     /// The focused turn with its cost; `None` until it is known.
-    pub turn_cost: Option<(usize, String)>,
+    pub turn_cost: Option<(usize, u64, String)>,
     /// The time, as told by the runtime.
     pub now: Moment,
     /// When the file last changed.
@@ -380,7 +380,7 @@ impl State {
     /// The turn of the focused item, or the last one.
     pub fn focused_turn(&self) -> Option<usize> {
         match self.view.focus {
-            Some(focus) => turn_of(&self.transcript, focus.entry),
+            Some(focus) => self.evidence.account.turn_of(&self.transcript, focus.entry),
             None => self.transcript.turns().len().checked_sub(1),
         }
     }
@@ -389,7 +389,7 @@ impl State {
     /// to what it works on.
     pub fn is_at_work_on(&self, id: EntryId) -> bool {
         let last = self.transcript.turns().len().checked_sub(1);
-        self.is_at_work() && turn_of(&self.transcript, id) == last
+        self.is_at_work() && self.evidence.account.turn_of(&self.transcript, id) == last
     }
 
     /// How long nothing was written at work, in ms.

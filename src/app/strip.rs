@@ -1,15 +1,14 @@
 //! The time strip: the turn around the cursor, or a short session, as stretches of time on one line.
 //!
-//! Invariant: columns stand for time that the ledger tells, one stretch after the other, so that a clock
+//! Invariant: columns stand for time that the account tells, one stretch after the other, so that a clock
 //! that was set back breaks nothing. Work depends on the columns and on the entries around the cursor.
 
 use super::panes::Frame;
-use super::sequence::turn_of;
 use super::state::State;
 use super::viewport::Focus;
+use crate::analysis::account::{Class, Stretch};
 use crate::analysis::activity::Activity;
 use crate::analysis::calls::call_at;
-use crate::analysis::ledger::{Class, Stretch};
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::moment::Moment;
@@ -125,11 +124,12 @@ pub fn arrange(state: &mut State, frame: &Frame) {
 
 fn make(state: &State, width: usize) -> Strip {
     let turns = state.transcript.turns();
-    let all = state.evidence.ledger.sums(None).total();
+    let all = state.evidence.account.time(None).total();
     let focused = state.view.focus.map(|focus| focus.entry);
     let last = turns.len().checked_sub(1);
     // What stands before the first prompt belongs to what it leads to.
-    let turn = focused.map_or(last, |id| Some(turn_of(&state.transcript, id).unwrap_or(0)));
+    let turn =
+        focused.map_or(last, |id| Some(state.evidence.account.turn_of(&state.transcript, id).unwrap_or(0)));
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
     let first_of_all = || state.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();
@@ -139,7 +139,7 @@ fn make(state: &State, width: usize) -> Strip {
     };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
     let holder = focused.map_or(first, |id| holder_of(state, id));
-    let stretches = state.evidence.ledger.between(first, end, holder, AROUND);
+    let stretches = state.evidence.account.between(first, end, holder, AROUND);
     let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(state, stretch)).collect();
     if end.is_none() {
         parts.extend(going_on(state, &stretches));
@@ -286,7 +286,7 @@ fn run_of(part: &Part) -> Run {
 #[cfg(test)]
 mod tests {
     use super::{Part, column, runs};
-    use crate::analysis::ledger::Class;
+    use crate::analysis::account::Class;
     use crate::model::text::Text;
 
     fn part(ms: u64, class: Class, tool: Option<&str>) -> Part {

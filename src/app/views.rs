@@ -135,10 +135,10 @@ impl Views {
 pub fn wants(state: &State) -> Wants {
     match state.views.open() {
         None | Some(View::Transcript | View::Files) => Wants::default(),
-        Some(View::Timeline) => Wants { calls: true, time: true, spans: true, ..Wants::default() },
+        Some(View::Timeline) => Wants { calls: true, spans: true, ..Wants::default() },
         Some(View::Money) => Wants { money: true, ..Wants::default() },
         Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },
-        Some(View::Tree) => Wants { calls: true, paths: true, ..Wants::default() },
+        Some(View::Tree) => Wants { calls: true, ..Wants::default() },
         Some(View::Context) => Wants { windows: true, ..Wants::default() },
         Some(View::Checks) => Wants { findings: true, ..Wants::default() },
     }

@@ -98,6 +98,8 @@ pub enum MetaEdit {
         /// The call that started it.
         call: Option<Key>,
     },
+    /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
+    Helper(Name),
     /// All records carry ids and parent ids, so the path from the last one is the active branch,
     /// provided that all links resolve.
     LinkedTree,

@@ -60,7 +60,7 @@ impl Meta {
             MetaEdit::Model(model) => self.model = Some(model),
             MetaEdit::Window(tokens) => self.window = Some(tokens),
             // Lanes and the tree are the transcript's.
-            MetaEdit::Lane { .. } | MetaEdit::LinkedTree | MetaEdit::Kept { .. } => {}
+            MetaEdit::Lane { .. } | MetaEdit::Helper(_) | MetaEdit::LinkedTree | MetaEdit::Kept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Fact { name, value } => {
                 if value.is_blank() {
@@ -92,6 +92,8 @@ pub struct LaneFacts {
     pub label: Text,
     /// The call that started it.
     pub call: Option<Key>,
+    /// Whether it serves the session and no turn: it compacts it, answers a side question, finds a title.
+    pub is_helper: bool,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }

@@ -37,6 +37,11 @@ impl Sum {
         self.told = self.told.saturating_add(other.told);
     }
 
+    fn leave(&mut self, other: Self) {
+        self.total = self.total.saturating_sub(other.total);
+        self.told = self.told.saturating_sub(other.told);
+    }
+
     /// The sum, unless nothing was recorded.
     pub fn known(self) -> Option<u64> {
         (self.told > 0).then_some(self.total)
@@ -117,12 +122,12 @@ impl Unpriced {
         surpassed.checked_sub(1).and_then(|n| rest.get_mut(n)).unwrap_or(least)
     }
 
-    fn join(&mut self, other: &Self) {
+    fn change_by(&mut self, other: &Self, apply: impl Fn(u64, u64) -> u64) {
         let sums = self.bands.iter_mut().chain([&mut self.batch]).flatten();
         for (sum, n) in sums.zip(other.bands.iter().chain([&other.batch]).flatten()) {
-            *sum = sum.saturating_add(*n);
+            *sum = apply(*sum, *n);
         }
-        self.searches = self.searches.saturating_add(other.searches);
+        self.searches = apply(self.searches, other.searches);
     }
 }
 
@@ -187,7 +192,22 @@ impl Spent {
         self.recorded_micros = self.recorded_micros.saturating_add(other.recorded_micros);
         self.recorded_nanos = self.recorded_nanos.saturating_add(other.recorded_nanos);
         self.priced += other.priced;
-        self.unpriced.join(&other.unpriced);
+        self.unpriced.change_by(&other.unpriced, u64::saturating_add);
+    }
+
+    /// Takes another sum away that was joined before.
+    pub fn leave(&mut self, other: &Self) {
+        self.input.leave(other.input);
+        self.output.leave(other.output);
+        self.cache_read.leave(other.cache_read);
+        self.cache_write.leave(other.cache_write);
+        self.cache_write_1h.leave(other.cache_write_1h);
+        self.reasoning.leave(other.reasoning);
+        self.requests = self.requests.saturating_sub(other.requests);
+        self.recorded_micros = self.recorded_micros.saturating_sub(other.recorded_micros);
+        self.recorded_nanos = self.recorded_nanos.saturating_sub(other.recorded_nanos);
+        self.priced = self.priced.saturating_sub(other.priced);
+        self.unpriced.change_by(&other.unpriced, u64::saturating_sub);
     }
 }
 
@@ -257,6 +277,21 @@ impl Totals {
             for (model, spent) in &terms.0 {
                 sums.of(model).join(spent);
             }
+        }
+    }
+
+    /// Takes other sums away that were joined before; nothing is left of models that nothing was spent on.
+    pub fn leave(&mut self, other: &Self) {
+        let maps = [
+            (&mut self.requests, &other.requests),
+            (&mut self.runs, &other.runs),
+            (&mut self.fallback, &other.fallback),
+        ];
+        for (sums, terms) in maps {
+            for (model, spent) in &terms.0 {
+                sums.of(model).leave(spent);
+            }
+            sums.0.retain(|(_, spent)| *spent != Spent::default());
         }
     }
 

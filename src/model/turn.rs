@@ -19,6 +19,8 @@ pub struct Turn {
 pub struct TurnFacts {
     /// Tool calls.
     pub calls: u32,
+    /// Failed calls.
+    pub failed: u32,
     /// Failed calls and errors.
     pub errors: u32,
     /// Calls without a result.
@@ -41,11 +43,15 @@ impl TurnFacts {
 
     /// Adds an entry; it comes later.
     pub fn add(&mut self, entry: &Entry) {
-        self.started = self.started.or(entry.at);
-        self.ended = self.ended.max(entry.end());
-        if let Some(usage) = &entry.usage {
+        if let Some(usage) = entry.usage.as_ref().filter(|usage| usage.scope.is_of_requests()) {
             self.totals.add(usage, entry.model.as_ref());
         }
+        // What it says is told where it was said first.
+        if entry.marks.copy {
+            return;
+        }
+        self.started = self.started.or(entry.at);
+        self.ended = self.ended.max(entry.end());
         for block in &entry.blocks {
             self.see(&block.kind);
         }
@@ -54,6 +60,7 @@ impl TurnFacts {
     /// Adds what happened elsewhere to this; it comes later.
     pub fn join(&mut self, later: &Self) {
         self.calls += later.calls;
+        self.failed += later.failed;
         self.errors += later.errors;
         self.open += later.open;
         self.started = self.started.or(later.started);
@@ -61,21 +68,27 @@ impl TurnFacts {
         self.totals.join(&later.totals);
     }
 
+    /// Takes away what was joined before, but for the times of its beginning and its end.
+    pub fn leave(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_sub(other.calls);
+        self.failed = self.failed.saturating_sub(other.failed);
+        self.errors = self.errors.saturating_sub(other.errors);
+        self.open = self.open.saturating_sub(other.open);
+        self.totals.leave(&other.totals);
+    }
+
     fn see(&mut self, block: &BlockKind) {
         match block {
             BlockKind::Call(call) => {
                 self.calls += 1;
-                self.errors += u32::from(matches!(call.state, ToolState::Failed(_)));
+                let has_failed = matches!(call.state, ToolState::Failed(_));
+                self.failed += u32::from(has_failed);
+                self.errors += u32::from(has_failed);
                 self.open += u32::from(call.state.is_open());
                 self.ended = self.ended.max(call.state.result().and_then(|result| result.at));
             }
             BlockKind::Break(Break::Error(_)) => self.errors += 1,
             _ => {}
         }
-    }
-
-    /// Wall-clock time in ms from the prompt to the last sign of work.
-    pub fn duration_ms(&self) -> Option<u64> {
-        Some(self.ended?.since(self.started?))
     }
 }

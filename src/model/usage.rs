@@ -44,6 +44,13 @@ pub enum Scope {
     Fallback,
 }
 
+impl Scope {
+    /// Whether it counts requests, or what was spent beside them: what a run sums up belongs to no turn of it.
+    pub fn is_of_requests(self) -> bool {
+        matches!(self, Self::Request | Self::Extra)
+    }
+}
+
 /// Usage that no entry carries: of a whole run, of a tool that asked a model, of messages that are gone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {

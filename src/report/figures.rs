@@ -8,8 +8,10 @@ use serde::Serialize;
 use super::parts::{self, BranchFigures, LaneFigures, is_message};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
+use super::turns::{self, OverheadFigures, TurnFigures};
+use crate::analysis::activity::{self, Wish};
 use crate::analysis::pairing::PairingCounts;
-use crate::analysis::{activity, cost, pairing};
+use crate::analysis::{cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::moment::Moment;
 use crate::model::pairing::{calls_of, is_textual};
@@ -39,6 +41,10 @@ pub struct Figures {
     pub blocks: BlockFigures,
     /// Prompts of the main lane.
     pub turns: usize,
+    /// What each of them came to.
+    pub turn_list: Vec<TurnFigures>,
+    /// What belongs to none of them.
+    pub overhead: OverheadFigures,
     /// Sub-agents.
     pub lanes: usize,
     /// Abandoned branches.
@@ -79,6 +85,8 @@ pub struct SessionFigures {
     pub ended: Option<String>,
     /// What the agent is doing.
     pub state: &'static str,
+    /// What its user is waited for: `prompt`, `permission` or `question`.
+    pub waiting_for: Option<&'static str>,
     /// Facts that only some agents tell, by name.
     pub facts: BTreeMap<&'static str, String>,
 }
@@ -215,6 +223,7 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         entries.count(entry);
         blocks.count(entry);
     }
+    let turn_list = turns::list(reading);
     Figures {
         schema: "tv.stats/1",
         path: reading::shown(&reading.target.path).to_string(),
@@ -225,6 +234,8 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         entries,
         blocks,
         turns: transcript.turns().len(),
+        overhead: turns::overhead(reading, &turn_list),
+        turn_list,
         lanes: transcript.lanes().len(),
         branches: transcript.branches().roots.len(),
         compactions: compactions(transcript),
@@ -249,6 +260,7 @@ fn session(reading: &Reading, now: Moment) -> SessionFigures {
         Some((first, last)) => Some((first.min(at), last.max(at))),
         None => Some((at, at)),
     });
+    let activity = activity::judge(transcript, reading.last_write(), now);
     let id = string(meta.id.as_ref());
     let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
     SessionFigures {
@@ -259,7 +271,8 @@ fn session(reading: &Reading, now: Moment) -> SessionFigures {
         models: meta.models.iter().map(Text::to_string).collect(),
         started: span.map(|(first, _)| first.to_rfc3339()),
         ended: span.map(|(_, last)| last.to_rfc3339()),
-        state: activity::judge(transcript, reading.last_write(), now).word(),
+        state: activity.word(),
+        waiting_for: activity.wish().map(Wish::word),
         facts: meta.facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
     }
 }

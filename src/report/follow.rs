@@ -85,11 +85,11 @@ fn write_feed<'o>(
             }
         };
         if is_known_whole && feed.is_empty() {
-            reading.transcript.settle();
+            reading.settle();
             write_complete(&mut printer, is_quiet, reading, out)?;
         }
     }
-    reading.transcript.settle();
+    reading.settle();
     for id in reading.transcript.order().to_vec() {
         printer.print(id, reading, out)?;
     }

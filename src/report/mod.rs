@@ -18,4 +18,5 @@ pub mod show;
 pub mod spent;
 pub mod stats;
 pub mod themes;
+mod turns;
 pub mod wait;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use crate::analysis::account::Account;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
 use crate::model::body::{Body, Held, Key};
 use crate::model::edit::{Feed, Opened, Stage};
@@ -26,6 +27,8 @@ pub struct Reading {
     pub verdicts: Vec<FormatVerdict>,
     /// The session.
     pub transcript: Transcript,
+    /// What its turns and lanes came to; see [`Reading::settle`].
+    pub account: Account,
     /// Its files by the numbers in origins.
     pub files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
@@ -39,7 +42,7 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     let session = ingest::open(target)?;
     let mut reading = Reading::of(target, &session, stubs_only);
     session.read_whole(stubs_only, &mut |feed| reading.take(feed));
-    reading.transcript.settle();
+    reading.settle();
     // A file has only one session, so what is named behind it is an entry.
     let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
     if let Some(name) = target.session.as_ref().filter(|name| is_entry && !name.is_empty()) {
@@ -76,6 +79,7 @@ impl Reading {
             shape: session.shape(),
             verdicts: session.verdicts(),
             transcript: Transcript::new(),
+            account: Account::default(),
             files: BTreeMap::new(),
             fault: None,
             pager: is_paged.then(|| session.pager()),
@@ -94,6 +98,7 @@ impl Reading {
         let mut transcript = Transcript::new();
         transcript.apply(batch);
         transcript.settle();
+        let account = Account::of(&transcript);
         let files = BTreeMap::new();
         Self {
             target,
@@ -101,6 +106,7 @@ impl Reading {
             shape: Shape::Lines,
             verdicts: Vec::new(),
             transcript,
+            account,
             files,
             fault: None,
             pager: None,
@@ -112,7 +118,9 @@ impl Reading {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
             Feed::Batch { stage: Stage::Whole, batch } => {
-                self.transcript.apply(*batch);
+                let touched = self.transcript.apply(*batch);
+                let _ = self.account.note(&self.transcript, &touched);
+                self.account.follow(&self.transcript, usize::MAX);
                 self.transcript.tidy();
             }
             Feed::File { id, path } => drop(self.files.insert(id, path)),
@@ -124,6 +132,12 @@ impl Reading {
             | Feed::Link(_)
             | Feed::Polled(_) => {}
         }
+    }
+
+    /// Brings turns and branches up to date.
+    pub fn settle(&mut self) {
+        self.transcript.settle();
+        self.account.follow(&self.transcript, usize::MAX);
     }
 
     /// The entry of this key, or with the call of this id.

@@ -14,6 +14,8 @@ use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
+use crate::analysis::account::Account;
+use crate::analysis::reading::order;
 use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
 use crate::ingest::{OpenError, Pager, Target, WatchMode};
@@ -82,7 +84,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
     }
     let mut printer = Printer::new(options);
     printer.chosen = chosen(options, &reading)?;
-    for id in reading.transcript.order().to_vec() {
+    for id in order(&reading.transcript) {
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;
@@ -286,8 +288,8 @@ impl<'a> Printer<'a> {
         reading: &mut Reading,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let turn = self.turn_facts(id, &reading.transcript);
-        let Reading { transcript, pager, .. } = reading;
+        let turn = self.turn_line(id, reading);
+        let Reading { transcript, account, pager, .. } = reading;
         let Some(entry) = transcript.get(id) else { return Ok(()) };
         let entry = self.told(entry, pager.as_mut());
         let paper = self.options.paper;
@@ -313,7 +315,7 @@ impl<'a> Printer<'a> {
             turn: turn.as_deref(),
             spent: spent.as_deref(),
             dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
-            lanes: &self.lane_lines(&entry, transcript),
+            lanes: &self.lane_lines(&entry, transcript, account),
             depth,
             ..Item::of(&entry)
         };
@@ -340,21 +342,22 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn turn_facts(&mut self, id: EntryId, transcript: &Transcript) -> Option<String> {
+    fn turn_line(&mut self, id: EntryId, reading: &Reading) -> Option<String> {
+        let Reading { transcript, account, .. } = reading;
         if self.turns.len() != transcript.turns().len() {
             let turns = transcript.turns().iter().enumerate();
             self.turns = turns.map(|(number, turn)| (turn.prompt, number)).collect();
         }
-        let facts = transcript.turn_facts(*self.turns.get(&id)?);
-        Some(phrases::turn(&facts, self.options.paper.ascii)).filter(|facts| !facts.is_empty())
+        let figures = account.turn(transcript, *self.turns.get(&id)?);
+        Some(phrases::turn(&figures, self.options.paper.ascii)).filter(|facts| !facts.is_empty())
     }
 
-    fn lane_lines(&self, entry: &Entry, transcript: &Transcript) -> Vec<LaneLine> {
+    fn lane_lines(&self, entry: &Entry, transcript: &Transcript, account: &Account) -> Vec<LaneLine> {
         let lanes = calls_of(entry).filter_map(|call| Some((call, transcript.lane_of_call(&call.key)?)));
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),
-            facts: phrases::lane(lane, transcript, self.options.paper.ascii),
+            facts: phrases::lane(lane, transcript, account, self.options.paper.ascii),
             is_open: self.opens_lanes(),
         };
         lanes.map(line).collect()

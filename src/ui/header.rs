@@ -28,6 +28,8 @@ const TITLE_MOST: usize = 60;
 /// For so long, in ms, nobody wonders why nothing is written; tools often write nothing until they end.
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
+/// Longer ago, in ms, the day is told.
+const DAY: u64 = 24 * 3_600_000;
 /// Characters of a tool's name.
 const ITEM_MOST: usize = 20;
 
@@ -105,7 +107,7 @@ fn right(state: &State, width: u16) -> Line<'static> {
         parts.extend(meta.model.as_ref().map(|model| short_model(model)));
     }
     parts.extend(trouble(state));
-    parts.push(state_words(state));
+    parts.push(state_words(state, is_wide));
     if let Some(context) = state.context.filter(|_| width >= NARROW) {
         let mut words = String::from("ctx ");
         if let Some(window) = context.window.filter(|window| *window > 0) {
@@ -127,8 +129,8 @@ fn right(state: &State, width: u16) -> Line<'static> {
     }
     parts.push(state.cost.clone());
     let turn =
-        state.turn_cost.as_ref().filter(|(_, cost)| is_wide && !cost.is_empty() && *cost != state.cost);
-    parts.extend(turn.map(|(_, cost)| format!("+{cost}")));
+        state.turn_cost.as_ref().filter(|(.., cost)| is_wide && !cost.is_empty() && *cost != state.cost);
+    parts.extend(turn.map(|(.., cost)| format!("+{cost}")));
     parts.retain(|part| !part.is_empty());
     Line::from(Span::raw(format!("{} ", parts.join("  "))))
 }
@@ -161,7 +163,7 @@ fn trouble(state: &State) -> Option<String> {
 }
 
 /// What the agent does, with the time it has been doing so. Colour never says it alone.
-fn state_words(state: &State) -> String {
+fn state_words(state: &State, is_wide: bool) -> String {
     if let Some(words) = link_words(state) {
         return words;
     }
@@ -175,6 +177,11 @@ fn state_words(state: &State) -> String {
         Activity::Model { since } => format!("{running} model{}", ticking(*since)),
         Activity::Retry { since, .. } => format!("{running} retry{}", ticking(*since)),
         Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
+        Activity::Idle { since: Some(since) } if state.now.since(*since) > DAY => {
+            let since = since.as_told(state.now);
+            let day = since.split_whitespace().next().unwrap_or_default();
+            if is_wide { format!("{ended} idle since {since}") } else { format!("{ended} idle {day}") }
+        }
         Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
         Activity::Ended => match state.transcript.meta().fact("archived") {
             Some(how) => format!("{ended} archived: {how}"),

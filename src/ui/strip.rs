@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::analysis::ledger::Class;
+use crate::analysis::account::Class;
 use crate::app::state::State;
 use crate::app::strip::{Run, TITLE};
 use crate::model::text::Text;

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod account;
 mod alarms;
 #[cfg(feature = "sqlite")]
 mod beside;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use tv::analysis::account::Account;
 use tv::analysis::cost::{self, CostSource};
 use tv::analysis::models;
-use tv::analysis::spending::account::{Account, Grouping};
 use tv::analysis::spending::amount::{Amount, usd};
 use tv::analysis::spending::arithmetic::{Arithmetic, Bill};
+use tv::analysis::spending::statement::{Grouping, Statement};
 use tv::analysis::spending::{For, Spending};
 use tv::ingest::{self, Target};
 use tv::model::edit::{Feed, Stage};
@@ -24,10 +25,10 @@ use crate::fixtures;
 
 const GROUPINGS: [Grouping; 4] = [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests];
 
-fn account(transcript: &Transcript) -> Account {
+fn statement(transcript: &Transcript) -> Statement {
     let mut spending = Spending::default();
     while !spending.follow(transcript, 100) {}
-    Account::of(&spending, transcript)
+    Statement::of(&spending, &Account::of(transcript), transcript)
 }
 
 fn tokens(amount: &Amount) -> [i64; 6] {
@@ -54,37 +55,37 @@ fn has_runs(transcript: &Transcript) -> bool {
 }
 
 /// Requests = turns with what lies outside = models = lanes = totals, in tokens and in money.
-fn check(name: &str, transcript: &Transcript) -> Account {
-    let account = account(transcript);
+fn check(name: &str, transcript: &Transcript) -> Statement {
+    let statement = statement(transcript);
     let sum = transcript.totals().sum();
     for by in GROUPINGS {
         let mut all = Amount::default();
-        account.rows(by).iter().for_each(|row| all.plus(&row.amount));
+        statement.rows(by).iter().for_each(|row| all.plus(&row.amount));
         assert_eq!(tokens(&all), tokens_of(&sum), "{name}: tokens by {by:?}");
         assert_eq!(all.requests, sum.requests, "{name}: requests by {by:?}");
-        assert_eq!(all.money, account.total.money, "{name}: money by {by:?}");
-        assert_eq!(all.saved, account.total.saved, "{name}: {by:?}");
-        let last = account.rows(by).last().map_or(0, |row| row.cumulative);
-        assert_eq!(last, account.total.money.picos(), "{name}: cumulative by {by:?}");
+        assert_eq!(all.money, statement.total.money, "{name}: money by {by:?}");
+        assert_eq!(all.saved, statement.total.saved, "{name}: {by:?}");
+        let last = statement.rows(by).last().map_or(0, |row| row.cumulative);
+        assert_eq!(last, statement.total.money.picos(), "{name}: cumulative by {by:?}");
     }
     let cost = cost::of(transcript.totals());
-    let total = usd(account.total.money.picos());
+    let total = usd(statement.total.money.picos());
     assert!((cost.usd.unwrap_or(0.0) - total).abs() < 1e-9, "{name}: {cost:?} and {total}");
-    check_without_runs(name, transcript, &account);
-    check_arithmetic(name, &account);
-    account
+    check_without_runs(name, transcript, &statement);
+    check_arithmetic(name, &statement);
+    statement
 }
 
 /// Without sums of runs there is nothing beyond the requests, and each model has what the totals say.
-fn check_without_runs(name: &str, transcript: &Transcript, account: &Account) {
-    let beyond = account.charges.iter().filter(|charge| charge.what == For::Run).count();
+fn check_without_runs(name: &str, transcript: &Transcript, statement: &Statement) {
+    let beyond = statement.charges.iter().filter(|charge| charge.what == For::Run).count();
     if has_runs(transcript) {
         return;
     }
     assert_eq!(beyond, 0, "{name}");
     let by_model = transcript.totals().by_model();
     let mut sums: BTreeMap<Name, Amount> = BTreeMap::new();
-    for charge in &account.charges {
+    for charge in &statement.charges {
         sums.entry(charge.model.clone()).or_default().plus(&charge.amount);
     }
     for (model, spent) in by_model {
@@ -93,15 +94,15 @@ fn check_without_runs(name: &str, transcript: &Transcript, account: &Account) {
         assert_eq!(sum.money.recorded, i128::from(spent.recorded_nanos) * 1_000, "{name}: {model}");
     }
     assert!(sums.values().all(Amount::is_nothing), "{name}: {sums:?}");
-    let source = account.total.money.source();
+    let source = statement.total.money.source();
     assert_eq!(source, cost::of(transcript.totals()).source, "{name}");
 }
 
 /// The products of each row are its estimate.
-fn check_arithmetic(name: &str, account: &Account) {
+fn check_arithmetic(name: &str, statement: &Statement) {
     for by in [Grouping::Turns, Grouping::Requests] {
-        for row in account.rows(by) {
-            let made = Arithmetic::of(&account.charges_of(Some(&row.group), by));
+        for row in statement.rows(by) {
+            let made = Arithmetic::of(&statement.charges_of(Some(&row.group), by));
             let products: i128 = made.estimated.iter().map(Bill::picos).sum();
             let told = products + made.recorded.map_or(0, |(picos, _)| picos) + made.runs.unwrap_or(0);
             assert_eq!(told, row.amount.money.picos(), "{name}: {:?}", row.group);
@@ -115,9 +116,9 @@ fn all_groupings_of_all_fixtures_add_up_to_their_totals() {
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
             let transcript = fixtures::read(&target).transcript;
-            let account = check(&fixtures::name(&path), &transcript);
+            let statement = check(&fixtures::name(&path), &transcript);
             sessions += 1;
-            spent += usize::from(!account.charges.is_empty());
+            spent += usize::from(!statement.charges.is_empty());
         }
     }
     assert!(sessions > 40 && spent > 25, "{spent} of {sessions} fixtures spent anything");
@@ -128,13 +129,13 @@ fn what_is_told_twice_is_spent_once() {
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
             let telling = fixtures::read(&target);
-            let before = account(&telling.transcript);
+            let before = statement(&telling.transcript);
             let mut transcript = telling.transcript;
             for batch in fixtures::retold(telling.batches) {
                 transcript.apply(batch);
             }
             transcript.settle();
-            let after = account(&transcript);
+            let after = statement(&transcript);
             assert_eq!(before.charges, after.charges, "{}", fixtures::name(&path));
             assert_eq!(before.rows(Grouping::Turns), after.rows(Grouping::Turns));
         }
@@ -176,10 +177,10 @@ fn all_groupings_of_real_files_add_up_to_their_totals() {
     let mut largest: f64 = 0.0;
     for path in corpus::files(&folder) {
         for (name, _, transcript) in read(&path) {
-            let account = check(&name, &transcript);
+            let statement = check(&name, &transcript);
             files += 1;
-            requests += account.total.requests;
-            spent += usize::from(!account.is_empty());
+            requests += statement.total.requests;
+            spent += usize::from(!statement.is_empty());
             // What is recorded of single requests adds up to the session's figure, added as it was written.
             let usages = transcript.entries().filter_map(|entry| entry.usage.as_deref());
             let beside = transcript.asides().map(|(_, aside)| &aside.usage);
@@ -272,7 +273,7 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
             let with_companions =
                 reading.is_some_and(|reading| reading >= told.len() / 2 && theirs[0] != ours);
             let wanted = reckoned(&path, with_companions);
-            let estimate = usd(account(&transcript).total.money.estimated);
+            let estimate = usd(statement(&transcript).total.money.estimated);
             let off = (wanted - estimate).abs();
             assert!(off < 1e-6, "{name}: {wanted} and {estimate}");
             largest = largest.max(off);

@@ -23,12 +23,21 @@ fn failing(number: usize) -> String {
 
 fn session(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("session.jsonl");
-    fs::write(&path, text).unwrap();
+    fs::write(&path, fresh(text)).unwrap();
     path
 }
 
+/// The same records as if they had been written just now.
+fn fresh(text: &str) -> String {
+    let made = tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap();
+    let now = made.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = tv::model::moment::Moment(i64::try_from(now.as_millis()).unwrap()).to_rfc3339();
+    let (minute, _) = now.rsplit_once(':').unwrap();
+    text.replace("2026-01-31T10:41", minute)
+}
+
 fn append(path: &Path, text: &str) {
-    OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    OpenOptions::new().append(true).open(path).unwrap().write_all(fresh(text).as_bytes()).unwrap();
 }
 
 fn start(path: &Path, arguments: &[&str]) -> Child {

@@ -1,6 +1,6 @@
 //! Each state from the smallest transcript that has it.
 
-use super::{Activity, judge};
+use super::{Activity, Wish, judge};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
@@ -83,7 +83,7 @@ fn a_question_waits_for_its_user() {
         call(out, "AskUserQuestion", ToolState::Pending);
     };
     let what = Text::clean("which one?");
-    assert_eq!(judged(tell, 600), Activity::Waiting { since: Some(Moment(0)), what });
+    assert_eq!(judged(tell, 600), Activity::Waiting { since: Some(Moment(0)), wish: Wish::Question, what });
 }
 
 #[test]
@@ -191,4 +191,31 @@ fn what_the_user_runs_leaves_the_work_where_it_stood() {
     assert_eq!(state(after(answer), 61), "idle");
     assert_eq!(state(after(|_| {}), 1), "model", "the prompt is still to be answered");
     assert_eq!(state(run, 1), "waiting");
+}
+
+#[test]
+fn a_permission_counts_before_the_call_that_waits_for_it() {
+    let tell = |out: &mut Batch| {
+        prompt(out);
+        call(out, "bash", ToolState::Pending);
+        let asked = Break::Waiting(Text::clean("permission: bash ls"));
+        say(out, "asked", Role::Harness, BlockKind::Break(asked));
+    };
+    assert_eq!(judged(tell, 1).wish(), Some(Wish::Permission));
+    assert_eq!(judged(tell, 20 * 60).wish(), Some(Wish::Permission), "somebody may still come");
+    assert_eq!(state(tell, 48 * 60), "idle", "nobody waits for so long");
+}
+
+#[test]
+fn a_file_that_was_copied_later_tells_its_own_time() {
+    let mut batch = Batch::default();
+    prompt(&mut batch);
+    answer(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    let months = Moment(100 * 24 * 3_600_000);
+    assert_eq!(judge(&transcript, Some(months), months).word(), "idle");
+    let (soon, now) = (Moment(50 * 60_000), Moment(70 * 60_000));
+    assert_eq!(judge(&transcript, Some(soon), now).word(), "waiting", "not all that is written has a time");
 }

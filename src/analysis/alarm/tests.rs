@@ -1,7 +1,7 @@
 //! Each condition with what rings it and what must not.
 
 use super::{Alarm, Rung, Status};
-use crate::analysis::activity::Activity;
+use crate::analysis::activity::{Activity, Wish};
 use crate::analysis::calls::Place;
 use crate::analysis::context::ContextUse;
 use crate::analysis::cost::{Cost, CostSource};
@@ -120,7 +120,7 @@ impl Session {
 }
 
 fn waiting() -> Activity {
-    Activity::Waiting { since: None, what: "which vault?".into() }
+    Activity::Waiting { since: None, wish: Wish::Question, what: "which vault?".into() }
 }
 
 #[test]

@@ -62,8 +62,8 @@ fn the_first_step_that_differs_is_told() {
     ]);
     let (common, sides, differs) = compared(&transcript, 1);
     assert_eq!((common, sides.same, differs), (Some("b"), 2, [Some("e"), Some("h")]));
-    assert_eq!((sides.branch.entries, sides.branch.turns, sides.branch.work.calls), (3, 1, 2));
-    assert_eq!((sides.active.entries, sides.active.turns, sides.active.work.calls), (4, 2, 2));
+    assert_eq!((sides.branch.entries, sides.branch.turns, sides.branch.work.facts.calls), (3, 1, 2));
+    assert_eq!((sides.active.entries, sides.active.turns, sides.active.work.facts.calls), (4, 2, 2));
 }
 
 #[test]

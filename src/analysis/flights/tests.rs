@@ -32,7 +32,7 @@ impl Told {
         edits(&mut batch);
         let touched: Touched = self.transcript.apply(batch);
         for id in &touched.changed {
-            self.flights.change(*id);
+            self.flights.change(&self.transcript, *id);
         }
         if touched.reordered {
             self.flights.clear();

@@ -1,7 +1,8 @@
-use super::account::{Account, Group, Grouping};
 use super::amount::Amount;
 use super::arithmetic::{Arithmetic, precise};
+use super::statement::{Group, Grouping, Statement};
 use super::{Fate, For, Spending};
+use crate::analysis::account::Account;
 use crate::analysis::cost::CostSource;
 use crate::analysis::prices::Tier;
 use crate::model::body::Key;
@@ -47,31 +48,31 @@ fn told(batch: Batch) -> Transcript {
     transcript
 }
 
-fn account(transcript: &Transcript) -> Account {
+fn statement(transcript: &Transcript) -> Statement {
     let mut spending = Spending::default();
     assert!(spending.follow(transcript, usize::MAX));
-    Account::of(&spending, transcript)
+    Statement::of(&spending, &Account::of(transcript), transcript)
 }
 
 /// The sums of all groupings are the totals of the session.
-fn check(transcript: &Transcript) -> Account {
-    let account = account(transcript);
+fn check(transcript: &Transcript) -> Statement {
+    let statement = statement(transcript);
     let sum = transcript.totals().sum();
     for by in [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests] {
         let mut all = Amount::default();
-        account.rows(by).iter().for_each(|row| all.plus(&row.amount));
+        statement.rows(by).iter().for_each(|row| all.plus(&row.amount));
         assert_eq!(all.requests, sum.requests, "{by:?}");
         let tokens = all.tokens().map(|tokens| u64::try_from(tokens.total).unwrap());
         let wanted =
             [sum.input, sum.output, sum.reasoning, sum.cache_read, sum.cache_write, sum.cache_write_1h];
         assert_eq!(tokens, wanted.map(|sum| sum.total), "{by:?}");
-        assert_eq!(all.money.picos(), account.total.money.picos(), "{by:?}");
+        assert_eq!(all.money.picos(), statement.total.money.picos(), "{by:?}");
     }
-    account
+    statement
 }
 
-fn money(account: &Account, by: Grouping) -> Vec<(Group, i128)> {
-    account.rows(by).into_iter().map(|row| (row.group, row.amount.money.picos() / 1_000_000)).collect()
+fn money(statement: &Statement, by: Grouping) -> Vec<(Group, i128)> {
+    statement.rows(by).into_iter().map(|row| (row.group, row.amount.money.picos() / 1_000_000)).collect()
 }
 
 #[test]
@@ -91,23 +92,23 @@ fn every_request_counts_once_in_every_grouping() {
     let two = answer(&mut batch, "a2", OPUS, usage(2_000, None));
     batch.entry(two);
     let transcript = told(batch);
-    let account = check(&transcript);
+    let statement = check(&transcript);
     let id = |key: &str| transcript.find(key).unwrap();
     assert_eq!(
-        money(&account, Grouping::Turns),
+        money(&statement, Grouping::Turns),
         [(Group::Outside, 5), (Group::Turn(id("p1")), 505_000), (Group::Turn(id("p2")), 10_000)]
     );
     assert_eq!(
-        money(&account, Grouping::Models),
+        money(&statement, Grouping::Models),
         [(Group::Model(OPUS.into()), 15_005), (Group::Model("unheard-of-5".into()), 500_000)]
     );
     assert_eq!(
-        money(&account, Grouping::Lanes),
+        money(&statement, Grouping::Lanes),
         [(Group::Lane(None), 15_005), (Group::Lane(Some("helper".into())), 500_000)]
     );
-    assert_eq!(account.rows(Grouping::Requests).len(), 4);
-    assert_eq!(account.rows(Grouping::Requests).last().unwrap().cumulative, account.total.money.picos());
-    assert_eq!(account.total.money.source(), CostSource::Mixed);
+    assert_eq!(statement.rows(Grouping::Requests).len(), 4);
+    assert_eq!(statement.rows(Grouping::Requests).last().unwrap().cumulative, statement.total.money.picos());
+    assert_eq!(statement.total.money.source(), CostSource::Mixed);
 }
 
 #[test]
@@ -132,10 +133,11 @@ fn a_sub_agent_read_later_belongs_to_the_turn_that_started_it() {
     let sub = Entry { lane: Some("helper".into()), ..answer(&mut batch, "s1", OPUS, usage(3_000, None)) };
     batch.entry(sub);
     let transcript = told(batch);
-    let account = check(&transcript);
+    let statement = check(&transcript);
     let p1 = Group::Turn(transcript.find("p1").unwrap());
-    assert_eq!(money(&account, Grouping::Turns), [(p1, 20_000)]);
-    let spent = |turn| transcript.turn_facts(turn).totals.sum().input.total;
+    assert_eq!(money(&statement, Grouping::Turns), [(p1, 20_000)]);
+    let account = Account::of(&transcript);
+    let spent = |turn| account.turn(&transcript, turn).facts.totals.sum().input.total;
     assert!(spent(0) > 0 && spent(1) == 0, "the outline and the header say the same");
 }
 
@@ -147,9 +149,9 @@ fn what_is_told_beside_the_entries_has_a_place() {
     batch.push(Edit::Usage { of: "tool".into(), usage: Box::new(of_tool), model: None });
     prompt(&mut batch, "p2");
     let transcript = told(batch);
-    let account = check(&transcript);
-    assert_eq!(money(&account, Grouping::Turns), [(Group::Turn(transcript.find("p1").unwrap()), 250_000)]);
-    assert_eq!((account.charges[0].what, account.charges[0].is_own), (For::Extra, false));
+    let statement = check(&transcript);
+    assert_eq!(money(&statement, Grouping::Turns), [(Group::Turn(transcript.find("p1").unwrap()), 250_000)]);
+    assert_eq!((statement.charges[0].what, statement.charges[0].is_own), (For::Extra, false));
 }
 
 #[test]
@@ -163,13 +165,16 @@ fn runs_count_beyond_their_requests() {
     let cost = Usage { scope: Scope::Fallback, cost: Some(0.021), ..Usage::default() };
     batch.push(Edit::Usage { of: "r".into(), usage: Box::new(cost), model: None });
     let transcript = told(batch);
-    let account = check(&transcript);
+    let statement = check(&transcript);
     let p1 = Group::Turn(transcript.find("p1").unwrap());
-    assert_eq!(money(&account, Grouping::Turns), [(p1, 5_000), (Group::Run, 16_000)]);
-    assert_eq!(money(&account, Grouping::Models), [(Group::Model(OPUS.into()), 20_000), (Group::Run, 1_000)]);
-    assert_eq!(account.cost.as_ref().unwrap().usd, Some(0.021));
+    assert_eq!(money(&statement, Grouping::Turns), [(p1, 5_000), (Group::Run, 16_000)]);
     assert_eq!(
-        (account.total.money.compared, account.total.money.expected),
+        money(&statement, Grouping::Models),
+        [(Group::Model(OPUS.into()), 20_000), (Group::Run, 1_000)]
+    );
+    assert_eq!(statement.cost.as_ref().unwrap().usd, Some(0.021));
+    assert_eq!(
+        (statement.total.money.compared, statement.total.money.expected),
         (21_000_000_000, 20_000_000_000)
     );
 }
@@ -195,11 +200,11 @@ fn what_was_spent_for_nothing_is_told_apart() {
     let mut nothing = entry(&mut batch, "e1", Role::Harness);
     nothing.blocks.push(said(Break::Error("429".into())));
     batch.entry(nothing);
-    let account = check(&told(batch));
-    let fates: Vec<Fate> = account.charges.iter().map(|charge| charge.fate).collect();
+    let statement = check(&told(batch));
+    let fates: Vec<Fate> = statement.charges.iter().map(|charge| charge.fate).collect();
     assert_eq!(fates, [Fate::Failed, Fate::Failed, Fate::Fine, Fate::Aborted]);
-    assert_eq!((account.failed.input.total, account.aborted.input.total), (2_000, 2_000));
-    assert_eq!(account.untold, 1);
+    assert_eq!((statement.failed.input.total, statement.aborted.input.total), (2_000, 2_000));
+    assert_eq!(statement.untold, 1);
 }
 
 #[test]
@@ -225,9 +230,9 @@ fn branches_that_were_left_have_their_bill() {
     linked(&mut batch, "b", Some("a"));
     linked(&mut batch, "c", Some("a"));
     let transcript = told(batch);
-    let account = check(&transcript);
-    assert_eq!(account.left.len(), 1);
-    assert_eq!((account.left[0].branch, account.left_in_all().input.total), (1, 1_000));
+    let statement = check(&transcript);
+    assert_eq!(statement.left.len(), 1);
+    assert_eq!((statement.left[0].branch, statement.left_in_all().input.total), (1, 1_000));
 }
 
 #[test]
@@ -246,11 +251,11 @@ fn the_cache_saves_what_reads_cost_less_and_writes_cost_more() {
     batch.entry(one);
     let two = answer(&mut batch, "b", "unheard-of-5", cached);
     batch.entry(two);
-    let account = check(&told(batch));
+    let statement = check(&told(batch));
     // 1 M × (5 − 0.5) − 0.2 M × (6.25 − 5) − 0.1 M × (10 − 5)
-    assert_eq!(account.total.saved, 3_750_000_000_000);
-    assert_eq!((account.total.cached, account.total.cached_priced), (2, 1));
-    assert_eq!(account.total.hit_percent(), Some(76));
+    assert_eq!(statement.total.saved, 3_750_000_000_000);
+    assert_eq!((statement.total.cached, statement.total.cached_priced), (2, 1));
+    assert_eq!(statement.total.hit_percent(), Some(76));
 }
 
 #[test]
@@ -275,10 +280,10 @@ fn the_products_are_the_estimate() {
     batch.entry(recorded);
     let unknown = answer(&mut batch, "e", "unheard-of-5", usage(9, None));
     batch.entry(unknown);
-    let account = check(&told(batch));
-    let made = Arithmetic::of(&account.charges_of(None, Grouping::Turns));
+    let statement = check(&told(batch));
+    let made = Arithmetic::of(&statement.charges_of(None, Grouping::Turns));
     let sum: i128 = made.estimated.iter().map(super::arithmetic::Bill::picos).sum();
-    assert_eq!(sum, account.total.money.estimated);
+    assert_eq!(sum, statement.total.money.estimated);
     let tiers: Vec<Tier> = made.estimated.iter().map(|bill| bill.tier).collect();
     assert_eq!(tiers, [Tier::Above(272_000), Tier::Usual, Tier::Batch], "the greatest first");
     let words: Vec<String> = made.estimated[1]
@@ -320,11 +325,14 @@ fn what_changes_later_is_counted_anew() {
     for id in transcript.apply(later).changed {
         spending.change(&transcript, id);
     }
-    assert_eq!(Account::of(&spending, &transcript).charges, account(&transcript).charges);
+    assert_eq!(
+        Statement::of(&spending, &Account::of(&transcript), &transcript).charges,
+        statement(&transcript).charges
+    );
     let mut gone = Batch::default();
     gone.push(Edit::Usage { of: "a1".into(), usage: Box::new(usage(900, None)), model: None });
     for id in transcript.apply(gone).changed {
         spending.change(&transcript, id);
     }
-    assert_eq!(Account::of(&spending, &transcript).total.input.total, 1_900);
+    assert_eq!(Statement::of(&spending, &Account::of(&transcript), &transcript).total.input.total, 1_900);
 }

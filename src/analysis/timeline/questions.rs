@@ -118,6 +118,11 @@ impl Timeline {
         };
         let first_call = || taken.and_then(|taken| taken.spans.first()).map(|(id, _)| *id);
         let Some(at) = said.at else { return first_call() };
+        if let Some(opened) =
+            Some(at).filter(|_| said.marks.prompt && lane == 0).and_then(|at| self.opened_at(at))
+        {
+            return Some(opened);
+        }
         let rows = || self.lanes.get(lane).into_iter().flat_map(|lane| &lane.rows);
         let of_rows = || rows().filter_map(|number| self.rows.get(*number));
         let told = of_rows().find_map(|row| {
@@ -133,6 +138,14 @@ impl Timeline {
             });
             at_the_time.max_by_key(|span| (span.end(None), span.id)).map(|span| span.id)
         })
+    }
+
+    /// What came of a prompt first: the time before it is that of the turn before.
+    fn opened_at(&self, prompt: Moment) -> Option<SpanId> {
+        let next = self.prompts(Moment(prompt.0.saturating_add(1)), Moment(i64::MAX)).next();
+        let spans = self.by_time.range(SpanId::first_at(prompt)..);
+        let mut within = spans.take_while(|(id, _)| next.is_none_or(|next| id.from < next));
+        within.find(|(_, row)| self.rows.get(**row).is_some_and(|row| row.lane == 0)).map(|(id, _)| *id)
     }
 
     /// Spans of a lane that are waited for.

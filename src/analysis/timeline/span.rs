@@ -1,9 +1,9 @@
 //! Spans: what took a stretch of time, how it ended, and how much of that is known.
 
 use super::ends::End;
-use crate::analysis::activity::{IDLE_AFTER_MS, asks};
+use crate::analysis::account::{Class, Stretch};
+use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::{Place, call_at, span_of};
-use crate::analysis::ledger::{Class, Stretch};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::model::text::Name;
@@ -116,7 +116,6 @@ pub(super) fn span_of_call(
         Some((from, to)) => (from, Some(to)),
         None => (call.started.or(entry.at)?, None),
     };
-    let is_human = asks(call) || matches!(call.state, ToolState::Refused(_));
     let ending = match &call.state {
         ToolState::Done(_) => Ending::Done,
         ToolState::Failed(_) => Ending::Failed,
@@ -128,7 +127,7 @@ pub(super) fn span_of_call(
     Some(Span {
         id: SpanId { from, entry: id, block: Some(block) },
         to,
-        class: if is_human { Class::Human } else { Class::Tool },
+        class: Class::of_call(call, entry.at),
         tool: Some(call.name.clone()),
         ending,
         from_is_bound: call.started.is_none() && !is_measured,
@@ -147,7 +146,7 @@ fn is_stamped_once(entry: &Entry, block: usize) -> bool {
     own.is_some() && (0..entry.blocks.len()).any(|other| other != block && stamp(other) == own)
 }
 
-/// The span of what the ledger judged.
+/// The span of what the account judged.
 pub(super) fn span_of_stretch(stretch: &Stretch, lane: usize) -> Span {
     Span {
         id: SpanId { from: stretch.from, entry: stretch.entry, block: None },

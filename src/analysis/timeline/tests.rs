@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Ending, Paths, SpanId, Timeline, What};
-use crate::analysis::ledger::{Class, Ledger};
+use crate::analysis::account::{Account, Class};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -21,7 +21,7 @@ fn at(seconds: i64) -> Moment {
 #[derive(Default)]
 struct Told {
     transcript: Transcript,
-    ledger: Ledger,
+    account: Account,
     timeline: Timeline,
     paths: Paths,
     records: u64,
@@ -38,19 +38,17 @@ impl Told {
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
-        if touched.reordered {
-            self.ledger.clear();
+        if !self.account.note(&self.transcript, &touched) {
             self.timeline.clear();
         }
         for id in touched.changed {
-            self.ledger.change(id);
             self.timeline.change(&self.transcript, id);
         }
         if touched.lanes {
             self.timeline.rename();
         }
-        assert!(self.ledger.follow(&self.transcript, usize::MAX));
-        assert!(self.timeline.follow(&self.transcript, &self.ledger, usize::MAX));
+        assert!(self.account.follow(&self.transcript, usize::MAX));
+        assert!(self.timeline.follow(&self.transcript, &self.account, usize::MAX));
         self
     }
 
@@ -173,7 +171,7 @@ fn a_turn_is_rows_of_model_tools_and_the_human() {
     );
     assert_eq!(told.path(3), ["model 0", "model 4", "a 5", "model 45"]);
     assert_eq!(told.timeline.reach(), Some((at(0), at(80))));
-    let sums = told.ledger.sums_within(None, at(2), at(60));
+    let sums = told.account.time_within(None, at(2), at(60));
     assert_eq!(
         [Class::Model, Class::Tool, Class::Human].map(|class| sums.of(class)),
         [8_000, 40_000, 10_000]
@@ -344,10 +342,10 @@ proptest! {
         for (key, time) in late {
             told.results(&[(&key, time)]);
         }
-        let mut ledger = Ledger::default();
+        let mut account = Account::default();
         let mut whole = Timeline::default();
-        prop_assert!(ledger.follow(&told.transcript, usize::MAX));
-        prop_assert!(whole.follow(&told.transcript, &ledger, usize::MAX));
+        prop_assert!(account.follow(&told.transcript, usize::MAX));
+        prop_assert!(whole.follow(&told.transcript, &account, usize::MAX));
         let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Moment>, Class, Ending)> {
             let all = timeline.by_time.keys().map(|id| timeline.get(*id).unwrap().0);
             all.map(|span| (span.id, span.to, span.class, span.ending)).collect()

@@ -3,6 +3,7 @@
 use ratatui::text::Span;
 
 use super::page::Page;
+use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::{Earlier, Place, call_at};
 use crate::analysis::phrases;
 use crate::app::sequence::place_in_file;
@@ -29,16 +30,17 @@ pub struct Turn {
     pub number: usize,
     /// What it cost, ready to print; empty if that is not known.
     pub cost: String,
+    /// Whose time it was.
+    pub time: Sums,
 }
 
 impl Turn {
-    /// The turn of this number, from 0. What it cost is known, if it is the focused one.
-    pub fn of(state: &State, turn: usize) -> Option<Self> {
-        let prompt = state.transcript.turns().get(turn)?.prompt;
-        let known = state.turn_cost.as_ref().filter(|(known, _)| *known == turn);
-        let cost =
-            known.map_or_else(|| phrases::cost_of_turn(&state.transcript, turn), |(_, cost)| cost.clone());
-        Some(Self { prompt, number: turn + 1, cost })
+    /// The turn of this number, from 0.
+    pub fn of(transcript: &Transcript, account: &Account, turn: usize) -> Option<Self> {
+        let prompt = transcript.turns().get(turn)?.prompt;
+        let figures = account.turn(transcript, turn);
+        let cost = phrases::cost(&figures.cost()).unwrap_or_default();
+        Some(Self { prompt, number: turn + 1, cost, time: figures.time })
     }
 }
 

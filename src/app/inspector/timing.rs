@@ -4,8 +4,8 @@ use ratatui::text::Span;
 
 use super::page::{Page, bar};
 use super::subject::Subject;
+use crate::analysis::account::{Class, Sums};
 use crate::analysis::calls::Tool;
-use crate::analysis::ledger::{Class, Sums};
 use crate::model::figures::{self, duration, percent};
 use crate::model::moment::Moment;
 use crate::model::tool::{Clocked, ToolCall};
@@ -46,15 +46,12 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
         }
     }
     if let Some(turn) = &subject.turn {
-        let transcript = &subject.state.transcript;
-        let end = transcript.turns().get(turn.number).map(|next| next.prompt);
-        let sums = subject.state.evidence.ledger.sums_between(turn.prompt, end);
-        ledger(&format!("TURN {}", turn.number), &sums, page);
+        time(&format!("TURN {}", turn.number), &turn.time, page);
     }
-    ledger("SESSION", &subject.state.evidence.ledger.sums(None), page);
+    time("SESSION", &subject.state.evidence.account.time(None), page);
     if let Some(lane) = &subject.entry.lane {
         let label = subject.state.transcript.lane(lane).map_or(lane, |facts| &facts.label);
-        ledger(&format!("SUB-AGENT {label}"), &subject.state.evidence.ledger.sums(Some(lane)), page);
+        time(&format!("SUB-AGENT {label}"), &subject.state.evidence.account.time(Some(lane)), page);
     }
     if subject.state.evidence.is_behind() {
         page.say("the session is still being added up", page.look.theme.dim);
@@ -79,6 +76,10 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
                 Clocked::Bound => "at most: the call has no time of its own, only its message",
             };
             page.fact("took", format!("{}  {how}", subject.took(took)));
+            if Class::of_call(call, subject.entry.at) == Class::Unknown {
+                let words = "perhaps it waited for you: no tool of this kind takes so long";
+                page.field("why", &[Span::styled(words, theme.warn)]);
+            }
         }
         None if call.state.result().is_some_and(|result| result.at.is_some()) => {
             page.fact("took", "not known: the result is older than the call");
@@ -141,7 +142,7 @@ fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
 }
 
 /// Time by class.
-fn ledger(title: &str, sums: &Sums, page: &mut Page<'_>) {
+fn time(title: &str, sums: &Sums, page: &mut Page<'_>) {
     let total = sums.total();
     if total == 0 {
         return;

@@ -5,7 +5,6 @@ use ratatui::text::Span;
 use super::page::Page;
 use super::subject::Subject;
 use crate::analysis::activity;
-use crate::app::sequence::turn_of;
 use crate::model::entry::{BlockKind, StrayResult};
 use crate::model::pairing::{calls_of, identifies, is_textual};
 use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict};
@@ -133,7 +132,9 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
             "none: the session left this branch before one came"
         }
         _ if activity::has_ended(transcript) => "none: the session ended without one",
-        _ if turn_of(transcript, subject.focus.entry) != transcript.turns().len().checked_sub(1) => {
+        _ if subject.state.evidence.account.turn_of(transcript, subject.focus.entry)
+            != transcript.turns().len().checked_sub(1) =>
+        {
             "none: the session went on to another turn without one"
         }
         _ => "none so far; nothing was written for long",

@@ -1,8 +1,10 @@
 //! Rows of the outline: what they say, and where they lead.
 
 use super::notes::{block_of, is_compaction};
+use crate::analysis::account::{Account, Figures};
+use crate::analysis::cost::{self, Cost};
 use crate::analysis::files::File;
-use crate::analysis::{cost, phrases};
+use crate::analysis::phrases;
 use crate::app::seek::is_headline;
 use crate::app::sequence::depth_of;
 use crate::app::viewport::Focus;
@@ -108,49 +110,54 @@ pub struct Row {
 }
 
 /// A turn.
-pub fn of_turn(transcript: &Transcript, turn: usize) -> Option<Row> {
+pub fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<Row> {
     let prompt = transcript.turns().get(turn)?.prompt;
     // The prompt first: its page stays open then, for the entries of this turn and of those around it.
     let title = title_of(transcript.get(prompt)?).to_string();
-    let facts = transcript.turn_facts(turn);
+    let figures = account.turn(transcript, turn);
+    let is_known = account.knows(transcript, turn);
     Some(Row {
         number: format!("{:>2}", turn + 1),
-        sign: if facts.errors > 0 { Sign::Bad } else { Sign::None },
+        sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
         title,
-        figures: vec![cost_of(&facts), duration_of(&facts)],
+        figures: spent(&figures, is_known),
         is_dim: transcript.branches().abandoned.contains(&prompt),
         ..Row::default()
     })
 }
 
 /// A sub-agent under its turn.
-pub fn of_lane(transcript: &Transcript, lane: &LaneFacts, facts: Option<&TurnFacts>, is_last: bool) -> Row {
+pub fn of_lane(transcript: &Transcript, account: &Account, lane: &LaneFacts, is_last: bool) -> Row {
+    let figures = account.lane(&lane.name);
     let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
     Row {
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
-        sign: if facts.is_some_and(|facts| facts.errors > 0) { Sign::Bad } else { Sign::None },
+        sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
         title: lane.label.to_string(),
-        figures: spent(facts),
+        figures: spent(&figures, account.is_whole(transcript)),
         is_dim: true,
         ..Row::default()
     }
 }
 
 /// A sub-agent in the list of all.
-pub fn of_agent(transcript: &Transcript, lane: &LaneFacts, facts: Option<&TurnFacts>) -> Row {
+pub fn of_agent(transcript: &Transcript, account: &Account, lane: &LaneFacts) -> Row {
     Row {
         sign: state_of(transcript, lane),
         title: lane.label.to_string(),
-        figures: spent(facts),
+        figures: spent(&account.lane(&lane.name), account.is_whole(transcript)),
         ..Row::default()
     }
 }
 
-/// What something cost and how long it took, as soon as that is known.
-fn spent(facts: Option<&TurnFacts>) -> Vec<String> {
-    let figures = |facts| vec![cost_of(facts), duration_of(facts)];
-    facts.map_or_else(|| vec![String::new(); 2], figures)
+/// What something cost and how long it took, as soon as that is known: `0:21`, `57:41`, `2h05m`, as clocks show it.
+fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
+    if !is_known {
+        return vec![String::new(); 2];
+    }
+    let took = spent.took_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default();
+    vec![cost_words(&spent.cost()), took]
 }
 
 /// A compaction with what it left of the context.
@@ -183,7 +190,7 @@ pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFa
     Row {
         number: format!("{:>2} {fate}", branch.number),
         title: title.to_string(),
-        figures: vec![facts.map(cost_of).unwrap_or_default(), left],
+        figures: vec![facts.map(|facts| cost_words(&cost::of(&facts.totals))).unwrap_or_default(), left],
         is_dim: true,
         ..Row::default()
     }
@@ -242,21 +249,15 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
 }
 
 /// A cost in cents, without what the heading says: `.21`, `~12.05`, `<.01`.
-fn cost_of(facts: &TurnFacts) -> String {
-    let cost = cost::of(&facts.totals);
+fn cost_words(cost: &Cost) -> String {
     let Some(usd) = cost.usd else { return String::new() };
-    let is_estimate = phrases::cost(&cost).is_some_and(|words| words.starts_with('~'));
+    let is_estimate = phrases::cost(cost).is_some_and(|words| words.starts_with('~'));
     let amount = match usd {
         usd if usd > 0.0 && usd < 0.005 => "<.01".to_owned(),
         usd => format!("{usd:.2}"),
     };
     let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
     format!("{}{}{more}", if is_estimate { "~" } else { "" }, amount.strip_prefix('0').unwrap_or(&amount))
-}
-
-/// A duration as clocks show it: `0:21`, `57:41`, `2h05m`.
-fn duration_of(facts: &TurnFacts) -> String {
-    facts.duration_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default()
 }
 
 fn has_text(entry: &Entry) -> bool {

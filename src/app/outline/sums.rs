@@ -1,18 +1,16 @@
-//! What was spent by sub-agents and on branches, for their rows.
+//! What was spent on branches, for their rows.
 //!
 //! The row of a branch is kept with its sum: what it tells lies in entries that are packed by then, and changes
 //! when the sum does.
 //!
-//! Invariant: an entry that is appended to a sub-agent costs itself; what a branch holds is gone over when
-//! branches change, some of it for each frame. So a long session that grows costs no more than a short one.
+//! Invariant: what a branch holds is gone over when branches change, some of it for each frame. So a long session that
+//! grows costs no more than a short one.
 
 use std::collections::HashMap;
 
 use super::row::{self, Row};
 use crate::model::branch::Branch;
 use crate::model::entry::EntryId;
-use crate::model::meta::LaneFacts;
-use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
@@ -23,8 +21,6 @@ const A_FRAME: usize = 512;
 /// The sums so far.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    /// By sub-agent.
-    lanes: HashMap<Name, Sum>,
     /// By number.
     branches: HashMap<usize, Left>,
     /// How often branches had changed.
@@ -72,9 +68,6 @@ impl Sums {
 
     /// An entry that was there before is another one now.
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        if let Some(name) = transcript.lane_at(id) {
-            self.lanes.remove(name);
-        }
         if let Some(branch) = transcript.branches().of(id) {
             self.branches.remove(&branch.number);
         }
@@ -83,15 +76,6 @@ impl Sums {
     /// Forgets everything.
     pub fn clear(&mut self) {
         *self = Self::default();
-    }
-
-    /// The sum of a sub-agent; nothing until all of it is taken in.
-    pub fn of_lane(&mut self, transcript: &Transcript, lane: &LaneFacts) -> Option<&TurnFacts> {
-        let sum = self.lanes.entry(lane.name.clone()).or_default();
-        sum.take(transcript, &lane.entries, &mut self.left);
-        let is_whole = sum.known >= lane.entries.len();
-        self.lacking += usize::from(!is_whole);
-        is_whole.then_some(&sum.facts)
     }
 
     /// The row of a branch, without its sum until all of it is taken in.

@@ -12,7 +12,7 @@ use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::phrases;
 use crate::analysis::spending::Charge;
-use crate::analysis::spending::account::{Account, Group, Grouping, Row};
+use crate::analysis::spending::statement::{Group, Grouping, Row, Statement};
 use crate::app::action::{Action, Way};
 use crate::app::outline::row::{start_of_lane, start_of_turn};
 use crate::app::viewport::Focus;
@@ -57,7 +57,7 @@ pub struct Money {
     level: u8,
     sorted: (usize, Order),
     rows: List<Item>,
-    account: Account,
+    statement: Statement,
     sums: Vec<Row>,
     places: HashMap<Group, usize>,
     facts: Vec<Fact>,
@@ -93,7 +93,7 @@ impl Default for Money {
             level: 4,
             sorted: (WHEN, Order::Rising),
             rows: List::default(),
-            account: Account::default(),
+            statement: Statement::default(),
             sums: Vec::new(),
             places: HashMap::new(),
             facts: Vec::new(),
@@ -129,18 +129,18 @@ impl Money {
             return;
         }
         self.made_for = Some(scene.evidence.generation);
-        self.account = Account::of(&scene.evidence.spending, scene.transcript);
+        self.statement = Statement::of(&scene.evidence.spending, &scene.evidence.account, scene.transcript);
         self.sum_up(scene);
     }
 
     /// The rows of the level, in the order wanted.
     fn sum_up(&mut self, scene: &Scene<'_>) {
         self.told = None;
-        self.sums = self.account.rows(self.grouping());
+        self.sums = self.statement.rows(self.grouping());
         self.places = self.sums.iter().enumerate().map(|(at, row)| (row.group.clone(), at)).collect();
         self.dear = dear(&self.sums);
         if self.level == 1 {
-            self.facts = summary::facts(&self.account, &self.sums, scene);
+            self.facts = summary::facts(&self.statement, &self.sums, scene);
             let item = |(at, fact): (usize, &Fact)| {
                 if fact.is_heading { Item::Heading(at) } else { Item::Fact(at, fact.label.clone()) }
             };
@@ -193,10 +193,10 @@ impl Money {
     /// The charges of the chosen row.
     fn charges(&self) -> Vec<&Charge> {
         match self.rows.chosen() {
-            Some(Item::Sum(group)) => self.account.charges_of(Some(group), self.grouping()),
+            Some(Item::Sum(group)) => self.statement.charges_of(Some(group), self.grouping()),
             Some(Item::Fact(at, _)) => {
                 let about = self.facts.get(*at).map(|fact| fact.about).unwrap_or_default();
-                summary::charges(&self.account, about)
+                summary::charges(&self.statement, about)
             }
             Some(Item::Heading(_)) | None => Vec::new(),
         }
@@ -226,10 +226,10 @@ impl Money {
     }
 
     fn chart(&self, scene: &Scene<'_>, lines: usize) -> Vec<Line<'static>> {
-        let terms = self.account.charges.iter().enumerate().map(|(number, charge)| {
+        let terms = self.statement.charges.iter().enumerate().map(|(number, charge)| {
             let is_chosen = match self.rows.chosen() {
                 Some(Item::Sum(group)) => {
-                    self.account.group_of(number, self.grouping()).as_ref() == Some(group)
+                    self.statement.group_of(number, self.grouping()).as_ref() == Some(group)
                 }
                 Some(Item::Fact(..) | Item::Heading(_)) | None => false,
             };
@@ -249,12 +249,12 @@ impl Money {
     }
 
     fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
-        let cost = self.account.cost.as_ref();
+        let cost = self.statement.cost.as_ref();
         let dot = scene.theme.glyphs().dot;
         let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
-        parts.push(figures::count(self.account.total.requests, "request"));
-        parts.extend(self.account.total.hit_percent().map(|percent| format!("{percent}% cached")));
-        if self.account.is_empty() {
+        parts.push(figures::count(self.statement.total.requests, "request"));
+        parts.extend(self.statement.total.hit_percent().map(|percent| format!("{percent}% cached")));
+        if self.statement.is_empty() {
             parts.clear();
         }
         vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
@@ -279,7 +279,7 @@ impl Page for Money {
     fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
         self.refresh(scene);
         let title = self.title(scene);
-        if self.account.is_empty() && self.account.untold == 0 {
+        if self.statement.is_empty() && self.statement.untold == 0 {
             let word = if scene.is_whole && !scene.evidence.is_behind() {
                 "Nothing is recorded of what was spent: neither tokens nor money."
             } else {
@@ -290,7 +290,7 @@ impl Page for Money {
             return Sheet { title, rows, ..Sheet::default() };
         }
         let (charted, told) = room(scene.height);
-        let charted = if self.account.total.money.usd().is_some() { charted } else { 0 };
+        let charted = if self.statement.total.money.usd().is_some() { charted } else { 0 };
         let is_summary = self.level == 1;
         let (height, foot) = scene.divide(charted + 1, told);
         self.rows.fit(height);
@@ -350,8 +350,8 @@ impl Page for Money {
             Grouping::Lanes => Some(Group::Lane(lane)),
             _ => None,
         };
-        let before = self.account.charges.partition_point(|charge| charge.place <= place).checked_sub(1);
-        let nearest = || self.account.group_of(before?, self.grouping());
+        let before = self.statement.charges.partition_point(|charge| charge.place <= place).checked_sub(1);
+        let nearest = || self.statement.group_of(before?, self.grouping());
         if let Some(group) = own.filter(|group| self.places.contains_key(group)).or_else(nearest) {
             self.rows.choose_key(&Item::Sum(group));
         }

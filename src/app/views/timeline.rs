@@ -9,8 +9,8 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use crate::analysis::account::Class;
 use crate::analysis::activity::Activity;
-use crate::analysis::ledger::Class;
 use crate::analysis::timeline::{Paths, SpanId, Timeline, What};
 use crate::app::action::{Action, Way};
 use crate::app::viewport::Focus;

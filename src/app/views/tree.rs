@@ -16,15 +16,17 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::Table;
 use super::tools::call::Told;
+use crate::analysis::account::PathFacts;
 use crate::analysis::calls::Place;
 use crate::analysis::compare::Sides;
-use crate::analysis::paths::PathFacts;
 use crate::app::action::Action;
 use crate::app::branches::head_of;
 use crate::app::outline::row::{start_of_lane, start_of_turn};
 use crate::app::viewport::Focus;
+use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::transcript::Transcript;
+use crate::model::turn::Turn;
 use foot::Whole;
 use nodes::{Node, Nodes, holder};
 
@@ -182,24 +184,30 @@ impl Tree {
 }
 
 fn facts_of(scene: &Scene<'_>, node: &Node) -> PathFacts {
-    let transcript = scene.transcript;
+    let (transcript, account) = (scene.transcript, &scene.evidence.account);
+    let abandoned = &transcript.branches().abandoned;
+    let of =
+        |ids: &mut dyn Iterator<Item = &EntryId>| PathFacts::of(ids.filter_map(|id| transcript.get(*id)));
     match node {
-        Node::Active => scene.evidence.paths.active(),
-        Node::Lane(name) => scene.evidence.paths.lane(name),
+        Node::Active => {
+            let left = |turn: &&Turn| abandoned.contains(&turn.prompt);
+            let mut facts = account.path(None);
+            facts.turns = transcript.turns().iter().filter(|turn| !left(turn)).count();
+            let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
+            let mut left = left.flat_map(|branch| &branch.entries).filter(|id| abandoned.contains(id));
+            facts.leave(&PathFacts { turns: 0, ..of(&mut left) });
+            facts
+        }
+        Node::Lane(name) => account.path(Some(name)),
         Node::Branch(number) => {
             let Some(branch) = rows::branch_of(scene, *number) else { return PathFacts::default() };
-            let abandoned = &transcript.branches().abandoned;
-            let own = branch.entries.iter().filter(|id| branch.is_active || abandoned.contains(id));
-            PathFacts::of(own.filter_map(|id| transcript.get(*id)))
+            of(&mut branch.entries.iter().filter(|id| branch.is_active || abandoned.contains(id)))
         }
         Node::Turn(prompt) => {
-            let Some(turn) = transcript.turns().iter().position(|turn| turn.prompt == *prompt) else {
-                return PathFacts::default();
-            };
+            let Some(turn) = account.turn_of(transcript, *prompt) else { return PathFacts::default() };
             let first = transcript.turns().get(turn).map_or(0, |turn| turn.first);
             let end = transcript.turns().get(turn + 1).map_or(transcript.order().len(), |next| next.first);
-            let ids = transcript.order().get(first..end).unwrap_or_default();
-            PathFacts::of(ids.iter().filter_map(|id| transcript.get(*id)))
+            PathFacts { entries: end - first, turns: 1, work: account.turn(transcript, turn) }
         }
         Node::Call(_) => PathFacts::default(),
     }

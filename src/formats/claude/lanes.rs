@@ -30,6 +30,24 @@ pub struct Lanes {
     copies: HashSet<Key>,
 }
 
+/// What the names of lanes begin with that compact the session.
+const COMPACTS: &str = "acompact-";
+/// The same for others that Claude Code starts for itself: "a", what for, and a number.
+const HELPS: [&str; 7] = [
+    COMPACTS,
+    "aside_question-",
+    "aprompt_suggestion-",
+    "asession_memory-",
+    "aextract_memories-",
+    "aspeculation-",
+    "aagent_summary-",
+];
+
+/// Whether a lane serves the session and no turn.
+fn is_helper(name: &str) -> bool {
+    HELPS.iter().any(|begin| name.starts_with(begin))
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Lane {
     label: Option<Text>,
@@ -89,11 +107,14 @@ impl Lanes {
 
     fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
         let lane = self.known.entry(name.clone()).or_insert_with(|| Lane {
-            label: name.starts_with("acompact-").then(|| Text::clean("compaction")),
+            label: name.starts_with(COMPACTS).then(|| Text::clean("compaction")),
             ..Lane::default()
         });
         let before = lane.clone();
         change(lane);
+        if lane.has_entries && !before.has_entries && is_helper(name) {
+            out.meta(MetaEdit::Helper(name.clone()));
+        }
         if lane.has_entries && *lane != before && (lane.label.is_some() || lane.call.is_some()) {
             out.meta(MetaEdit::Lane {
                 name: name.clone(),

@@ -200,6 +200,7 @@ fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
         Edit::Meta(MetaEdit::Lane { name, label, call }) => {
             Edit::Meta(MetaEdit::Lane { name, label, call: call.map(call_key) })
         }
+        Edit::Meta(MetaEdit::Helper(name)) => Edit::Meta(MetaEdit::Helper(name)),
         Edit::Retire(key) => Edit::Retire(own(key)),
         Edit::RetirePiece { of, piece } => Edit::RetirePiece { of: own(of), piece },
         // A lane is no branch, and the session's own facts stay.

@@ -7,6 +7,7 @@ use crate::ingest::target::SessionHead;
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::found::{Found, Preview};
 use crate::model::text::Text;
+use crate::model::turn::TurnFacts;
 
 /// Characters of a prompt or an answer that are kept.
 const LONGEST: usize = 4_000;
@@ -39,8 +40,8 @@ pub fn preview(found: &Found) -> Preview {
     let is_answer = |entry: &&Entry| entry.role == Role::Assistant && entry.lane.is_none();
     let answers: Vec<&Entry> = transcript.entries().filter(is_answer).collect();
     let counts = is_whole.then(|| {
-        let calls = (0..transcript.turns().len()).map(|turn| transcript.turn_facts(turn).calls);
-        (transcript.turns().len() as u64, calls.map(u64::from).sum())
+        let calls = TurnFacts::of(transcript.entries()).calls;
+        (transcript.turns().len() as u64, u64::from(calls))
     });
     Preview { prompt, answer: answers.into_iter().rev().find_map(words), counts }
 }

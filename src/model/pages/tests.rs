@@ -64,7 +64,7 @@ fn full(number: usize) -> Entry {
     entry.lane = number.is_multiple_of(3).then(|| text("lane"));
     entry.model = Some(text("model"));
     entry.usage =
-        Some(Box::new(Usage { scope: Scope::Run, input: Some(4), cost: Some(0.5), ..Usage::default() }));
+        Some(Box::new(Usage { scope: Scope::Extra, input: Some(4), cost: Some(0.5), ..Usage::default() }));
     entry.marks.prompt = number.is_multiple_of(2);
     entry.blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Batch::block(Piece(piece), kind)).collect();
     entry

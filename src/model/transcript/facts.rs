@@ -39,6 +39,7 @@ impl Transcript {
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.tell(&name, label, call),
+            MetaEdit::Helper(name) => return self.lanes.tell_helper(&name),
             MetaEdit::LinkedTree => {
                 self.branches_are_stale |= !self.is_linked_tree;
                 self.is_linked_tree = true;

@@ -33,6 +33,7 @@ impl Lanes {
                 name: name.clone(),
                 label: name.clone(),
                 call: None,
+                is_helper: false,
                 entries: Vec::new(),
             });
             self.list.len() - 1
@@ -44,6 +45,11 @@ impl Lanes {
     /// All of them, to be changed but for their names and calls.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LaneFacts> {
         self.list.iter_mut()
+    }
+
+    /// Takes in that a lane serves the session. Answers whether that is new.
+    pub(super) fn tell_helper(&mut self, name: &Name) -> bool {
+        !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
     /// Takes in what is told of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
@@ -104,12 +110,18 @@ impl Transcript {
 
     /// The entry of the main lane that a sub-agent goes back to, over all that lie between.
     pub fn root_caller(&self, lane: &LaneFacts) -> Option<EntryId> {
+        self.caller(self.top_lane(lane)?)
+    }
+
+    /// The sub-agent of the main lane that this one goes back to, over all that lie between; itself, if the main agent
+    /// started it, or nobody knows who did. None if they started each other in a circle.
+    pub fn top_lane<'a>(&'a self, lane: &'a LaneFacts) -> Option<&'a LaneFacts> {
         let mut at = lane;
         // More steps than sub-agents would go in a circle.
         for _ in self.lanes() {
             match self.parent_lane(at) {
                 Some(parent) => at = parent,
-                None => return self.caller(at),
+                None => return Some(at),
             }
         }
         None

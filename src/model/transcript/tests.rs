@@ -283,3 +283,46 @@ fn a_result_stays_when_its_call_goes() {
         transcript.entries().flat_map(|entry| &entry.blocks).map(|block| &block.kind).collect();
     assert!(matches!(kinds[..], [BlockKind::Result(_)]), "{kinds:?}");
 }
+
+#[test]
+fn a_result_joins_the_call_of_its_own_lane() {
+    for lanes in [[None, Some("one")], [Some("one"), None], [Some("one"), Some("two")]] {
+        let mut batch = Batch::default();
+        for (number, lane) in lanes.iter().enumerate() {
+            let Edit::Entry(mut caller) = asking(&mut batch, [number, number, 1, 1], 0) else { panic!() };
+            caller.lane = lane.map(Text::from);
+            batch.push(Edit::Entry(caller));
+        }
+        let Edit::Result { call, result, .. } = answer(&mut batch, 1, 7) else { panic!() };
+        // The call of the other lane came last.
+        batch.push(Edit::Result { call, result, lane: lanes[0].map(Text::from) });
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        let is_answered = |entry: &Entry| calls_of(entry).all(|call| call.state.result().is_some());
+        let answered: Vec<bool> = transcript.entries().map(is_answered).collect();
+        assert_eq!(answered, [true, false], "{lanes:?}");
+    }
+}
+
+#[test]
+fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
+    let told = |mode: Mode, keys: &[&str]| {
+        let mut batch = telling(mode, &[]);
+        for key in keys {
+            let mut entry = entry(&mut batch, key, &[("1", "said")]);
+            entry.usage = Some(Box::new(Usage { input: Some(10), cost: Some(0.5), ..Usage::default() }));
+            batch.push(Edit::Entry(Box::new(entry)));
+        }
+        batch
+    };
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append, &["a", "b", "c"]));
+    transcript.apply(told(Mode::Replace, &["a", "c"]));
+    let mut plain = Transcript::new();
+    plain.apply(told(Mode::Append, &["a", "c"]));
+    assert_eq!(transcript.totals().sum(), plain.totals().sum());
+    let mut last = told(Mode::Append, &[]);
+    last.push(Edit::Retire(Text::from("a")));
+    transcript.apply(last);
+    assert_eq!(transcript.totals().sum().requests, 1);
+}

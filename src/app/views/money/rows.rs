@@ -6,8 +6,8 @@ use ratatui::text::Span;
 use super::Money;
 use super::foot::named;
 use crate::analysis::phrases;
-use crate::analysis::spending::account::{Account, Group, Row};
 use crate::analysis::spending::amount::{Amount, Tokens, usd};
+use crate::analysis::spending::statement::{Group, Row, Statement};
 use crate::analysis::spending::{Charge, Fate, For};
 use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
@@ -24,7 +24,7 @@ impl Money {
         let amount = &row.amount;
         let (sign, style) = self.sign(row, scene);
         let is_left = is_left(row, scene.transcript)
-            || matches!(row.group, Group::Charge(number) if self.account.branch_of(number).is_some());
+            || matches!(row.group, Group::Charge(number) if self.statement.branch_of(number).is_some());
         let words = match (is_chosen, is_left) {
             (true, _) => theme.focus,
             (false, true) => theme.dim,
@@ -36,11 +36,11 @@ impl Money {
         let requests = if amount.requests > 0 { amount.requests.to_string() } else { String::new() };
         let hit = amount.hit_percent().map(|percent| format!("{percent}%")).unwrap_or_default();
         let is_dear = amount.money.picos() >= self.dear;
-        let total = self.account.total.money.picos();
+        let total = self.statement.total.money.picos();
         vec![
             Span::styled(sign, style),
             Span::styled(at, theme.dim),
-            Span::styled(what(&row.group, &self.account, scene.transcript), words),
+            Span::styled(what(&row.group, &self.statement, scene.transcript), words),
             Span::styled(requests, theme.dim),
             Span::styled(tokens(amount.input), plain),
             Span::styled(tokens(amount.cache_read), plain),
@@ -49,7 +49,7 @@ impl Money {
             Span::styled(hit, theme.dim),
             Span::styled(amount_words(amount), if is_dear { theme.warn } else { plain }),
             Span::styled(percent_of(amount.money.picos(), total), theme.dim),
-            Span::styled(so_far(row, &self.account), theme.dim),
+            Span::styled(so_far(row, &self.statement), theme.dim),
         ]
     }
 
@@ -57,7 +57,7 @@ impl Money {
     fn sign(&self, row: &Row, scene: &Scene<'_>) -> (&'static str, Style) {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let charge = match row.group {
-            Group::Charge(number) => self.account.charges.get(number),
+            Group::Charge(number) => self.statement.charges.get(number),
             _ => None,
         };
         match charge.map(|charge| charge.fate) {
@@ -138,7 +138,7 @@ pub fn is_left(row: &Row, transcript: &Transcript) -> bool {
 }
 
 /// What a row is the sum of.
-pub fn what(group: &Group, account: &Account, transcript: &Transcript) -> String {
+pub fn what(group: &Group, statement: &Statement, transcript: &Transcript) -> String {
     match group {
         Group::Model(name) => named(name),
         Group::Lane(None) => "main".to_owned(),
@@ -151,7 +151,7 @@ pub fn what(group: &Group, account: &Account, transcript: &Transcript) -> String
         Group::Outside => "outside the turns".to_owned(),
         Group::Run => BEYOND.to_owned(),
         Group::Charge(number) => {
-            account.charges.get(*number).map(|charge| request(charge, transcript)).unwrap_or_default()
+            statement.charges.get(*number).map(|charge| request(charge, transcript)).unwrap_or_default()
         }
     }
 }
@@ -191,7 +191,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
 }
 
 /// What all was spent up to a row; nothing while no price is known.
-pub fn so_far(row: &Row, account: &Account) -> String {
-    let is_known = account.total.money.usd().is_some();
+pub fn so_far(row: &Row, statement: &Statement) -> String {
+    let is_known = statement.total.money.usd().is_some();
     if is_known { phrases::usd(usd(row.cumulative)) } else { String::new() }
 }

@@ -7,9 +7,9 @@ use super::foot::named;
 use super::rows::{amount_words, percent_of, prompt_words, turn_number};
 use crate::analysis::cost::CostSource;
 use crate::analysis::phrases;
-use crate::analysis::spending::account::{Account, Group, Grouping, Row};
 use crate::analysis::spending::amount::{Amount, Tokens, usd};
 use crate::analysis::spending::arithmetic::{Arithmetic, Bill, Product};
+use crate::analysis::spending::statement::{Group, Grouping, Row, Statement};
 use crate::analysis::spending::{Charge, Fate};
 use crate::app::views::page::Scene;
 use crate::app::views::table::Column;
@@ -100,31 +100,31 @@ impl Fact {
 const DEAREST: usize = 5;
 
 /// The charges that a line is about.
-pub fn charges(account: &Account, about: About) -> Vec<&Charge> {
-    let all = account.charges.iter().enumerate();
+pub fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
+    let all = statement.charges.iter().enumerate();
     let wanted = all.filter(|(number, charge)| match about {
         About::All => true,
-        About::Branch(branch) => account.branch_of(*number) == Some(branch),
-        About::Branches => account.branch_of(*number).is_some(),
+        About::Branch(branch) => statement.branch_of(*number) == Some(branch),
+        About::Branches => statement.branch_of(*number).is_some(),
         About::Fate(fate) => charge.fate == fate,
-        About::Turn(prompt) => account.group_of(*number, Grouping::Turns) == Some(Group::Turn(prompt)),
+        About::Turn(prompt) => statement.group_of(*number, Grouping::Turns) == Some(Group::Turn(prompt)),
     });
     wanted.map(|(_, charge)| charge).collect()
 }
 
 /// All lines.
-pub fn facts(account: &Account, turns: &[Row], scene: &Scene<'_>) -> Vec<Fact> {
-    let mut facts = vec![cost(account), requests(account)];
-    facts.extend(classes(account));
-    facts.extend(cache(account));
-    facts.extend(for_nothing(account, scene));
-    facts.extend(dearest(turns, account, scene));
+pub fn facts(statement: &Statement, turns: &[Row], scene: &Scene<'_>) -> Vec<Fact> {
+    let mut facts = vec![cost(statement), requests(statement)];
+    facts.extend(classes(statement));
+    facts.extend(cache(statement));
+    facts.extend(for_nothing(statement, scene));
+    facts.extend(dearest(turns, statement, scene));
     facts
 }
 
-fn cost(account: &Account) -> Fact {
-    let Some(cost) = &account.cost else { return Fact::new("cost") };
-    let money = &account.total.money;
+fn cost(statement: &Statement) -> Fact {
+    let Some(cost) = &statement.cost else { return Fact::new("cost") };
+    let money = &statement.total.money;
     let mut note = match cost.source {
         CostSource::Recorded => "recorded by the agent".to_owned(),
         CostSource::Estimated => "estimated: tokens times list prices".to_owned(),
@@ -133,7 +133,7 @@ fn cost(account: &Account) -> Fact {
                 (phrases::usd(usd(money.recorded)), phrases::usd(usd(money.estimated)));
             format!("{recorded} recorded by the agent, ~{estimated} estimated")
         }
-        CostSource::Unpriced if account.is_empty() => "nothing is recorded of what was spent".to_owned(),
+        CostSource::Unpriced if statement.is_empty() => "nothing is recorded of what was spent".to_owned(),
         CostSource::Unpriced => "no price is known".to_owned(),
     };
     if !cost.unpriced_models.is_empty() {
@@ -154,17 +154,17 @@ fn cost(account: &Account) -> Fact {
     Fact { cost: words, note, ..Fact::new("cost") }
 }
 
-fn requests(account: &Account) -> Fact {
-    let requests = account.total.requests;
-    let mean = account.cost.as_ref().and_then(|cost| cost.usd).filter(|_| requests > 0);
+fn requests(statement: &Statement) -> Fact {
+    let requests = statement.total.requests;
+    let mean = statement.cost.as_ref().and_then(|cost| cost.usd).filter(|_| requests > 0);
     let note = mean.map(|usd| format!("{} each on average", phrases::usd(usd / requests as f64)));
     Fact { tokens: exact(requests), note: note.unwrap_or_default(), ..Fact::new("requests") }
 }
 
 /// Tokens by class, with what they cost by list prices.
-fn classes(account: &Account) -> Vec<Fact> {
-    let total = &account.total;
-    let made = Arithmetic::of(&charges(account, About::All));
+fn classes(statement: &Statement) -> Vec<Fact> {
+    let total = &statement.total;
+    let made = Arithmetic::of(&charges(statement, About::All));
     let priced = |class: &str| -> i128 {
         let products = made.estimated.iter().chain(&made.expected).flat_map(|bill| &bill.products);
         products.filter(|product| product.class == class).map(Product::picos).sum()
@@ -211,8 +211,8 @@ fn classes(account: &Account) -> Vec<Fact> {
     facts
 }
 
-fn cache(account: &Account) -> Vec<Fact> {
-    let total = &account.total;
+fn cache(statement: &Statement) -> Vec<Fact> {
+    let total = &statement.total;
     let mut facts = Vec::new();
     if let Some(percent) = total.hit_percent() {
         let note = "of all prompts came from the cache".to_owned();
@@ -239,8 +239,8 @@ fn cache(account: &Account) -> Vec<Fact> {
 }
 
 /// What was spent for nothing, and what nobody knows.
-fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
-    let all = account.total.money.picos();
+fn for_nothing(statement: &Statement, scene: &Scene<'_>) -> Vec<Fact> {
+    let all = statement.total.money.picos();
     let of = |label: &str, amount: &Amount| Fact {
         tokens: tokens_of(amount),
         cost: amount_words(amount),
@@ -250,17 +250,17 @@ fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
     };
     let mut facts = Vec::new();
     let branches = &scene.transcript.branches().list;
-    if account.left.len() > 1 {
-        let note = format!("{} branches", account.left.len());
-        facts.push(Fact { note, about: About::Branches, ..of("left branches", &account.left_in_all()) });
+    if statement.left.len() > 1 {
+        let note = format!("{} branches", statement.left.len());
+        facts.push(Fact { note, about: About::Branches, ..of("left branches", &statement.left_in_all()) });
     }
-    for left in &account.left {
+    for left in &statement.left {
         let branch = branches.iter().find(|branch| branch.number == left.branch);
         let at = branch.and_then(|branch| scene.transcript.left_at(branch));
         let at = at.map(|at| format!(" at {}", at.minute())).unwrap_or_default();
         let note = branch.map(|branch| format!("{}{at}", phrases::why(branch.why))).unwrap_or_default();
         let target = branch.and_then(|branch| scene.transcript.branches().head(branch));
-        let label = if account.left.len() > 1 {
+        let label = if statement.left.len() > 1 {
             format!("  branch {}", left.branch)
         } else {
             "left branch".to_owned()
@@ -268,18 +268,18 @@ fn for_nothing(account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
         facts.push(Fact { note, target, about: About::Branch(left.branch), ..of(&label, &left.amount) });
     }
     let ended = [
-        (&account.failed, Fate::Failed, "failed", "ended in an error"),
-        (&account.aborted, Fate::Aborted, "stopped", "stopped before the answer was complete"),
+        (&statement.failed, Fate::Failed, "failed", "ended in an error"),
+        (&statement.aborted, Fate::Aborted, "stopped", "stopped before the answer was complete"),
     ];
     for (amount, fate, label, words) in ended {
         if amount.requests > 0 {
             let note = format!("{} {words}", count(amount.requests, "request"));
-            let target = charges(account, About::Fate(fate)).first().and_then(|charge| charge.entry);
+            let target = charges(statement, About::Fate(fate)).first().and_then(|charge| charge.entry);
             facts.push(Fact { note, target, about: About::Fate(fate), ..of(label, amount) });
         }
     }
-    if account.untold > 0 {
-        let errors = count(account.untold as u64, "error");
+    if statement.untold > 0 {
+        let errors = count(statement.untold as u64, "error");
         let note =
             format!("{errors} or stops without tokens: what they cost, if anything, the file does not say");
         facts.push(Fact { cost: "$?".to_owned(), note, is_warning: true, ..Fact::new("not known") });
@@ -296,7 +296,7 @@ fn tokens_of(amount: &Amount) -> String {
 }
 
 /// The most expensive turns.
-fn dearest(turns: &[Row], account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
+fn dearest(turns: &[Row], statement: &Statement, scene: &Scene<'_>) -> Vec<Fact> {
     let mut costly: Vec<&Row> = turns.iter().filter(|row| row.amount.money.picos() > 0).collect();
     costly.retain(|row| matches!(row.group, Group::Turn(_)));
     if costly.len() < 2 {
@@ -308,7 +308,7 @@ fn dearest(turns: &[Row], account: &Account, scene: &Scene<'_>) -> Vec<Fact> {
         Fact {
             tokens: tokens_of(&row.amount),
             cost: amount_words(&row.amount),
-            share: percent_of(row.amount.money.picos(), account.total.money.picos()),
+            share: percent_of(row.amount.money.picos(), statement.total.money.picos()),
             note: prompt_words(prompt, scene.transcript),
             about: About::Turn(prompt),
             target: Some(prompt),

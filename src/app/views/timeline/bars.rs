@@ -5,7 +5,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use super::axis::Axis;
-use crate::analysis::ledger::Class;
+use crate::analysis::account::Class;
 use crate::analysis::timeline::{Ending, Lane, Paths, Row, Span as Stretch, SpanId, Timeline, What};
 use crate::app::viewport::Focus;
 use crate::app::views::page::Scene;

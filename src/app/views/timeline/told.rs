@@ -6,11 +6,10 @@ use ratatui::text::{Line, Span};
 use super::Growing;
 use super::bars::{Painter, class_style, is_awaited};
 use super::window::{Scope, View};
+use crate::analysis::account::Class;
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::context;
-use crate::analysis::ledger::Class;
 use crate::analysis::timeline::{Ending, Span as Stretch, SpanId};
-use crate::app::sequence::turn_of;
 use crate::app::views::page::Scene;
 use crate::model::figures::{self, duration};
 use crate::model::moment::Moment;
@@ -85,7 +84,8 @@ impl Telling<'_> {
     fn shown(&self) -> String {
         let transcript = self.scene().transcript;
         let turns = transcript.turns().len();
-        let turn = self.painter.chosen.and_then(|id| turn_of(transcript, id.entry));
+        let turn =
+            self.painter.chosen.and_then(|id| self.scene().evidence.account.turn_of(transcript, id.entry));
         match (turn, self.view.is_turn(self.scope)) {
             (Some(turn), true) => format!("turn {} of {turns}", turn + 1),
             (None, true) => "before the first turn".to_owned(),
@@ -96,7 +96,7 @@ impl Telling<'_> {
 
     fn sums(&self, growing: Growing) -> Vec<(Class, u64)> {
         let (from, to) = self.range;
-        let sums = self.scene().evidence.ledger.sums_within(None, from, to);
+        let sums = self.scene().evidence.account.time_within(None, from, to);
         let sum = |class: Class| {
             let more = growing.filter(|(grows, _)| *grows == class);
             let more = more.map_or(0, |(_, since)| self.scene().now.min(to).since(since.max(from)));

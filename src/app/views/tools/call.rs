@@ -5,7 +5,6 @@ use ratatui::style::Style;
 use crate::analysis::calls::{Outcome, Place, call_at};
 use crate::analysis::files::paths::below;
 use crate::analysis::lint::{Finding, Severity};
-use crate::app::sequence::turn_of;
 use crate::app::views::page::Scene;
 use crate::model::entry::Entry;
 use crate::model::figures::duration;
@@ -150,7 +149,7 @@ impl Status {
 /// Whether the agent is at work on what stands here: it belongs to the last turn.
 pub fn is_awaited(scene: &Scene<'_>, place: Place) -> bool {
     let last = scene.transcript.turns().len().checked_sub(1);
-    scene.is_at_work && turn_of(scene.transcript, place.entry) == last
+    scene.is_at_work && scene.evidence.account.turn_of(scene.transcript, place.entry) == last
 }
 
 /// `41.2s`, and `≤41.2s` for a bound.

@@ -6,7 +6,6 @@ use super::call::{Told, at_most};
 use super::calls::took;
 use crate::analysis::calls::{Outcome, Place, Tool};
 use crate::analysis::phrases;
-use crate::app::sequence::turn_of;
 use crate::app::views::checks::sign;
 use crate::app::views::page::Scene;
 use crate::model::figures::{self, count, percent};
@@ -61,7 +60,7 @@ fn standing(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let call = told.call;
     let number = scene.evidence.calls.number(told.place).unwrap_or(0);
-    let turn = turn_of(scene.transcript, told.place.entry);
+    let turn = scene.evidence.account.turn_of(scene.transcript, told.place.entry);
     let left = scene.transcript.branches().of(told.place.entry);
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let record = call.input.from.line;

@@ -4,13 +4,12 @@ use ratatui::text::{Line, Span};
 
 use super::nodes::Node;
 use super::rows::{branch_of, call_of, of_lane as started_by, told};
+use crate::analysis::account::PathFacts;
 use crate::analysis::agents::Fate;
 use crate::analysis::calls::Place;
 use crate::analysis::compare::{Compared, Sides};
-use crate::analysis::paths::PathFacts;
-use crate::analysis::{cost, phrases};
+use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
-use crate::app::sequence::turn_of;
 use crate::app::views::page::Scene;
 use crate::app::views::tools::foot::line;
 use crate::model::branch::Branch;
@@ -47,10 +46,10 @@ fn figures(facts: &PathFacts) -> String {
     let parts = [
         Some(entries),
         (facts.turns > 0).then(|| count(facts.turns as u64, "turn")),
-        Some(count(u64::from(work.calls), "call")),
-        (work.errors > 0).then(|| format!("{} failed", work.errors)),
-        phrases::cost(&cost::of(&work.totals)),
-        work.duration_ms().filter(|ms| *ms > 0).map(duration),
+        Some(count(u64::from(work.facts.calls), "call")),
+        (work.facts.errors > 0).then(|| format!("{} failed", work.facts.errors)),
+        phrases::cost(&work.cost()),
+        work.took_ms().filter(|ms| *ms > 0).map(duration),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -79,7 +78,11 @@ pub fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<Line<'s
     let compared = sides.compare(scene.transcript);
     let common = match sides.common.and_then(|id| Some((id, scene.transcript.get(id)?))) {
         Some((id, entry)) => {
-            let turn = turn_of(scene.transcript, id).map(|turn| format!(" in turn {}", turn + 1));
+            let turn = scene
+                .evidence
+                .account
+                .turn_of(scene.transcript, id)
+                .map(|turn| format!(" in turn {}", turn + 1));
             let at = entry.at.map(|at| format!(" {}", at.clock())).unwrap_or_default();
             let words = format!("parted after {}{at}{}: ", entry.role.word(), turn.unwrap_or_default());
             vec![Span::styled(words, theme.dim), Span::styled(said(scene, id), theme.text)]
@@ -164,7 +167,11 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
     let started = match call {
         Some((place, call)) => {
             let number = scene.evidence.calls.number(place).unwrap_or(0);
-            let turn = turn_of(scene.transcript, place.entry).map(|turn| format!(" in turn {}", turn + 1));
+            let turn = scene
+                .evidence
+                .account
+                .turn_of(scene.transcript, place.entry)
+                .map(|turn| format!(" in turn {}", turn + 1));
             let facts = call.state.result().map(|result| result.facts.to_string()).unwrap_or_default();
             let facts = facts.lines().next().map(|facts| format!(" {facts}")).unwrap_or_default();
             format!("started by #{number} {}{}{facts}", call.name, turn.unwrap_or_default())
@@ -173,7 +180,7 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
     };
     let asked = call.map_or_else(String::new, |(_, call)| call.headline.to_string());
     let asked = if asked.is_empty() { lane.label.to_string() } else { asked };
-    let own = scene.evidence.paths.lane(name);
+    let own = scene.evidence.account.path(Some(name));
     let with = if whole.agents > 0 {
         dim(format!("with {}: {}", count(whole.agents as u64, "sub-agent of its own"), figures(&whole.facts)))
     } else {
@@ -191,7 +198,7 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
         dim(models.map(ToString::to_string).unwrap_or_default()),
     ];
     let mut lines = vec![line(scene, head), line(scene, vec![labelled(scene, "asked", &asked)])];
-    if fate != Fate::Missing || own.work.calls > 0 {
+    if fate != Fate::Missing || own.work.facts.calls > 0 {
         lines.push(line(scene, vec![labelled(scene, "own work", &figures(&own)), with]));
         lines.push(line(scene, vec![labelled(scene, "last", &last.unwrap_or_default())]));
     }

@@ -4,10 +4,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::nodes::{Node, Nodes, Twig, caller};
+use crate::analysis::account::PathFacts;
 use crate::analysis::agents::{Fate, fate};
 use crate::analysis::calls::{Place, call_at};
-use crate::analysis::cost;
-use crate::analysis::paths::PathFacts;
 use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
@@ -95,11 +94,14 @@ pub fn line(
     };
     let plain = if words.is_dim { theme.dim } else { theme.text };
     let work = &facts.work;
-    let failed =
-        if work.errors > 0 { format!(" {}{}", work.errors, theme.glyphs().failed) } else { String::new() };
+    let failed = if work.facts.errors > 0 {
+        format!(" {}{}", work.facts.errors, theme.glyphs().failed)
+    } else {
+        String::new()
+    };
     let is_sized = facts.entries > 0;
     let entries = if is_sized { facts.entries.to_string() } else { String::new() };
-    let calls = if is_sized { format!("{}{failed}", work.calls) } else { String::new() };
+    let calls = if is_sized { format!("{}{failed}", work.facts.calls) } else { String::new() };
     let title = format!("{front}{}", without_sgr(wrap::head(&words.title, TITLE)));
     let (sign, colour, fate) = words.fate;
     let fate = if sign.is_empty() { fate } else { format!("{sign} {fate}") };
@@ -109,7 +111,7 @@ pub fn line(
         Span::styled(words.at.map(Moment::minute).unwrap_or_default(), theme.dim),
         Span::styled(entries, plain),
         Span::styled(calls, plain),
-        Span::styled(phrases::cost(&cost::of(&work.totals)).unwrap_or_default(), plain),
+        Span::styled(phrases::cost(&work.cost()).unwrap_or_default(), plain),
         Span::styled(took(scene, node, facts), plain),
     ];
     dim_front(table.row(cells, theme), front, theme.dim)
@@ -117,7 +119,7 @@ pub fn line(
 
 /// How long it took; of what is recorded elsewhere as long as its call took.
 fn took(scene: &Scene<'_>, node: &Node, facts: &PathFacts) -> String {
-    let own = facts.work.duration_ms().filter(|ms| *ms > 0).map(figures::duration);
+    let own = facts.work.took_ms().filter(|ms| *ms > 0).map(figures::duration);
     let of_call = || {
         let place = match node {
             Node::Call(place) => *place,

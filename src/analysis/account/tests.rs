@@ -1,8 +1,10 @@
 //! Whose time it was, with parallel calls, missing times, a clock that is set back, and late results.
 
+mod turns;
+
 use proptest::prelude::{Strategy, any, prop, proptest};
 
-use super::{Class, Ledger, PAGE, Stretch};
+use super::{Account, Class, Figures, PAGE, Stretch};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
@@ -63,30 +65,30 @@ fn result(out: &mut Batch, call: &str, time: Seconds) {
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 
-fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Ledger) {
+fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
     let mut batch = Batch::default();
     tell(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
-    let mut ledger = Ledger::default();
-    assert!(ledger.follow(&transcript, usize::MAX));
-    (transcript, ledger)
+    let mut account = Account::default();
+    assert!(account.follow(&transcript, usize::MAX));
+    (transcript, account)
 }
 
 /// All of the main lane.
-fn all(ledger: &Ledger) -> Vec<Stretch> {
-    let main = ledger.track(None).unwrap();
-    (0..main.pages.len()).flat_map(|page| main.stretches(page)).map(|(_, stretch)| stretch).collect()
+fn all(account: &Account) -> Vec<Stretch> {
+    let main = account.judged_since(0).filter(|judged| judged.lane.is_none());
+    main.flat_map(|judged| judged.stretches()).collect()
 }
 
 /// Class, tool and seconds of all stretches.
-fn words(ledger: &Ledger) -> Vec<String> {
+fn words(account: &Account) -> Vec<String> {
     let word = |stretch: &Stretch| {
         let tool = stretch.tool.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
         format!("{}{tool} {}", stretch.class.word(), stretch.ms() / 1_000)
     };
-    all(ledger).iter().map(word).collect()
+    all(account).iter().map(word).collect()
 }
 
 /// The newest entry was complete at that time.
@@ -98,7 +100,7 @@ fn complete(out: &mut Batch, time: Seconds) {
 
 #[test]
 fn a_message_is_the_models_until_it_is_complete() {
-    let (transcript, ledger) = told(|out| {
+    let (transcript, account) = told(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(6)), call(out, "b", "grep", Some(30))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
@@ -110,26 +112,26 @@ fn a_message_is_the_models_until_it_is_complete() {
         prompt(out, "p2", Some(100));
     });
     let first = ["model 4", "model 2", "tools bash 14", "model 10", "tools grep 2", "model 18"];
-    assert_eq!(words(&ledger), [&first[..], &["model 45", "waiting 5"]].concat());
+    assert_eq!(words(&account), [&first[..], &["model 45", "waiting 5"]].concat());
     let m2 = transcript.find("m2").unwrap();
-    assert_eq!(ledger.before(m2).map(|stretch| stretch.ms()), Some(45_000), "until it was complete");
+    assert_eq!(account.before(m2).map(|stretch| stretch.ms()), Some(45_000), "until it was complete");
 }
 
 #[test]
 fn a_call_without_a_result_leaves_open_whose_time_it_is() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(6))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
         complete(out, Some(10));
         answer(out, "m2", Some(60));
     });
-    assert_eq!(words(&ledger), ["model 4", "model 6", "unknown 50"]);
+    assert_eq!(words(&account), ["model 4", "model 6", "unknown 50"]);
 }
 
 #[test]
 fn a_turn_is_model_tool_model_and_then_the_human() {
-    let (transcript, ledger) = told(|out| {
+    let (transcript, account) = told(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(5))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
@@ -140,20 +142,21 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
         prompt(out, "p3", Some(90 + 7_200));
     });
     assert_eq!(
-        words(&ledger),
+        words(&account),
         ["model 4", "model 1", "tools bash 40", "model 5", "waiting 30", "model 10", "idle 7200"]
     );
-    let sums = ledger.sums(None);
+    let sums = account.time(None);
     assert_eq!(
         (sums.of(Class::Model), sums.of(Class::Tool), sums.of(Class::Human)),
         (20_000, 40_000, 30_000)
     );
     assert_eq!(sums.total(), (90 + 7_200) * 1_000);
-    let turn = ledger.sums_between(transcript.find("p1").unwrap(), transcript.find("p2"));
-    assert_eq!((turn.total(), turn.of(Class::Human)), (50_000, 0));
+    let turn = account.turn(&transcript, 0);
+    assert_eq!((turn.time.total(), turn.work_ms(), turn.time.waiting()), (50_000, Some(50_000), 0));
+    assert_eq!((turn.span_ms(), turn.facts.calls), (Some(50_000), 1), "the pause is no part of it");
     let m1 = transcript.find("m1").unwrap();
     let classes = |most: usize| -> Vec<Class> {
-        let stretches = ledger.between(m1, transcript.find("p2"), m1, most);
+        let stretches = account.between(m1, transcript.find("p2"), m1, most);
         stretches.iter().map(|stretch| stretch.class).collect()
     };
     assert_eq!(classes(9), [Class::Tool, Class::Model]);
@@ -162,7 +165,7 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
 
 #[test]
 fn parallel_calls_count_once() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![
             call(out, "a", "bash", Some(2)),
@@ -175,13 +178,13 @@ fn parallel_calls_count_once() {
         result(out, "c", Some(12));
         answer(out, "n", Some(21));
     });
-    assert_eq!(words(&ledger), ["model 2", "tools grep 2", "tools bash 16", "model 1"]);
-    assert_eq!(ledger.sums(None).of(Class::Tool), 18_000);
+    assert_eq!(words(&account), ["model 2", "tools grep 2", "tools bash 16", "model 1"]);
+    assert_eq!(account.time(None).of(Class::Tool), 18_000);
 }
 
 #[test]
 fn without_times_nothing_is_claimed() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", None)];
         entry(out, "m", Role::Assistant, None, kinds);
@@ -189,24 +192,24 @@ fn without_times_nothing_is_claimed() {
         answer(out, "n", Some(30));
         prompt(out, "q", None);
     });
-    assert_eq!(words(&ledger), ["unknown 30"]);
+    assert_eq!(words(&account), ["unknown 30"]);
 }
 
 #[test]
 fn a_call_without_a_result_leaves_its_time_unknown() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(3))];
         entry(out, "m", Role::Assistant, Some(3), kinds);
         answer(out, "n", Some(63));
         answer(out, "o", Some(65));
     });
-    assert_eq!(words(&ledger), ["model 3", "unknown 60", "model 2"]);
+    assert_eq!(words(&account), ["model 3", "unknown 60", "model 2"]);
 }
 
 #[test]
 fn a_clock_that_is_set_back_loses_nothing_that_follows() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p", Some(10_000));
         answer(out, "m", Some(10_010));
         prompt(out, "q", Some(5_000));
@@ -215,23 +218,23 @@ fn a_clock_that_is_set_back_loses_nothing_that_follows() {
         answer(out, "o", Some(5_006));
         answer(out, "r", Some(5_009));
     });
-    assert_eq!(words(&ledger), ["model 10", "model 7", "model 2"]);
+    assert_eq!(words(&account), ["model 10", "model 7", "model 2"]);
 }
 
 #[test]
 fn a_failed_request_is_made_again() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p", Some(0));
         let error = vec![BlockKind::Break(Break::Error(Text::from("overloaded")))];
         entry(out, "e", Role::Harness, Some(10), error);
         answer(out, "m", Some(25));
     });
-    assert_eq!(words(&ledger), ["model 10", "retry 15"]);
+    assert_eq!(words(&account), ["model 10", "retry 15"]);
 }
 
 #[test]
 fn sub_agents_have_their_own_time() {
-    let (_, ledger) = told(|out| {
+    let (_, account) = told(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "task", Some(1))];
         entry(out, "m", Role::Assistant, Some(1), kinds);
@@ -244,9 +247,9 @@ fn sub_agents_have_their_own_time() {
         }
         result(out, "a", Some(30));
     });
-    assert_eq!(words(&ledger), ["model 1", "tools task 29"]);
-    assert_eq!(ledger.sums(Some(&Text::from("worker"))).of(Class::Model), 18_000);
-    assert_eq!(ledger.sums(Some(&Text::from("nobody"))).total(), 0);
+    assert_eq!(words(&account), ["model 1", "tools task 29"]);
+    assert_eq!(account.time(Some(&Text::from("worker"))).of(Class::Model), 18_000);
+    assert_eq!(account.time(Some(&Text::from("nobody"))).total(), 0);
 }
 
 #[test]
@@ -264,16 +267,49 @@ fn a_late_result_changes_what_follows_over_many_pages() {
         }
     };
     let (_, whole) = told(|out| tell(out, true));
-    let (mut transcript, mut ledger) = told(|out| tell(out, false));
+    let (mut transcript, mut account) = told(|out| tell(out, false));
     let mut late = Batch::default();
     result(&mut late, "a", Some(i64::try_from(number / 2).unwrap()));
-    for id in transcript.apply(late).changed {
-        ledger.change(id);
-    }
-    assert!(ledger.follow(&transcript, usize::MAX));
-    assert_eq!(all(&ledger), all(&whole));
-    assert_eq!(ledger.sums(None), whole.sums(None));
-    assert_eq!(ledger.sums(None).of(Class::Tool), u64::try_from(number / 2 - 1).unwrap() * 1_000);
+    let touched = transcript.apply(late);
+    assert!(account.note(&transcript, &touched));
+    assert!(account.follow(&transcript, usize::MAX));
+    assert_eq!(all(&account), all(&whole));
+    assert_eq!(account.time(None), whole.time(None));
+    assert_eq!(account.time(None).of(Class::Tool), u64::try_from(number / 2 - 1).unwrap() * 1_000);
+}
+
+fn figures(of: &Figures) -> impl PartialEq + std::fmt::Debug + use<> {
+    let facts = &of.facts;
+    (of.time, facts.calls, facts.errors, facts.open, facts.started, facts.ended, facts.totals.sum().requests)
+}
+
+#[test]
+fn a_search_that_took_hours_stood_still() {
+    let took = |kind: ToolKind, seconds: i64, measured: Option<u64>| {
+        let (_, account) = told(|out| {
+            prompt(out, "p", Some(0));
+            let BlockKind::Call(mut call) = call(out, "a", "grep", Some(1)) else { panic!() };
+            call.kind = kind;
+            entry(out, "m", Role::Assistant, Some(1), vec![BlockKind::Call(call)]);
+            result(out, "a", Some(1 + seconds));
+            if let (Some(Edit::Result { result, .. }), Some(_)) = (out.edits.last_mut(), measured) {
+                result.duration_ms = measured;
+            }
+        });
+        words(&account).pop()
+    };
+    assert_eq!(took(ToolKind::Search, 6_000, None).as_deref(), Some("unknown grep 6000"));
+    assert_eq!(took(ToolKind::Search, 500, None).as_deref(), Some("tools grep 500"));
+    assert_eq!(
+        took(ToolKind::Run, 6_000, None).as_deref(),
+        Some("tools grep 6000"),
+        "commands may take long"
+    );
+    assert_eq!(
+        took(ToolKind::Search, 6_000, Some(6_000_000)).as_deref(),
+        Some("tools grep 6000"),
+        "measured"
+    );
 }
 
 /// Kind of step, time, how long its call takes, whether the result comes late.
@@ -312,29 +348,37 @@ proptest! {
     #[test]
     fn growing_is_the_same_as_the_whole(steps in steps()) {
         let mut late = Vec::new();
-        let (mut growing, mut ledger) = (Transcript::new(), Ledger::default());
+        let (mut growing, mut account) = (Transcript::new(), Account::default());
         let mut whole = Batch::default();
         for (number, one) in steps.iter().enumerate() {
             let mut batch = Batch::default();
             step(&mut batch, number, *one, &mut late);
             step(&mut whole, number, *one, &mut Vec::new());
-            growing.apply(batch).changed.into_iter().for_each(|id| ledger.change(id));
-            assert!(ledger.follow(&growing, usize::MAX));
+            let touched = growing.apply(batch);
+            assert!(account.note(&growing, &touched));
+            growing.settle();
+            assert!(account.follow(&growing, usize::MAX));
         }
         for (key, end) in late {
             let mut batch = Batch::default();
             result(&mut batch, &key, end);
             result(&mut whole, &key, end);
-            growing.apply(batch).changed.into_iter().for_each(|id| ledger.change(id));
-            assert!(ledger.follow(&growing, usize::MAX));
+            let touched = growing.apply(batch);
+            assert!(account.note(&growing, &touched));
+            growing.settle();
+            assert!(account.follow(&growing, usize::MAX));
         }
         let mut transcript = Transcript::new();
         transcript.apply(whole);
-        let mut judged = Ledger::default();
+        transcript.settle();
+        let mut judged = Account::default();
         assert!(judged.follow(&transcript, usize::MAX));
-        assert_eq!(all(&ledger), all(&judged));
-        let sum: u64 = all(&ledger).iter().map(Stretch::ms).sum();
-        assert_eq!(ledger.sums(None).total(), sum);
-        assert!(all(&ledger).iter().all(|stretch| stretch.from < stretch.to));
+        assert_eq!(all(&account), all(&judged));
+        let sum: u64 = all(&account).iter().map(Stretch::ms).sum();
+        assert_eq!(account.time(None).total(), sum);
+        assert!(all(&account).iter().all(|stretch| stretch.from < stretch.to));
+        for turn in 0..transcript.turns().len() {
+            assert_eq!(figures(&account.turn(&growing, turn)), figures(&judged.turn(&transcript, turn)));
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! The account of a session: all charges with the turn they belong to, their sums by what they are grouped
-//! by, and what was spent for nothing.
+//! A statement of what was spent: all charges with the turn they belong to, their sums by what they are grouped by,
+//! and what was spent for nothing.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::amount::{Amount, Money, PICOS_IN_NANO};
 use super::{Charge, Fate, For, Spending, purpose};
+use crate::analysis::account::Account;
 use crate::analysis::cost::{self, Cost};
 use crate::analysis::prices::{self, Tier};
 use crate::model::body::Key;
@@ -14,7 +15,6 @@ use crate::model::moment::Moment;
 use crate::model::text::Name;
 use crate::model::totals::Spent;
 use crate::model::transcript::Transcript;
-use crate::model::turn::Turn;
 use crate::model::usage::{Aside, Scope};
 
 /// What charges are summed by.
@@ -40,9 +40,9 @@ pub enum Group {
     Lane(Option<Name>),
     /// The turn of this prompt.
     Turn(EntryId),
-    /// What lies before the first prompt.
+    /// No turn: what lies before the first prompt, and lanes that serve the session.
     Outside,
-    /// A charge, by its place in the account.
+    /// A charge, by its place in the statement.
     Charge(usize),
     /// What runs count beyond their requests.
     Run,
@@ -74,7 +74,7 @@ pub struct Left {
 
 /// All charges of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Account {
+pub struct Statement {
     /// In the order of the file, then what runs count beyond them.
     pub charges: Vec<Charge>,
     turns: Vec<Option<EntryId>>,
@@ -93,15 +93,15 @@ pub struct Account {
     pub untold: usize,
 }
 
-impl Account {
-    /// The account of all that was taken in.
-    pub fn of(spending: &Spending, transcript: &Transcript) -> Self {
+impl Statement {
+    /// Of all that was taken in.
+    pub fn of(spending: &Spending, account: &Account, transcript: &Transcript) -> Self {
         let mut charges = with_asides(&spending.charges, transcript);
         let runs = runs(&charges, transcript);
         charges.extend(runs);
         let lanes = Lanes::of(transcript);
-        let mut account = Self {
-            turns: charges.iter().map(|charge| turn_of(charge, &lanes, transcript)).collect(),
+        let mut statement = Self {
+            turns: charges.iter().map(|charge| turn_of(charge, account, transcript)).collect(),
             branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
             cost: Some(cost::of(transcript.totals())),
             untold: spending.untold(),
@@ -109,21 +109,21 @@ impl Account {
         };
         let mut left: BTreeMap<usize, Amount> = BTreeMap::new();
         for (number, charge) in charges.iter().enumerate() {
-            account.total.plus(&charge.amount);
+            statement.total.plus(&charge.amount);
             match charge.fate {
                 // Without a figure it is one of those that nobody knows the price of.
                 _ if charge.amount.is_nothing() => {}
                 Fate::Fine => {}
-                Fate::Failed => account.failed.plus(&charge.amount),
-                Fate::Aborted => account.aborted.plus(&charge.amount),
+                Fate::Failed => statement.failed.plus(&charge.amount),
+                Fate::Aborted => statement.aborted.plus(&charge.amount),
             }
-            if let Some(branch) = account.branch_of(number) {
+            if let Some(branch) = statement.branch_of(number) {
                 left.entry(branch).or_default().plus(&charge.amount);
             }
         }
-        account.left = left.into_iter().map(|(branch, amount)| Left { branch, amount }).collect();
-        account.charges = charges;
-        account
+        statement.left = left.into_iter().map(|(branch, amount)| Left { branch, amount }).collect();
+        statement.charges = charges;
+        statement
     }
 
     /// Whether nothing at all was told.
@@ -327,25 +327,16 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// The prompt that a charge goes back to. A sub-agent belongs to the turn that started it, wherever its
-/// file was read; if nobody knows which that is, to the turn of its time.
-fn turn_of(charge: &Charge, lanes: &Lanes<'_>, transcript: &Transcript) -> Option<EntryId> {
+/// The prompt that a charge goes back to; none if it is overhead.
+fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Option<EntryId> {
     if charge.what == For::Run {
         return None;
     }
-    let turns = transcript.turns();
-    let by_place = |place: usize| transcript.turn_at(place);
-    let by_time = || {
-        let at = charge.at?;
-        let began = |turn: &Turn| transcript.get(turn.prompt)?.at;
-        turns.iter().rposition(|turn| began(turn).is_some_and(|began| began <= at))
+    let number = match &charge.lane {
+        Some(lane) => account.turn_of_lane(transcript, lane),
+        None => transcript.turn_at(charge.place),
     };
-    let number = match (&charge.lane, lanes.caller(charge)) {
-        (Some(_), Some(caller)) => by_place(transcript.place_of(caller)?),
-        (Some(_), None) => by_time().or_else(|| by_place(charge.place)),
-        (None, _) => by_place(charge.place),
-    };
-    Some(turns.get(number?)?.prompt)
+    Some(transcript.turns().get(number?)?.prompt)
 }
 
 /// The branch that a charge was left with.

@@ -1,12 +1,12 @@
 //! One entry after the other along a lane: what the time since the one before was spent on.
 
 use super::{Class, Stretch};
-use crate::analysis::activity::{IDLE_AFTER_MS, asks};
+use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
 use crate::model::moment::Moment;
 use crate::model::text::Name;
-use crate::model::tool::{ToolCall, ToolState};
+use crate::model::tool::ToolCall;
 
 /// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
 /// that goes back farther was set.
@@ -116,9 +116,7 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
     for (from, to, block, call) in spans {
         // Between the message and the call the model is still writing, unless another call ran.
         told.up_to(from, Class::Model, None, None);
-        let is_human = asks(call) || matches!(call.state, ToolState::Refused(_));
-        let class = if is_human { Class::Human } else { Class::Tool };
-        told.up_to(to, class, Some(&call.name), Some(block));
+        told.up_to(to, Class::of_call(call, entry.at), Some(&call.name), Some(block));
     }
 }
 

@@ -1,0 +1,223 @@
+//! The account of a session: what each turn, each lane and all of it came to. Every surface that tells of a turn, a
+//! lane or the session reads it here, so that two of them never say different things.
+//!
+//! * A **prompt** is what a human typed, also while the agent was at work. What agents write to each other, summaries,
+//!   and what the harness adds are none.
+//! * A **turn** is a prompt with all that follows until the next one, and the lanes that its calls started. A lane
+//!   whose call nobody knows belongs to the turn in whose time its first record stands.
+//! * **Overhead** is all else: what stands before the first prompt, what runs count beyond their requests, and helper
+//!   lanes, which serve the session and no turn: compaction, side questions, titles. So turns and overhead together
+//!   are the session, in requests, tokens and money.
+//! * The **time** of a turn is that of its main lane. *Work* is time of the model, of tools and of requests that were
+//!   made again; *waiting* is the human's: a permission, a question, nothing to do; the rest is not known. The *span*
+//!   goes from the prompt to the last sign of anything that belongs to it. The time before a prompt belongs to no turn.
+//!
+//! Invariant: every request counts once, and has one turn or is overhead. An entry that comes or changes costs a page
+//! of its lane; a question costs the edges of what is asked for, and its lanes.
+
+use std::collections::HashMap;
+
+use super::fold::{Lanes, PAGE, Track};
+use crate::model::entry::EntryId;
+use crate::model::text::Name;
+use crate::model::totals::Totals;
+use crate::model::transcript::{Touched, Transcript};
+use crate::model::turn::TurnFacts;
+
+pub mod class;
+pub mod figures;
+mod homes;
+mod kept;
+mod pages;
+mod sweep;
+mod time;
+
+pub use class::{Class, Stretch, Sums};
+pub use figures::{Figures, PathFacts};
+use homes::Homes;
+use pages::{Books, Sheet};
+pub use time::Judged;
+
+/// The account.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    lanes: Lanes<Books>,
+    homes: Homes,
+    /// Sums of pages that hold one turn only, by the number of the lane and the prompt: a turn may have thousands of
+    /// pages. They do not know when it began and ended.
+    whole: HashMap<(usize, Option<EntryId>), Figures>,
+    /// All time of lanes, by their numbers.
+    times: Vec<Sums>,
+}
+
+impl Account {
+    /// All of a transcript.
+    pub fn of(transcript: &Transcript) -> Self {
+        let mut account = Self::default();
+        account.follow(transcript, usize::MAX);
+        account
+    }
+
+    /// Takes in what was changed since the last time, and what was appended, but no more than so many entries. Says
+    /// whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        let Self { lanes, whole, times, homes } = self;
+        let mut turned_over: Vec<(usize, TurnFacts, TurnFacts)> = Vec::new();
+        let is_all = lanes.follow(transcript, most, &mut |lane, old, new| {
+            if times.len() <= lane {
+                times.resize_with(lane + 1, Sums::default);
+            }
+            if let Some(sums) = times.get_mut(lane) {
+                sums.leave(&old.time());
+                sums.join(&new.time());
+            }
+            if new.parts.iter().chain(&old.parts).all(|part| part.prompt.is_none()) {
+                turned_over.push((lane, old.facts(), new.facts()));
+            }
+            if let [part] = old.parts.as_slice()
+                && let Some(sum) = whole.get_mut(&(lane, part.prompt))
+            {
+                sum.leave(&part.figures);
+            }
+            if let [part] = new.parts.as_slice() {
+                whole.entry((lane, part.prompt)).or_default().join(&part.figures);
+            }
+        });
+        for (lane, old, new) in &turned_over {
+            if let Some(name) = lanes.tracks().get(*lane).and_then(Track::lane) {
+                homes.turn_over(name, old, new);
+            }
+        }
+        let mut homes = std::mem::take(homes);
+        homes.follow(transcript, &|lane| self.lane(lane).facts);
+        self.homes = homes;
+        is_all
+    }
+
+    /// The session has changed; takes effect with [`Account::follow`]. Answers whether what was known is still true:
+    /// if not, all of it is forgotten.
+    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) -> bool {
+        self.homes.note(touched);
+        let is_true =
+            !touched.reordered && touched.changed.iter().all(|id| self.lanes.change(transcript, *id));
+        if !is_true {
+            self.clear();
+        }
+        is_true
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        self.lanes.clear();
+        *self = Self { lanes: std::mem::take(&mut self.lanes), ..Self::default() };
+    }
+
+    /// A number that rises whenever something is judged.
+    pub fn revision(&self) -> u64 {
+        self.lanes.revision()
+    }
+
+    /// Whether all of the transcript was taken in: before that a lane may lack some of what it came to.
+    pub fn is_whole(&self, transcript: &Transcript) -> bool {
+        self.lanes.is_read_to(transcript.order().len())
+    }
+
+    /// Whether all of a turn was taken in. Lanes may stand anywhere.
+    pub fn knows(&self, transcript: &Transcript, turn: usize) -> bool {
+        let end = transcript.turns().get(turn + 1).filter(|_| transcript.lanes().is_empty());
+        self.lanes.is_read_to(end.map_or(transcript.order().len(), |next| next.first))
+    }
+
+    /// What a turn came to, with the lanes that belong to it.
+    pub fn turn(&self, transcript: &Transcript, number: usize) -> Figures {
+        let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
+        let end = transcript.turns().get(number + 1).map(|next| next.prompt);
+        let mut figures = self.main_part(turn.prompt, end);
+        if let Some(lanes) = self.homes.sum(turn.prompt) {
+            figures.facts.join(lanes);
+        }
+        if let Some(beside) = self.homes.beside(turn.prompt) {
+            figures.facts.totals.join(beside);
+        }
+        figures
+    }
+
+    /// What the main lane did in a turn.
+    fn main_part(&self, prompt: EntryId, end: Option<EntryId>) -> Figures {
+        let Some((number, first)) = self.lanes.place_of(prompt) else { return Figures::default() };
+        let Some(track) = self.lanes.tracks().get(number) else { return Figures::default() };
+        let end = end.and_then(|end| self.lanes.place_of(end)).map_or(track.ids().len(), |(_, place)| place);
+        let mut figures = self.whole.get(&(number, Some(prompt))).cloned().unwrap_or_default();
+        let pages = (first / PAGE..end.div_ceil(PAGE)).filter_map(|page| track.page(page));
+        add_times(&mut figures, pages, Some(prompt));
+        figures
+    }
+
+    /// What a sub-agent did by itself, without those that it started.
+    pub fn lane(&self, name: &Name) -> Figures {
+        let Some((number, track)) = self.lanes.track_of(Some(name)) else { return Figures::default() };
+        let mut figures = self.whole.get(&(number, None)).cloned().unwrap_or_default();
+        add_times(&mut figures, track.pages(), None);
+        figures
+    }
+
+    /// All that lies in a lane; `None` is the main one.
+    pub fn path(&self, lane: Option<&Name>) -> PathFacts {
+        let mut facts = PathFacts::default();
+        let Some(track) = self.lanes.track(lane) else { return facts };
+        for part in track.pages().flat_map(|page| &page.parts) {
+            facts.entries += part.entries - part.copies;
+            facts.work.join(&part.figures);
+        }
+        facts
+    }
+
+    /// All time of a lane; `None` is the main one. That of the main one has the time between turns, too.
+    pub fn time(&self, lane: Option<&Name>) -> Sums {
+        let number = self.lanes.track_of(lane).map(|(number, _)| number);
+        number.and_then(|number| self.times.get(number)).copied().unwrap_or_default()
+    }
+
+    /// The turn that an entry belongs to; none if it is overhead.
+    pub fn turn_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
+        let Some(lane) = transcript.lane_at(id) else {
+            return transcript.turn_at(transcript.place_of(id)?);
+        };
+        self.turn_of_lane(transcript, lane)
+    }
+
+    /// The turn that a sub-agent belongs to; none if it is overhead.
+    pub fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
+        let prompt = self.homes.of_lane(lane)?;
+        transcript.turn_at(transcript.place_of(prompt)?)
+    }
+
+    /// What is spent on no turn: tokens and money of the session without those of its turns. What runs count beyond
+    /// their requests may be less than nothing.
+    pub fn turns(&self, transcript: &Transcript) -> Totals {
+        let mut totals = Totals::default();
+        for number in 0..transcript.turns().len() {
+            totals.join(&self.turn(transcript, number).facts.totals);
+        }
+        totals
+    }
+}
+
+/// Adds what pages say of a part, where they hold others too, and from when to when it reached.
+fn add_times<'a>(figures: &mut Figures, pages: impl Iterator<Item = &'a Sheet>, prompt: Option<EntryId>) {
+    let (mut started, mut ended) = (None, None);
+    for page in pages {
+        for part in page.parts.iter().filter(|part| part.prompt == prompt) {
+            if page.parts.len() > 1 {
+                figures.join(&part.figures);
+            }
+            started = started.or(part.figures.facts.started);
+            ended = ended.max(part.figures.facts.ended);
+        }
+    }
+    figures.facts.started = started;
+    figures.facts.ended = ended;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! What time is spent on, and sums of it.
+
+use crate::analysis::activity::asks;
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
+
+/// What time was spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The model was answering.
+    Model,
+    /// Tools ran.
+    Tool,
+    /// A human was waited for: the next prompt, an answer, a permission.
+    Human,
+    /// A request had failed, and was made again.
+    Retry,
+    /// Nobody came back for long.
+    Idle,
+    /// The file does not tell.
+    Unknown,
+}
+
+impl Class {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 6] = [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
+
+    /// A word for readers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Tool => "tools",
+            Self::Human => "waiting",
+            Self::Retry => "retry",
+            Self::Idle => "idle",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Tools that look at files, or change them, are done in seconds. One that took longer than this, in ms, stood still: it
+/// may have waited for somebody to allow it.
+pub const STILL_MS: u64 = 10 * 60_000;
+
+impl Class {
+    /// What the time of a call was spent on.
+    pub fn of_call(call: &ToolCall, said: Option<Moment>) -> Self {
+        let took = call.took(said).filter(|took| took.by != Clocked::Measured);
+        let is_quick =
+            matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
+        match &call.state {
+            ToolState::Refused(_) => Self::Human,
+            _ if asks(call) => Self::Human,
+            _ if is_quick && took.is_some_and(|took| took.ms > STILL_MS) => Self::Unknown,
+            _ => Self::Tool,
+        }
+    }
+}
+
+/// A stretch of time in a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// When it began.
+    pub from: Moment,
+    /// When it ended.
+    pub to: Moment,
+    /// What it was spent on.
+    pub class: Class,
+    /// The tool that ran.
+    pub tool: Option<Name>,
+    /// The entry that ended it, or whose call ran.
+    pub entry: EntryId,
+    /// The block of the call that ran.
+    pub block: Option<usize>,
+}
+
+impl Stretch {
+    /// Its length in ms.
+    pub fn ms(&self) -> u64 {
+        self.to.since(self.from)
+    }
+}
+
+/// Time by class, in ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums([u64; 6]);
+
+impl Sums {
+    pub(super) fn slot(&mut self, class: Class) -> Option<&mut u64> {
+        let at = Class::ALL.iter().position(|one| *one == class)?;
+        self.0.get_mut(at)
+    }
+
+    pub(super) fn add(&mut self, stretch: &Stretch) {
+        if let Some(sum) = self.slot(stretch.class) {
+            *sum = sum.saturating_add(stretch.ms());
+        }
+    }
+
+    /// Adds other time to this.
+    pub fn join(&mut self, other: &Self) {
+        for (sum, more) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// Takes time away that was added before.
+    pub fn leave(&mut self, other: &Self) {
+        for (sum, less) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.saturating_sub(less);
+        }
+    }
+
+    /// Time of the model, of tools, and of requests that were made again.
+    pub fn work(&self) -> u64 {
+        [Class::Model, Class::Tool, Class::Retry].into_iter().fold(0, |sum, class| sum + self.of(class))
+    }
+
+    /// Time of the human: a permission, a question, nothing to do.
+    pub fn waiting(&self) -> u64 {
+        self.of(Class::Human) + self.of(Class::Idle)
+    }
+
+    /// Time of a class.
+    pub fn of(&self, class: Class) -> u64 {
+        Class::ALL.iter().zip(self.0).find(|(one, _)| **one == class).map_or(0, |(_, ms)| ms)
+    }
+
+    /// All time.
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
+    }
+}

@@ -1,0 +1,92 @@
+//! What a turn, a lane or a session comes to.
+
+use super::class::Sums;
+use crate::analysis::cost::{self, Cost};
+use crate::model::entry::Entry;
+use crate::model::turn::TurnFacts;
+
+/// What happened in some entries, and whose time that was.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Calls, errors, tokens.
+    pub facts: TurnFacts,
+    /// Time by what it was spent on.
+    pub time: Sums,
+}
+
+impl Figures {
+    /// Adds what happened elsewhere; its time ran beside this one's.
+    pub fn join_facts(&mut self, other: &Self) {
+        self.facts.join(&other.facts);
+    }
+
+    /// Adds what came later.
+    pub fn join(&mut self, later: &Self) {
+        self.facts.join(&later.facts);
+        self.time.join(&later.time);
+    }
+
+    /// Takes away what was joined before, but for the times of its beginning and its end.
+    pub(super) fn leave(&mut self, other: &Self) {
+        self.facts.leave(&other.facts);
+        self.time.leave(&other.time);
+    }
+
+    /// What it cost.
+    pub fn cost(&self) -> Cost {
+        cost::of(&self.facts.totals)
+    }
+
+    /// Time of the model, of tools and of requests that were made again, in ms; nothing if nobody tells.
+    pub fn work_ms(&self) -> Option<u64> {
+        Some(self.time.work()).filter(|_| self.time.total() > 0)
+    }
+
+    /// How long it took, in ms: the time of work; where nobody tells whose time it was, all of it.
+    pub fn took_ms(&self) -> Option<u64> {
+        self.work_ms().or_else(|| self.span_ms())
+    }
+
+    /// From the first to the last sign of it, in ms.
+    pub fn span_ms(&self) -> Option<u64> {
+        Some(self.facts.ended?.since(self.facts.started?))
+    }
+}
+
+/// What lies on a path through the session.
+#[derive(Clone, Debug, Default)]
+pub struct PathFacts {
+    /// Entries, copies of others left out.
+    pub entries: usize,
+    /// Turns of the main lane that begin on it.
+    pub turns: usize,
+    /// What happened on it.
+    pub work: Figures,
+}
+
+impl PathFacts {
+    /// Sums up entries; copies are counted where they come from. Whose time it was is not asked.
+    pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
+        let mut facts = Self::default();
+        for entry in entries.filter(|entry| !entry.marks.copy) {
+            facts.entries += 1;
+            facts.turns += usize::from(entry.marks.prompt && entry.lane.is_none());
+            facts.work.facts.add(entry);
+        }
+        facts
+    }
+
+    /// Adds what lies on another path.
+    pub fn join(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.turns += other.turns;
+        self.work.join_facts(&other.work);
+    }
+
+    /// Takes away what lies on a part of it.
+    pub fn leave(&mut self, other: &Self) {
+        self.entries = self.entries.saturating_sub(other.entries);
+        self.turns = self.turns.saturating_sub(other.turns);
+        self.work.leave(&other.work);
+    }
+}

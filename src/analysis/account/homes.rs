@@ -1,0 +1,134 @@
+//! Which turn each lane belongs to, and what was told beside the entries.
+
+use std::collections::HashMap;
+
+use crate::model::entry::EntryId;
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::totals::Totals;
+use crate::model::transcript::{Touched, Transcript};
+use crate::model::turn::TurnFacts;
+
+/// Lanes by turn. A turn goes by its prompt.
+#[derive(Clone, Debug, Default)]
+pub struct Homes {
+    of_lane: HashMap<Name, EntryId>,
+    /// What lanes came to, by turn: there may be thousands of them.
+    sums: HashMap<EntryId, TurnFacts>,
+    /// What was spent beside the entries, by turn.
+    beside: HashMap<EntryId, Totals>,
+    /// What this was found for: how many lanes and turns there were, and the last prompt.
+    known: (usize, usize, Option<EntryId>),
+    /// Whether calls or entries of lanes were not there yet.
+    lacks_some: bool,
+    is_stale: bool,
+    beside_is_stale: bool,
+}
+
+impl Homes {
+    /// The session has changed.
+    pub fn note(&mut self, touched: &Touched) {
+        self.is_stale |= touched.lanes || (self.lacks_some && !touched.is_empty());
+        self.beside_is_stale |= touched.meta;
+    }
+
+    /// Takes that in. `sum` tells what a lane came to.
+    pub fn follow(&mut self, transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) {
+        let last = transcript.turns().last().map(|turn| turn.prompt);
+        let known = (transcript.lanes().len(), transcript.turns().len(), last);
+        let before = std::mem::replace(&mut self.known, known);
+        let has_grown_only = (before.1, before.2) == (known.1, known.2) && before.0 <= known.0;
+        if std::mem::take(&mut self.is_stale) || !has_grown_only {
+            self.of_lane.clear();
+            self.sums.clear();
+            self.lacks_some = false;
+            self.find(transcript, 0, sum);
+        } else if before.0 < known.0 {
+            self.find(transcript, before.0, sum);
+        }
+        if std::mem::take(&mut self.beside_is_stale) || before != known {
+            self.add_up(transcript);
+        }
+    }
+
+    /// A part of a lane comes to something else now.
+    pub fn turn_over(&mut self, lane: &Name, old: &TurnFacts, new: &TurnFacts) {
+        if let Some(sum) = self.of_lane.get(lane).and_then(|prompt| self.sums.get_mut(prompt)) {
+            sum.leave(old);
+            sum.join(new);
+        }
+    }
+
+    /// Finds the turns of lanes from this number on.
+    fn find(&mut self, transcript: &Transcript, first: usize, sum: &dyn Fn(&Name) -> TurnFacts) {
+        let mut began: Option<Vec<Moment>> = None;
+        for lane in transcript.lanes().iter().skip(first) {
+            let top = transcript.top_lane(lane).unwrap_or(lane);
+            let caller = transcript.caller(top);
+            self.lacks_some |= lane.entries.is_empty() || (top.call.is_some() && caller.is_none());
+            let turn = match caller {
+                _ if top.is_helper => None,
+                Some(caller) => transcript.place_of(caller).and_then(|place| transcript.turn_at(place)),
+                None => by_time(transcript, top, began.get_or_insert_with(|| beginnings(transcript))),
+            };
+            if let Some(turn) = turn.and_then(|turn| transcript.turns().get(turn)) {
+                self.of_lane.insert(lane.name.clone(), turn.prompt);
+                self.sums.entry(turn.prompt).or_default().join(&sum(&lane.name));
+            }
+        }
+    }
+
+    fn add_up(&mut self, transcript: &Transcript) {
+        self.beside.clear();
+        for (_, aside) in transcript.asides() {
+            let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else { continue };
+            let prompt = match transcript.lane_at(after) {
+                Some(lane) => self.of_lane(lane),
+                None => transcript
+                    .place_of(after)
+                    .and_then(|place| transcript.turn_at(place))
+                    .and_then(|turn| transcript.turns().get(turn))
+                    .map(|turn| turn.prompt),
+            };
+            if let Some(prompt) = prompt {
+                self.beside.entry(prompt).or_default().add(&aside.usage, aside.model.as_ref());
+            }
+        }
+    }
+
+    /// The prompt of the turn that a lane belongs to.
+    pub fn of_lane(&self, lane: &Name) -> Option<EntryId> {
+        self.of_lane.get(lane).copied()
+    }
+
+    /// What the lanes of a turn came to.
+    pub fn sum(&self, prompt: EntryId) -> Option<&TurnFacts> {
+        self.sums.get(&prompt)
+    }
+
+    /// What was spent beside the entries of a turn.
+    pub fn beside(&self, prompt: EntryId) -> Option<&Totals> {
+        self.beside.get(&prompt)
+    }
+}
+
+/// When turns began, so that they rise: a clock that was set back moves no turn before another.
+fn beginnings(transcript: &Transcript) -> Vec<Moment> {
+    let mut last = Moment(i64::MIN);
+    let at = |prompt: EntryId| transcript.get(prompt).and_then(|entry| entry.at);
+    let rising = transcript.turns().iter().map(|turn| {
+        last = at(turn.prompt).map_or(last, |at| at.max(last));
+        last
+    });
+    rising.collect()
+}
+
+/// The turn in whose time a lane began; where nobody tells the time, the one in which it stands.
+fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[Moment]) -> Option<usize> {
+    let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
+    match first {
+        Some(at) => began.partition_point(|began| *began <= at).checked_sub(1),
+        None => transcript.turn_at(transcript.place_of(*lane.entries.first()?)?),
+    }
+}

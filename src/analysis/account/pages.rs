@@ -1,0 +1,97 @@
+//! What is kept of the entries of a page: whose time it was, and what happened, turn by turn.
+
+use super::class::Sums;
+use super::figures::Figures;
+use super::kept::Kept;
+use super::sweep::{self, sweep};
+use crate::analysis::fold::{Fold, Page};
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::transcript::Transcript;
+use crate::model::turn::TurnFacts;
+
+/// The account of each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Books;
+
+/// What is kept of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Sheet {
+    /// Whose time it was.
+    pub stretches: Kept,
+    /// From when to when these reach.
+    pub reach: Option<(Moment, Moment)>,
+    /// What happened, by turn, in the order of the file.
+    pub parts: Vec<Part>,
+    /// The time before prompts, which belongs to no turn.
+    pub pauses: Sums,
+}
+
+/// Entries of a page that belong to one turn.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// The prompt of the turn; none before the first one, and in lanes of sub-agents.
+    pub prompt: Option<EntryId>,
+    /// How many there are.
+    pub entries: usize,
+    /// How many of them are copies.
+    pub copies: usize,
+    /// What happened.
+    pub figures: Figures,
+}
+
+impl Sheet {
+    /// What happened.
+    pub fn facts(&self) -> TurnFacts {
+        let mut facts = TurnFacts::default();
+        self.parts.iter().for_each(|part| facts.join(&part.figures.facts));
+        facts
+    }
+
+    /// Whose time it was.
+    pub fn time(&self) -> Sums {
+        let mut sums = self.pauses;
+        self.parts.iter().for_each(|part| sums.join(&part.figures.time));
+        sums
+    }
+}
+
+/// What is known before an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carry {
+    time: sweep::Carry,
+    prompt: Option<EntryId>,
+}
+
+impl Fold for Books {
+    type Carry = Carry;
+    type Kept = Sheet;
+
+    fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
+        let mut sheet = Sheet::default();
+        let mut part = Part { prompt: carry.prompt, ..Part::default() };
+        for (id, place) in page.ids().iter().zip(0..=u8::MAX) {
+            let Some(entry) = transcript.get(*id) else { continue };
+            let is_prompt = entry.marks.prompt && entry.lane.is_none();
+            if is_prompt {
+                carry.prompt = Some(*id);
+                let before = std::mem::replace(&mut part, Part { prompt: carry.prompt, ..Part::default() });
+                sheet.parts.extend(Some(before).filter(|before| before.entries > 0));
+            }
+            part.entries += 1;
+            part.copies += usize::from(entry.marks.copy);
+            part.figures.facts.add(entry);
+            sweep(&mut carry.time, *id, entry, &mut |stretch| {
+                let is_pause = is_prompt && stretch.block.is_none();
+                let sums = if is_pause { &mut sheet.pauses } else { &mut part.figures.time };
+                sums.add(&stretch);
+                let (from, to) = sheet.reach.unwrap_or((stretch.from, stretch.to));
+                sheet.reach = Some((from.min(stretch.from), to.max(stretch.to)));
+                sheet.stretches.push(place, &stretch);
+            });
+        }
+        sheet.parts.push(part);
+        sheet.stretches.fit();
+        sheet
+    }
+}

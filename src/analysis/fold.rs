@@ -1,0 +1,281 @@
+//! What indexes have in common that go over the entries of each lane in their order: which entries are known, where
+//! each of them stands, what is kept of which page, and what must be judged anew.
+//!
+//! Invariant: once all is taken in, what is kept is what a look at each lane from its beginning would give, whatever
+//! came in whatever order. An entry that comes or changes costs its page, and those behind only where they begin with
+//! something else now; and no call costs more than the portion that it is given, so that nothing holds up a key.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Debug;
+use std::ops::Range;
+
+use super::places::Places;
+use crate::model::entry::EntryId;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+/// Entries that are judged together.
+pub const PAGE: usize = 256;
+
+/// An index of this kind.
+pub trait Fold {
+    /// What is known before an entry.
+    type Carry: Clone + Debug + PartialEq + Default;
+    /// What is kept of the entries of a page.
+    type Kept: Clone + Debug + Default;
+
+    /// Whether what comes first on a page decides how the page before ends.
+    const LOOKS_AHEAD: bool = false;
+
+    /// Judges a page; what is known before it becomes what is known behind it.
+    fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Self::Carry) -> Self::Kept;
+}
+
+/// What is told of each page that was judged: the number of its lane, what was kept of it and what is kept now.
+pub type TurnOver<'a, F> = &'a mut dyn FnMut(usize, &<F as Fold>::Kept, &<F as Fold>::Kept);
+
+/// Entries to be judged.
+pub struct Page<'a> {
+    /// Those of the lane, in the order of the file.
+    pub lane: &'a [EntryId],
+    /// The places of the page's own among them.
+    pub own: Range<usize>,
+}
+
+impl Page<'_> {
+    /// The page's own entries.
+    pub fn ids(&self) -> &[EntryId] {
+        self.lane.get(self.own.clone()).unwrap_or_default()
+    }
+}
+
+/// What is kept of a page.
+#[derive(Clone, Debug, Default)]
+struct Judged<K, C> {
+    enter: C,
+    exit: C,
+    kept: K,
+    revision: u64,
+}
+
+/// The entries of a lane.
+#[derive(Clone, Debug)]
+pub struct Track<F: Fold> {
+    lane: Option<Name>,
+    ids: Vec<EntryId>,
+    pages: Vec<Judged<F::Kept, F::Carry>>,
+    stale: BTreeSet<usize>,
+    revision: u64,
+}
+
+/// The lanes of a session, each with its entries.
+#[derive(Clone, Debug)]
+pub struct Lanes<F: Fold> {
+    read: usize,
+    places: Places,
+    numbers: HashMap<Option<Name>, usize>,
+    tracks: Vec<Track<F>>,
+    /// Lanes with something to be judged anew.
+    stale: BTreeSet<usize>,
+    revision: u64,
+}
+
+impl<F: Fold> Default for Lanes<F> {
+    fn default() -> Self {
+        Self {
+            read: 0,
+            places: Places::default(),
+            numbers: HashMap::new(),
+            tracks: Vec::new(),
+            stale: BTreeSet::new(),
+            revision: 0,
+        }
+    }
+}
+
+impl<F: Fold> Lanes<F> {
+    /// Takes in what was changed since the last time, and what was appended, but no more than so many entries, or the
+    /// work of so many. `turn_over` is told of each page that was judged: the number of its lane, what was kept of it
+    /// and what is kept now. Says whether that was all.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize, turn_over: TurnOver<'_, F>) -> bool {
+        for id in transcript.portion(self.read, most) {
+            self.read += 1;
+            self.push(*id, transcript.lane_at(*id));
+        }
+        self.revision += u64::from(!self.stale.is_empty());
+        // A page that is begun anew for each entry must not stand in the way of the others for ever.
+        let mut room = most.max(2 * PAGE);
+        while let Some(number) = self.stale.first().copied() {
+            let Some(track) = self.tracks.get_mut(number) else { break };
+            track.settle(transcript, self.revision, &mut room, &mut |old, new| turn_over(number, old, new));
+            if !track.stale.is_empty() {
+                return false;
+            }
+            self.stale.remove(&number);
+        }
+        self.read >= transcript.order().len()
+    }
+
+    fn push(&mut self, id: EntryId, lane: Option<&Name>) {
+        let lane = lane.cloned();
+        let number = if let Some(number) = self.numbers.get(&lane) {
+            *number
+        } else {
+            self.tracks.push(Track {
+                lane: lane.clone(),
+                ids: Vec::new(),
+                pages: Vec::new(),
+                stale: BTreeSet::new(),
+                revision: 0,
+            });
+            self.numbers.insert(lane, self.tracks.len() - 1);
+            self.tracks.len() - 1
+        };
+        let Some(track) = self.tracks.get_mut(number) else { return };
+        let place = track.ids.len();
+        track.ids.push(id);
+        track.look_again_at(place);
+        self.places.insert(id, number, place);
+        self.stale.insert(number);
+    }
+
+    /// An entry has changed; takes effect with [`Lanes::follow`]. Answers whether it still stands where it stood: one
+    /// that has gone to another lane makes all of this untrue.
+    #[must_use]
+    pub fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {
+        let Some((number, place)) = self.places.get(id) else { return true };
+        let Some(track) = self.tracks.get_mut(number) else { return true };
+        if track.lane.as_ref() != transcript.lane_at(id) {
+            return false;
+        }
+        track.look_again_at(place);
+        self.stale.insert(number);
+        true
+    }
+
+    /// Forgets everything: the order is another one.
+    pub fn clear(&mut self) {
+        *self = Self { revision: self.revision + 1, ..Self::default() };
+    }
+
+    /// A number that rises whenever something is judged.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Whether all entries before this place of the order were taken in.
+    pub fn is_read_to(&self, place: usize) -> bool {
+        self.read >= place && self.stale.is_empty()
+    }
+
+    /// The lanes, in the order of their first entries.
+    pub fn tracks(&self) -> &[Track<F>] {
+        &self.tracks
+    }
+
+    /// A lane; `None` is the main one.
+    pub fn track(&self, lane: Option<&Name>) -> Option<&Track<F>> {
+        self.track_of(lane).map(|(_, track)| track)
+    }
+
+    /// A lane with its number.
+    pub fn track_of(&self, lane: Option<&Name>) -> Option<(usize, &Track<F>)> {
+        let number = *self.numbers.get(&lane.cloned())?;
+        Some((number, self.tracks.get(number)?))
+    }
+
+    /// The number of the lane of an entry, and its place there.
+    pub fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
+        self.places.get(id)
+    }
+
+    /// The lane of an entry, and its place there.
+    pub fn find(&self, id: EntryId) -> Option<(&Track<F>, usize)> {
+        let (number, place) = self.places.get(id)?;
+        Some((self.tracks.get(number)?, place))
+    }
+}
+
+impl<F: Fold> Track<F> {
+    /// Its name; `None` is the main one.
+    pub fn lane(&self) -> Option<&Name> {
+        self.lane.as_ref()
+    }
+
+    /// Its entries, in the order of the file.
+    pub fn ids(&self) -> &[EntryId] {
+        &self.ids
+    }
+
+    /// The revision with which something of it was judged last.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The entries of a page.
+    pub fn ids_of(&self, page: usize) -> &[EntryId] {
+        self.ids.get(self.range(page)).unwrap_or_default()
+    }
+
+    fn range(&self, page: usize) -> Range<usize> {
+        let first = (page * PAGE).min(self.ids.len());
+        first..self.ids.len().min(first + PAGE)
+    }
+
+    /// What is kept of a page.
+    pub fn page(&self, number: usize) -> Option<&F::Kept> {
+        self.pages.get(number).map(|page| &page.kept)
+    }
+
+    /// What is kept of all pages.
+    pub fn pages(&self) -> impl Iterator<Item = &F::Kept> {
+        self.pages.iter().map(|page| &page.kept)
+    }
+
+    /// The numbers of pages that were judged after a revision, with what is kept of them.
+    pub fn judged_since(&self, revision: u64) -> impl Iterator<Item = (usize, &F::Kept)> {
+        let pages = self.pages.iter().enumerate();
+        pages.filter(move |(_, page)| page.revision > revision).map(|(number, page)| (number, &page.kept))
+    }
+
+    fn look_again_at(&mut self, place: usize) {
+        self.stale.insert(place / PAGE);
+        if F::LOOKS_AHEAD
+            && place.is_multiple_of(PAGE)
+            && let Some(before) = (place / PAGE).checked_sub(1)
+        {
+            self.stale.insert(before);
+        }
+    }
+
+    /// Judges pages, the first ones first, as long as there is room for their entries.
+    fn settle(
+        &mut self,
+        transcript: &Transcript,
+        revision: u64,
+        room: &mut usize,
+        turn_over: &mut dyn FnMut(&F::Kept, &F::Kept),
+    ) {
+        while *room > 0
+            && let Some(number) = self.stale.pop_first()
+        {
+            let before = number.checked_sub(1).and_then(|before| self.pages.get(before));
+            let enter = before.map(|page| page.exit.clone()).unwrap_or_default();
+            let mut exit = enter.clone();
+            let page = Page { lane: &self.ids, own: self.range(number) };
+            *room = room.saturating_sub(page.own.len());
+            let kept = F::judge(transcript, &page, &mut exit);
+            if self.pages.len() <= number {
+                self.pages.resize_with(number + 1, Judged::default);
+            }
+            if self.pages.get(number + 1).is_some_and(|next| next.enter != exit) {
+                self.stale.insert(number + 1);
+            }
+            if let Some(place) = self.pages.get_mut(number) {
+                turn_over(&place.kept, &kept);
+                *place = Judged { enter, exit, kept, revision };
+            }
+            self.revision = revision;
+        }
+    }
+}

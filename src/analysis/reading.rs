@@ -1,0 +1,79 @@
+//! The order in which a transcript is read: that of its file; and lanes with files of their own, which no call in the
+//! transcript started, where they stand in time. Without that all of them would stand behind the last answer.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::entry::EntryId;
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+/// Lanes that do not stand where they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Displaced {
+    lanes: HashSet<Name>,
+    /// By the entry of the main lane that they stand behind; none for those before all of it.
+    behind: HashMap<Option<EntryId>, Vec<Name>>,
+}
+
+impl Displaced {
+    /// Those of a transcript, of lanes that do not stand under the calls that started them.
+    pub fn of(transcript: &Transcript, is_attached: impl Fn(&LaneFacts) -> bool) -> Self {
+        let mut displaced = Self::default();
+        let mut main: Option<Vec<EntryId>> = None;
+        for lane in transcript.lanes().iter().filter(|lane| !is_attached(lane)) {
+            let Some(began) = began_elsewhere(transcript, lane) else { continue };
+            let main = main.get_or_insert_with(|| {
+                let order = transcript.order().iter().copied();
+                order.filter(|id| transcript.lane_at(*id).is_none()).collect()
+            });
+            let is_earlier = |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at) <= Some(began);
+            let before = main.partition_point(is_earlier).checked_sub(1);
+            let before = before.and_then(|place| main.get(place)).copied();
+            displaced.lanes.insert(lane.name.clone());
+            displaced.behind.entry(before).or_default().push(lane.name.clone());
+        }
+        displaced
+    }
+
+    /// Whether a lane is one of them.
+    pub fn holds(&self, lane: &Name) -> bool {
+        self.lanes.contains(lane)
+    }
+
+    /// The lanes that stand behind an entry; those before all others without one.
+    pub fn behind(&self, id: Option<EntryId>) -> &[Name] {
+        self.behind.get(&id).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// When a lane began, if it has a file of its own.
+fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Moment> {
+    let main = transcript.order().iter().copied().find(|id| transcript.lane_at(*id).is_none());
+    let own = transcript.get(*lane.entries.first()?)?.origin.file;
+    let of_main = transcript.get(main?)?.origin.file;
+    let began = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
+    began.filter(|_| own != of_main)
+}
+
+/// All entries in the order in which they are read.
+pub fn order(transcript: &Transcript) -> Vec<EntryId> {
+    let displaced = Displaced::of(transcript, |lane| transcript.caller(lane).is_some());
+    if displaced.lanes.is_empty() {
+        return transcript.order().to_vec();
+    }
+    let mut order = Vec::with_capacity(transcript.order().len());
+    let lanes = |id: Option<EntryId>, order: &mut Vec<EntryId>| {
+        let lanes = displaced.behind(id).iter().filter_map(|name| transcript.lane(name));
+        lanes.for_each(|lane| order.extend(&lane.entries));
+    };
+    lanes(None, &mut order);
+    for id in transcript.order() {
+        if transcript.lane_at(*id).is_none_or(|lane| !displaced.holds(lane)) {
+            order.push(*id);
+            lanes(Some(*id), &mut order);
+        }
+    }
+    order
+}

@@ -1,0 +1,128 @@
+//! Turns with their figures, and what belongs to none: the list `turn_list` of schema `tv.stats/1`.
+//!
+//! Invariant: turns and overhead together are the session, in requests, tokens and money.
+
+use serde::Serialize;
+
+use super::reading::Reading;
+use super::spent::{CostFigures, UsageFigures};
+use crate::analysis::account::Figures;
+use crate::analysis::cost;
+use crate::model::moment::Moment;
+use crate::model::totals::Spent;
+
+/// A turn.
+#[derive(Debug, Serialize)]
+pub struct TurnFigures {
+    /// From 1.
+    pub number: usize,
+    /// The key of its prompt.
+    pub prompt: Option<String>,
+    /// The time of the prompt.
+    pub started: Option<String>,
+    /// The last time seen in it.
+    pub ended: Option<String>,
+    /// From the one to the other, in ms.
+    pub span_ms: Option<u64>,
+    /// Time of the model, of tools and of requests made again, in ms.
+    pub work_ms: Option<u64>,
+    /// Time of the human, in ms.
+    pub waiting_ms: Option<u64>,
+    /// Time of which nobody tells whose it is, in ms.
+    pub unknown_ms: Option<u64>,
+    /// Tool calls.
+    pub calls: u32,
+    /// Calls that failed.
+    pub failed: u32,
+    /// Calls whose result may still come.
+    pub open: u32,
+    /// Requests that recorded usage.
+    pub requests: u64,
+    /// What was spent.
+    pub usage: UsageFigures,
+    /// What that cost.
+    pub cost: CostFigures,
+}
+
+/// What belongs to no turn. What runs count beyond their requests may be less than nothing.
+#[derive(Debug, Serialize)]
+pub struct OverheadFigures {
+    /// Requests that recorded usage.
+    pub requests: i64,
+    /// Tokens.
+    pub usage: OverheadUsage,
+    /// Money.
+    pub cost: CostFigures,
+}
+
+/// Tokens of the session without those of its turns.
+#[derive(Debug, Serialize)]
+pub struct OverheadUsage {
+    /// Uncached input.
+    pub input: Option<i64>,
+    /// Output, reasoning included.
+    pub output: Option<i64>,
+    /// Cache reads.
+    pub cache_read: Option<i64>,
+    /// Cache writes.
+    pub cache_write: Option<i64>,
+    /// How many of the output were reasoning.
+    pub reasoning: Option<i64>,
+    /// Requests that recorded usage.
+    pub requests: i64,
+}
+
+/// All turns, in the order of the file.
+pub fn list(reading: &Reading) -> Vec<TurnFigures> {
+    let Reading { transcript, account, .. } = reading;
+    let turn = |(number, prompt)| {
+        let figures: Figures = account.turn(transcript, number);
+        let (facts, time) = (&figures.facts, &figures.time);
+        let spent = facts.totals.sum();
+        let is_timed = time.total() > 0;
+        TurnFigures {
+            number: number + 1,
+            prompt: transcript.get(prompt).map(|entry| entry.key.to_string()),
+            started: facts.started.map(Moment::to_rfc3339),
+            ended: facts.ended.map(Moment::to_rfc3339),
+            span_ms: figures.span_ms(),
+            work_ms: figures.work_ms(),
+            waiting_ms: is_timed.then(|| time.waiting()),
+            unknown_ms: is_timed.then(|| time.total() - time.work() - time.waiting()),
+            calls: facts.calls,
+            failed: facts.failed,
+            open: facts.open,
+            requests: spent.requests,
+            usage: (&spent).into(),
+            cost: (&figures.cost()).into(),
+        }
+    };
+    transcript.turns().iter().map(|turn| turn.prompt).enumerate().map(turn).collect()
+}
+
+/// The session without its turns.
+pub fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigures {
+    let totals = reading.transcript.totals();
+    let session: Spent = totals.sum();
+    let left = |all: u64, of: &dyn Fn(&TurnFigures) -> Option<u64>| {
+        let turns: u64 = turns.iter().filter_map(of).sum();
+        i64::try_from(all).unwrap_or(i64::MAX).saturating_sub_unsigned(turns)
+    };
+    let told = |all: Option<u64>, of: &dyn Fn(&TurnFigures) -> Option<u64>| all.map(|all| left(all, of));
+    let requests = left(session.requests, &|turn| Some(turn.requests));
+    let mut cost = cost::of(totals);
+    let of_turns: f64 = turns.iter().filter_map(|turn| turn.cost.usd).sum();
+    cost.usd = cost.usd.map(|usd| usd - of_turns);
+    OverheadFigures {
+        requests,
+        usage: OverheadUsage {
+            input: told(session.input.known(), &|turn| turn.usage.input),
+            output: told(session.output.known(), &|turn| turn.usage.output),
+            cache_read: told(session.cache_read.known(), &|turn| turn.usage.cache_read),
+            cache_write: told(session.cache_write.known(), &|turn| turn.usage.cache_write),
+            reasoning: told(session.reasoning.known(), &|turn| turn.usage.reasoning),
+            requests,
+        },
+        cost: (&cost).into(),
+    }
+}

@@ -1,0 +1,104 @@
+//! One account: what the surfaces tell of a turn and of the session is the same, and turns with what belongs to none
+//! of them are the session. Over all fixtures, and over real files where they are at hand.
+
+use tv::analysis::cost;
+use tv::analysis::phrases;
+use tv::analysis::spending::Spending;
+use tv::analysis::spending::amount::{Amount, usd};
+use tv::analysis::spending::statement::{Group, Grouping, Statement};
+use tv::ingest::Target;
+use tv::model::moment::Moment;
+use tv::report::figures::{self, Figures};
+use tv::report::reading::{self, Reading};
+
+use crate::corpus::{self, say};
+use crate::fixtures;
+
+/// JSON outputs round money to a millionth of a dollar.
+const ROUNDED: f64 = 1e-6;
+
+fn told(target: &Target) -> Option<(Reading, Figures)> {
+    let reading = reading::read(target, true).ok()?;
+    let figures = figures::of(&reading, Moment(1_700_000_000_000));
+    Some((reading, figures))
+}
+
+fn statement(reading: &Reading) -> Statement {
+    let mut spending = Spending::default();
+    while !spending.follow(&reading.transcript, 100) {}
+    Statement::of(&spending, &reading.account, &reading.transcript)
+}
+
+/// Tokens of all classes, and requests.
+fn of_amount(amount: &Amount) -> [i64; 6] {
+    let tokens = [amount.input, amount.output, amount.cache_read, amount.cache_write, amount.reasoning];
+    let [input, output, read, write, reasoning] = tokens.map(|tokens| tokens.total);
+    [input, output, read, write, reasoning, i64::try_from(amount.requests).unwrap()]
+}
+
+fn of_json(usage: &serde_json::Value) -> [i64; 6] {
+    let classes = ["input", "output", "cache_read", "cache_write", "reasoning", "requests"];
+    classes.map(|class| usage[class].as_i64().unwrap_or(0))
+}
+
+/// The statement of money, the list of turns, and the session tell the same.
+fn check(name: &str, target: &Target) -> Option<usize> {
+    let (reading, figures) = told(target)?;
+    let (transcript, account) = (&reading.transcript, &reading.account);
+    let statement = statement(&reading);
+    let rows = statement.rows(Grouping::Turns);
+    let json = serde_json::to_value(&figures).unwrap();
+    let turns = json["turn_list"].as_array().unwrap();
+    assert_eq!(turns.len(), transcript.turns().len(), "{name}");
+    for (number, turn) in transcript.turns().iter().enumerate() {
+        let told = account.turn(transcript, number);
+        let row = rows.iter().find(|row| row.group == Group::Turn(turn.prompt));
+        let amount = row.map(|row| row.amount).unwrap_or_default();
+        let place = format!("{name}, turn {}", number + 1);
+        assert_eq!(of_json(&turns[number]["usage"]), of_amount(&amount), "{place}");
+        let (mine, theirs) = (told.cost(), amount.money.cost());
+        assert_eq!(phrases::cost(&mine), phrases::cost(&theirs), "{place}");
+        let written = turns[number]["cost"]["usd"].as_f64();
+        assert!((written.unwrap_or(0.0) - mine.usd.unwrap_or(0.0)).abs() < ROUNDED, "{place}");
+        assert_eq!(turns[number]["work_ms"].as_u64(), told.work_ms(), "{place}");
+    }
+    let mut beside = Amount::default();
+    let of_none = rows.iter().filter(|row| !matches!(row.group, Group::Turn(_)));
+    of_none.for_each(|row| beside.plus(&row.amount));
+    assert_eq!(of_json(&json["overhead"]["usage"]), of_amount(&beside), "{name}: what belongs to no turn");
+    let sum: f64 =
+        turns.iter().chain([&json["overhead"]]).filter_map(|part| part["cost"]["usd"].as_f64()).sum();
+    let session = cost::of(transcript.totals()).usd.unwrap_or(0.0);
+    let rounded = ROUNDED * (turns.len() + 1) as f64;
+    assert!((sum - session).abs() < rounded, "{name}: {sum} and {session}");
+    let left = json["overhead"]["cost"]["usd"].as_f64().unwrap_or(0.0);
+    assert!((left - usd(beside.money.picos())).abs() < rounded, "{name}: {left}");
+    Some(turns.len())
+}
+
+#[test]
+fn all_surfaces_tell_the_same_of_every_turn() {
+    let mut turns = 0;
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            turns += check(&fixtures::name(&path), &target).unwrap();
+        }
+    }
+    assert!(turns > 80, "{turns}");
+}
+
+#[test]
+fn all_surfaces_tell_the_same_of_every_turn_of_real_files() {
+    let Some(folder) = corpus::folder() else { return };
+    let (mut sessions, mut turns) = (0, 0);
+    for path in corpus::files(&folder) {
+        let Ok(targets) = reading::sessions(&Target { path: path.clone(), session: None }) else { continue };
+        for target in targets {
+            let Some(known) = check(&path.display().to_string(), &target) else { continue };
+            turns += known;
+            sessions += 1;
+        }
+    }
+    say(&format!("{sessions} sessions, {turns} turns"));
+    assert!(sessions > 200 && turns > 1_000);
+}
