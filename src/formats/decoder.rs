@@ -2,6 +2,7 @@
 //! and counts, so that no decoder can drop a record.
 
 mod part;
+mod torn;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -355,6 +356,10 @@ fn feed_text(decoder: &mut dyn Decoder, part: Part<'_>, place: Place<'_>, out: &
     let values = if text.starts_with(['{', '[']) { json::split(text) } else { Vec::new() };
     if values.len() > 1 || damage.trailing && !values.is_empty() {
         return feed_several(decoder, part, values, place, out);
+    }
+    let torn = torn::parts(text, &damage);
+    if !torn.is_empty() {
+        return feed_several(decoder, part, torn, place, out);
     }
     if let Some(mended) = json::repair::repair(text)
         && let Ok(value) = json::parse(&mended)
