@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use super::body::Key;
 use super::entry::EntryId;
 use super::fingerprint::Print;
-use super::forest::{Forest, Links};
+use super::forest::{self, Forest, Links, Placed};
 
 /// A branch that the session left.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,15 +130,23 @@ pub fn number(
 /// Entries of the main lane as they were when the branch was left: what the model saw at its end, with
 /// the copies and damaged lines that stand beside.
 pub fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
-    let there = links.entries.iter().enumerate().filter(|(_, one)| one.place < branch.reach.place);
+    let forest = Forest::of(links);
+    let end = links.entries.partition_point(|one| one.place < branch.reach.place);
+    let there = links.entries.get(..end).unwrap_or_default();
     let Some(tip) = &branch.reach.tip else {
         let before = branches.iter().take_while(|other| other.number < branch.number);
         let gone: HashSet<EntryId> = before.flat_map(|other| other.entries.iter().copied()).collect();
-        return there.map(|(_, one)| one.id).filter(|id| !gone.contains(id)).collect();
+        let kept = forest.gone_on_from(there, &forest::left_by_prompts(there).0);
+        let is_seen = |(at, one): &(usize, &Placed)| {
+            let is_kept = kept.get(*at) == Some(&true) && !one.marks.undone;
+            is_kept || !gone.contains(&one.id)
+        };
+        return there.iter().enumerate().filter(is_seen).map(|(_, one)| one.id).collect();
     };
-    let forest = Forest::of(links);
     let (path, _) = forest.path((links.print)(tip));
     there
+        .iter()
+        .enumerate()
         .filter(|(at, one)| path.get(*at) == Some(&true) || forest.is_beside(one))
         .map(|(_, one)| one.id)
         .collect()

@@ -3,9 +3,10 @@
 //! Invariant: links are evidence of a file that may lie; walks end in circles too.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 // A session is walked over node by node: this one hashes several times as fast.
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::body::Key;
 use super::entry::{EntryId, Marks};
@@ -165,6 +166,47 @@ impl Forest {
         left.into_iter().filter_map(|node| self.entry_of(node)).collect()
     }
 
+    /// Which entries of the main lane somebody went on from after they had been left: two programs wrote the file.
+    /// `entries` are those of its beginning, `left` is what was left of them. What is said behind what was left, and
+    /// was not left itself, keeps what it hangs below, up to the next that speaks for itself.
+    pub fn gone_on_from(&self, entries: &[Placed], left: &[Range<usize>]) -> Vec<bool> {
+        let until = left_until(left, entries.len());
+        let is_left = |at: usize| until.get(at).is_some_and(|end| *end > 0);
+        let mut kept = vec![false; self.entries];
+        let mut seen = vec![false; self.parents.len()];
+        for (at, one) in entries.iter().enumerate().rev() {
+            if !says(one.marks) || is_left(at) && kept.get(at) != Some(&true) {
+                continue;
+            }
+            let mut below = at;
+            for above in self.entries_above(at, &mut seen) {
+                let is_said = !is_left(above) && entries.get(above).is_none_or(|one| says(one.marks));
+                if is_said || above > below {
+                    break;
+                }
+                below = above;
+                let is_kept = until.get(above).is_some_and(|end| (1..=at).contains(end));
+                kept.get_mut(above).into_iter().for_each(|kept| *kept |= is_kept);
+            }
+        }
+        kept
+    }
+
+    /// The entries above this one, the nearest first, up to a record that was seen.
+    fn entries_above<'f>(&'f self, at: usize, seen: &'f mut [bool]) -> impl Iterator<Item = usize> + 'f {
+        let mut node = Node::of(at).and_then(|node| self.parent(node));
+        std::iter::from_fn(move || {
+            let is_new = |seen: &mut bool| !std::mem::replace(seen, true);
+            while let Some(above) = node.filter(|above| seen.get_mut(above.number()).is_some_and(is_new)) {
+                node = self.parent(above);
+                if let Some(entry) = self.entry_of(above) {
+                    return Some(entry);
+                }
+            }
+            None
+        })
+    }
+
     /// The entry that this one hangs below, whatever lies between.
     pub fn entry_above(&self, key: Print) -> Option<usize> {
         let mut seen = HashSet::new();
@@ -177,6 +219,39 @@ impl Forest {
         }
         None
     }
+}
+
+/// What other prompts with the same parent left: all that lies between the two in the file. With the parents of all
+/// prompts.
+pub fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet<Print>) {
+    let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
+    let mut ranges = Vec::new();
+    for (at, one) in entries.iter().enumerate() {
+        let (true, Some(parent)) = (one.marks.prompt && !one.marks.copy, one.parent) else { continue };
+        if let Some(earlier) = last_with_parent.insert(parent, at) {
+            ranges.push(earlier..at);
+        }
+    }
+    (ranges, last_with_parent.into_keys().collect())
+}
+
+/// For each entry the end of the last of these ranges that holds it, 0 if none does.
+fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
+    let mut ends = vec![0; entries];
+    for range in ranges {
+        ends.get_mut(range.start).into_iter().for_each(|end| *end = range.end.max(*end));
+    }
+    let mut last = 0;
+    for (at, end) in ends.iter_mut().enumerate() {
+        last = last.max(*end);
+        *end = if last > at { last } else { 0 };
+    }
+    ends
+}
+
+/// Whether an entry is a part of the conversation, and no bookkeeping beside it.
+pub fn says(marks: Marks) -> bool {
+    !marks.copy && !marks.quiet && !marks.trace
 }
 
 /// Whether a path leads back to itself.

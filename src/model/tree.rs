@@ -1,15 +1,15 @@
 //! Branches: which entries the session left behind. File order stays the reading order.
 
 use std::cell::LazyCell;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::branch::{self, Branch, Leaving, Why};
 use super::entry::EntryId;
 use super::entry_set::EntrySet;
 use super::fingerprint::Print;
-use super::forest::{Departure, Forest, IsCircle, Links, Walks};
+use super::forest::{self, Departure, Forest, IsCircle, Links, Walks};
 
 /// What the parent links say about branches.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Branches {
     ends_undone: bool,
     /// Parents of the prompts so far.
     prompted: HashSet<Print>,
+    /// Parents that are not there, if anything was left: what they would hang below is not known.
+    awaited: HashSet<Print>,
 }
 
 /// What branches were derived from.
@@ -57,12 +59,15 @@ pub struct Growth {
     pub leads: bool,
     /// Whether it opens a turn.
     pub is_prompt: bool,
+    /// Whether it goes on from what was left.
+    pub goes_back: bool,
 }
 
 impl Branches {
     /// Derives the branches. A complete tree (`leaf`) is walked from its leaf; otherwise only two
     /// prompts with the same parent make a branch, and the later one is active: all that lies
-    /// between them in the file belongs to the earlier one. Broken chains make no branch.
+    /// between them in the file belongs to the earlier one, but for what somebody went on from later.
+    /// Broken chains make no branch.
     pub fn derive(links: &Links<'_>) -> Self {
         let forest = LazyCell::new(|| Forest::of(links));
         let (mut branches, mut leavings) = match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
@@ -71,10 +76,10 @@ impl Branches {
                 (branches, leavings)
             }
             Some(Err(basis)) => {
-                let (branches, leavings) = from_prompts(links);
+                let (branches, leavings) = from_prompts(links, &forest);
                 (Self { basis, ..branches }, leavings)
             }
-            None => from_prompts(links),
+            None => from_prompts(links, &forest),
         };
         for range in undone(links) {
             if let Some(first) = links.entries.get(range.start)
@@ -88,6 +93,9 @@ impl Branches {
         branches.ends_undone = links.entries.last().is_some_and(|one| one.marks.undone);
         if leavings.is_empty() {
             return branches;
+        }
+        if !matches!(branches.basis, Basis::Path) {
+            branches.awaited.clone_from(&forest.missing);
         }
         branches.list = branch::number(leavings, links, &forest, |id| branches.abandoned.contains(&id));
         for branch in &branches.list {
@@ -117,6 +125,11 @@ impl Branches {
         self.of(id).filter(|branch| self.head(branch) == Some(id))
     }
 
+    /// Whether a record may go on from what was left, and change what that is.
+    pub fn may_go_back(&self) -> bool {
+        !self.list.is_empty() && !matches!(self.basis, Basis::Path)
+    }
+
     /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a
     /// record goes on where the last one ended, and costs nothing, however long the session is.
     pub fn grow(&mut self, new: &Growth) -> bool {
@@ -126,8 +139,14 @@ impl Branches {
         {
             return false;
         }
-        if self.ends_undone {
+        if self.ends_undone || new.goes_back {
             return false;
+        }
+        if self.may_go_back() {
+            if self.awaited.contains(&new.key) {
+                return false;
+            }
+            self.awaited.extend(new.parent.filter(|_| !new.resolves));
         }
         match &self.basis {
             Basis::Prompts => !new.leads,
@@ -192,22 +211,19 @@ fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> Vec<L
     leavings
 }
 
-fn from_prompts(links: &Links<'_>) -> (Branches, Vec<Leaving>) {
-    let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
-    let mut ranges = Vec::new();
-    for (at, one) in links.entries.iter().enumerate() {
-        let (true, Some(parent)) = (one.marks.prompt && !one.marks.copy, one.parent) else { continue };
-        if let Some(earlier) = last_with_parent.insert(parent, at) {
-            ranges.push(earlier..at);
-        }
+fn from_prompts(links: &Links<'_>, forest: &impl Deref<Target = Forest>) -> (Branches, Vec<Leaving>) {
+    let (ranges, prompted) = forest::left_by_prompts(&links.entries);
+    let mut branches = Branches { prompted, ..Branches::default() };
+    if ranges.is_empty() {
+        return (branches, Vec::new());
     }
-    let mut branches = Branches::default();
+    let kept = forest.gone_on_from(&links.entries, &ranges);
+    let is_left = |at: &usize| kept.get(*at) != Some(&true);
     for range in &ranges {
-        let entries = links.entries.get(range.clone()).unwrap_or_default();
-        branches.abandoned.extend(entries.iter().map(|one| one.id));
-        branches.roots.extend(entries.first().map(|one| one.id));
+        let left = || range.clone().filter(is_left).filter_map(|at| Some(links.entries.get(at)?.id));
+        branches.abandoned.extend(left());
+        branches.roots.extend(left().next());
     }
-    branches.prompted = last_with_parent.into_keys().collect();
     branches.roots.sort_unstable();
     branches.roots.dedup();
     (branches, ranges.into_iter().map(|range| leaving(range, Why::Prompt, links)).collect())
@@ -266,6 +282,30 @@ mod tests {
     fn what_is_off_the_path_of_the_last_record_is_abandoned() {
         let links = [("a", None), ("b", Some("a")), ("c", Some("b")), ("d", Some("a"))];
         assert_eq!(abandoned(&tree(&links)), ["b", "c"]);
+    }
+
+    #[test]
+    fn what_somebody_went_on_from_was_not_left() {
+        let mut transcript = Transcript::new();
+        let mut tell = |key: &str, parent: &str, role: Role| {
+            let mut batch = Batch::default();
+            let mut entry = batch.new_entry(Key::from(key), role, None);
+            entry.parent = Some(Key::from(parent));
+            entry.marks.prompt = role == Role::User;
+            batch.entry(entry);
+            transcript.apply(batch);
+            transcript.settle();
+            abandoned(&transcript).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        tell("a", "root", Role::Assistant);
+        tell("p1", "a", Role::User);
+        tell("a1", "p1", Role::Assistant);
+        assert_eq!(tell("p2", "a", Role::User), ["p1", "a1"]);
+        assert_eq!(tell("a2", "p2", Role::Assistant), ["p1", "a1"]);
+        assert!(tell("p3", "a1", Role::User).is_empty(), "the other program goes on");
+        assert_eq!(tell("p4", "a", Role::User), ["p1", "a1", "p2", "a2", "p3"], "so does this one");
+        assert_eq!(tell("a3", "p3", Role::Assistant), ["p2", "a2"]);
+        assert_eq!(tell("a4", "p4", Role::Assistant), ["p2", "a2"]);
     }
 
     #[test]

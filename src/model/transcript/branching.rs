@@ -4,12 +4,15 @@ use super::Transcript;
 use super::retelling::Retelling;
 use crate::model::body::Key;
 use crate::model::branch::{self, Branch};
-use crate::model::entry::EntryId;
+use crate::model::entry::{EntryId, Marks};
 use crate::model::fingerprint::Print;
-use crate::model::forest::{Departure, Links, Placed};
+use crate::model::forest::{Departure, Links, Placed, says};
 use crate::model::moment::Moment;
 use crate::model::tree::{Branches, Growth};
 use crate::model::turn::Turn;
+
+/// As many records as are looked at above a new one.
+const FAR: usize = 1_000;
 
 impl Transcript {
     /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
@@ -106,8 +109,10 @@ impl Transcript {
     }
 
     pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
-        self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, false);
-        self.lead(&key, parent.as_ref());
+        self.grow_branches(&key, parent.as_ref(), self.is_linked_tree, None);
+        if self.is_linked_tree {
+            self.lead(&key, parent.as_ref());
+        }
         let parent = parent.map(|parent| self.print_of(&parent));
         self.links.insert(self.print_of(&key), parent);
     }
@@ -128,8 +133,14 @@ impl Transcript {
         self.departures.clear();
     }
 
-    /// Notes a new record of the main lane, before it takes its place.
-    pub(super) fn grow_branches(&mut self, key: &Key, parent: Option<&Key>, leads: bool, is_prompt: bool) {
+    /// Notes a new record of the main lane, before it takes its place; a link has no marks.
+    pub(super) fn grow_branches(
+        &mut self,
+        key: &Key,
+        parent: Option<&Key>,
+        leads: bool,
+        marks: Option<Marks>,
+    ) {
         let is_there = |key: Print| self.links.contains(key) || self.index.get_print(key).is_some();
         let print = |key: &Key| self.index.print(key);
         let (key, parent) = (print(key), parent.map(print));
@@ -139,12 +150,30 @@ impl Transcript {
             resolves: parent.is_some_and(is_there),
             leaf: self.leaf.as_ref().filter(|_| self.is_linked_tree).map(print),
             leads,
-            is_prompt,
+            is_prompt: marks.is_some_and(|marks| marks.prompt && !marks.copy),
+            goes_back: marks.is_some_and(says)
+                && self.branches.may_go_back()
+                && self.is_below_abandoned(parent),
         };
         // A key that was told before as a link or as an entry changes what is known of the tree.
         let is_retold = is_there(key);
         self.relinked += u32::from(is_retold);
         self.branches_are_stale = self.branches_are_stale || is_retold || !self.branches.grow(&new);
+    }
+
+    /// Whether what hangs below this record goes on from what was left. Of what hangs far below all entries nobody
+    /// knows that.
+    fn is_below_abandoned(&self, record: Option<Print>) -> bool {
+        let mut at = record;
+        for _ in 0..FAR {
+            let Some(key) = at else { return false };
+            at = match self.find_print(key) {
+                Some(id) if self.branches.abandoned.contains(&id) => return true,
+                Some(id) if self.marks(id).is_none_or(says) => return false,
+                _ => self.parent_of(key).flatten(),
+            };
+        }
+        true
     }
 
     /// Lends the links of all records; what is packed stays so.

@@ -17,8 +17,7 @@ impl Transcript {
         if is_known {
             self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
         } else if new.lane.is_none() {
-            let is_prompt = new.marks.prompt && !new.marks.copy;
-            self.grow_branches(&new.key, new.parent.as_ref(), leads, is_prompt);
+            self.grow_branches(&new.key, new.parent.as_ref(), leads, Some(new.marks));
         }
         if leads {
             self.lead(&new.key, new.parent.as_ref());
