@@ -5,7 +5,7 @@ use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::Text;
-use crate::model::tool::ToolCall;
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
 /// What the agent is doing.
@@ -313,11 +313,13 @@ pub fn silence(
 }
 
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not
-/// waited for: the model went on without them.
+/// waited for: the model went on without them. While a message is being written, a call that nobody says is
+/// running is still being asked for.
 fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Moment>)> {
     let newest_turn = main_lane_backwards(transcript).take_while(|entry| !entry.marks.prompt);
     let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
-    let call = calls_of(answer).filter(|call| call.state.is_open()).last()?;
+    let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;
+    let call = calls_of(answer).filter(|call| call.state.is_open()).filter(is_asked).last()?;
     Some((call, call.started.or(answer.at)))
 }
 

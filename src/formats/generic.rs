@@ -17,8 +17,18 @@ const ROLES: [&str; 5] = ["role", "author", "sender", "from", "type"];
 /// Names under which programs keep what is said.
 const TEXTS: [&str; 9] = ["content", "text", "message", "msg", "body", "value", "parts", "output", "prompt"];
 /// Names under which programs keep the time.
-const TIMES: [&str; 9] =
-    ["timestamp", "ts", "time", "created_at", "createdAt", "create_time", "date", "datetime", "@timestamp"];
+const TIMES: [&str; 10] = [
+    "timestamp",
+    "ts",
+    "time",
+    "created_at",
+    "createdAt",
+    "create_time",
+    "date",
+    "datetime",
+    "@timestamp",
+    "processed_at",
+];
 /// Keys that a verdict names.
 const KEYS_NAMED: usize = 8;
 
@@ -88,7 +98,9 @@ impl Decoder for GenericDecoder {
             return show_raw(input, &Text::stub(title, 80), out);
         };
         let role = role_of(spoken).or_else(|| role_of(json)).unwrap_or(Role::Harness);
-        let at = TIMES.iter().find_map(|name| json.get(name).moment().or_else(|| spoken.get(name).moment()));
+        // A dump may keep what it was made of.
+        let told = [json, spoken, json.get("raw")];
+        let at = TIMES.iter().find_map(|name| told.iter().find_map(|value| value.get(name).moment()));
         let mut entry = out.new_entry(out.origin_key(), role, at);
         entry.marks.prompt = role == Role::User;
         entry.model = spoken.get("model").text().or_else(|| json.get("model").text());

@@ -36,7 +36,10 @@ fn judge(scene: &mut Scene<'_>) {
         let call = asked.call;
         let is_first_here = seen.insert(&call.key);
         if call.key.is_blank() {
-            scene.add_call(&EMPTY_ID, asked, format!("the call of {} has no id", named(call)));
+            // While its message is being written, its id may come with the rest of it.
+            if !scene.entry.marks.open {
+                scene.add_call(&EMPTY_ID, asked, format!("the call of {} has no id", named(call)));
+            }
         } else if call.key == call.name {
             if is_first_here {
                 id_is_name(scene, asked);

@@ -150,17 +150,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
     entry.marks.prompt = entry.role == Role::User;
     for part in json.get("content").blocks() {
         let Some(text) = block::text_of(part) else {
-            match part.get("type").str() {
-                Some(kind @ ("audio" | "video" | "document"))
-                    if part.at(&["source", "url"]).str().is_some() =>
-                {
-                    media(entry, part.at(&["source", "url"]), kind, out);
-                }
-                Some(kind @ ("audio" | "video" | "document")) => {
-                    entry.blocks.push(block::tree(kind, part, out));
-                }
-                _ => entry.blocks.extend(block::one(part, block::Ending::Whole, out)),
-            }
+            entry.blocks.extend(block::one(part, block::Ending::Whole, out));
             continue;
         };
         let prompt = match entry.role {

@@ -39,6 +39,12 @@ pub fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
         "thinking" => BlockKind::Thinking(out.prose_of(block.get("thinking").string_or_empty())),
         "image" => BlockKind::Image(image(block, out)),
         "toolCall" => return call_blocks(block, ending, out),
+        kind @ ("audio" | "video" | "document") => {
+            return vec![match block.at(&["source", "url"]).filled() {
+                Some(url) => raw_text(kind, url, out),
+                None => tree(kind, block, out),
+            }];
+        }
         other => {
             out.unknown(&format!("block {other}"));
             return vec![tree(other, block, out)];
