@@ -10,29 +10,42 @@ use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
 
-/// Questions that wait for their answers: the entry of each, by the id of the request.
+/// Questions that wait for their answers, by the id of the request.
 #[derive(Debug, Default)]
 pub struct Requests {
-    open: HashMap<Text, Key>,
+    open: HashMap<Text, Asked>,
+}
+
+/// A question.
+#[derive(Debug)]
+struct Asked {
+    /// Its entry.
+    entry: Key,
+    /// What it is about: a tool and its input on one line.
+    about: String,
 }
 
 impl Requests {
-    fn ask(&mut self, id: &Json<'_>, entry: Key) {
+    fn ask(&mut self, id: &Json<'_>, asked: Asked) {
         if let Some(id) = id.text() {
-            self.open.entry(id).or_insert(entry);
+            self.open.entry(id).or_insert(asked);
         }
     }
 
-    fn take(&mut self, id: &Json<'_>) -> Option<Key> {
+    fn take(&mut self, id: &Json<'_>) -> Option<Asked> {
         self.open.remove(&id.text()?)
     }
 }
+
+/// What a tool is to be given, if one line does not tell all: it stays beside the answer, which takes the place of the
+/// question.
+const INPUT: Piece = Piece(1);
 
 /// A message of one of these types; `None` if the type is another.
 pub fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Option<Fate> {
@@ -42,7 +55,7 @@ pub fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Opti
         "control_response" => response(line, nested(json, "response"), requests, out),
         "control_cancel_request" => {
             let asked = requests.take(json.get("request_id"));
-            answer(line, asked, "request cancelled", true, out)
+            answer(line, asked, ("request cancelled", ""), true, out)
         }
         "rate_limit_event" => rate_limit(line, json.get("rate_limit_info"), out),
         "tool_progress" => progress(line, out),
@@ -56,6 +69,7 @@ pub fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Opti
         "prompt_suggestion" => {
             show_text(line, "suggested prompt", json.get("suggestion").str_or_empty(), true, out)
         }
+        "command_lifecycle" => quiet_tree(line, json, "command lifecycle", true, out),
         "auth_status" => quiet_tree(line, json, "authentication", false, out),
         "keep_alive" => bookkeeping(line, "keep alive", out),
         _ => return None,
@@ -74,10 +88,17 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
             let input = if request.has("input") { request.get("input") } else { request.get("tool_input") };
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of(tool), input);
-            let waiting = Text::clean(&format!("permission for {tool}: {headline}"));
+            let about = format!("{tool}: {headline}");
+            let waiting = Text::clean(&format!("permission for {about}"));
             let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting))));
-            requests.ask(line.json.get("request_id"), entry.key.clone());
+            let is_told = matches!(input.members(), [(_, only)] if only.str() == Some(headline.as_str()));
+            if !is_told && !input.is_null() {
+                let body = out.tree(&headline, input.weight(), || input.to_tree());
+                let raw = Raw { title: Text::clean("input"), body };
+                entry.blocks.push(Batch::block(INPUT, BlockKind::Raw(raw)));
+            }
+            requests.ask(line.json.get("request_id"), Asked { entry: entry.key.clone(), about });
             out.entry(entry);
             Fate::Shown
         }
@@ -103,20 +124,29 @@ fn response(line: &Line<'_>, response: &Json<'_>, requests: &mut Requests, out: 
     let is_denied = inner.get("behavior").str() == Some("deny") || *inner.get("allowed") == Json::Bool(false);
     if is_denied {
         let reason = inner.get("message").filled().or_else(|| inner.get("reason").filled()).unwrap_or("");
-        return answer(line, asked, &format!("permission denied: {reason}"), false, out);
+        return answer(line, asked, ("permission denied", reason), false, out);
     }
     if inner.get("behavior").str() == Some("allow") || inner.get("allowed").is_true() {
-        return answer(line, asked, "permission granted", true, out);
+        return answer(line, asked, ("permission granted", ""), true, out);
     }
     quiet_tree(line, response, "control response", false, out)
 }
 
 /// An answer takes the place of its question, or stands alone if the question is not in the stream.
-fn answer(line: &Line<'_>, asked: Option<Key>, words: &str, is_quiet: bool, out: &mut Batch) -> Fate {
-    let Some(key) = asked else { return setting(line, words, is_quiet, out) };
-    let mut entry = line.entry(key, Role::Harness, out);
+fn answer(
+    line: &Line<'_>,
+    asked: Option<Asked>,
+    (what, why): (&str, &str),
+    is_quiet: bool,
+    out: &mut Batch,
+) -> Fate {
+    let about = asked.as_ref().map(|asked| format!(" for {}", asked.about)).unwrap_or_default();
+    let colon = if why.is_empty() { "" } else { ": " };
+    let words = format!("{what}{about}{colon}{why}");
+    let Some(asked) = asked else { return setting(line, &words, is_quiet, out) };
+    let mut entry = line.entry(asked.entry, Role::Harness, out);
     entry.marks.quiet = is_quiet;
-    let words = Break::Setting(Text::clean(words));
+    let words = Break::Setting(Text::clean(&words));
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(words)));
     out.entry(entry);
     Fate::Merged

@@ -97,8 +97,16 @@ impl ClaudeStreamDecoder {
             "system" => system::decode(line, &mut self.session, &mut self.tasks, out),
             "result" => {
                 self.partials.close_all(out);
-                if json.get("subtype").str() != Some("input_required") {
-                    self.session.calls.lose(None, out);
+                match json.get("subtype").str() {
+                    Some("input_required") => {}
+                    // A run that ended well gave nothing up but what was not allowed.
+                    Some("success") if !json.get("is_error").is_true() => {
+                        for denial in json.get("permission_denials").items() {
+                            self.session.calls.give_up(denial.get("tool_use_id").str_or_empty(), out);
+                        }
+                        self.session.calls.forget(None);
+                    }
+                    _ => self.session.calls.lose(None, out),
                 }
                 self.run.end(line, out)
             }
@@ -126,6 +134,9 @@ impl ClaudeStreamDecoder {
     fn event(&mut self, line: &Line<'_>, kind: &str, out: &mut Batch) -> Fate {
         let json = line.json;
         let event = if json.has("event") { json.get("event") } else { json.get("data") };
+        if let Some((of, usage)) = self.partials.spent(line.lane.as_ref(), kind, event, out) {
+            self.run.spend(of, usage);
+        }
         self.partials.take(line.lane.as_ref(), kind, event, out).unwrap_or_else(|| {
             out.unknown(&format!("stream_event/{kind}"));
             show_raw(line.input, &format!("stream_event/{kind}"), out)

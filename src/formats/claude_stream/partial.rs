@@ -6,14 +6,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::body::{Body, Held, Key};
-use crate::model::edit::{Batch, saturating_u32};
+use crate::model::edit::{Batch, Edit, saturating_u32};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::pairing::identifies;
 use crate::model::signs::Signs;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::usage::Usage;
 
 /// Answers that are being written, one for each lane.
 #[derive(Debug, Default)]
@@ -25,6 +27,7 @@ pub struct Partials {
 struct Partial {
     key: Key,
     model: Option<Name>,
+    usage: Usage,
     blocks: BTreeMap<u64, Live>,
     is_changed: bool,
     is_told: bool,
@@ -59,7 +62,9 @@ impl Partials {
                 let message = event.get("message");
                 let id = message.get("id").str().or_else(|| event.get("message_id").str());
                 let key = id.filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean);
-                let partial = Partial { key, model: message.get("model").text(), ..Partial::default() };
+                let usage = anthropic::usage(message.get("usage"), out).unwrap_or_default();
+                let model = message.get("model").text();
+                let partial = Partial { key, model, usage, ..Partial::default() };
                 self.open.insert(lane.cloned(), partial);
                 Some(Fate::Merged)
             }
@@ -87,6 +92,23 @@ impl Partials {
         }
     }
 
+    /// What an answer cost when it was complete: the message itself tells what was counted as it began. With the
+    /// key of its entry.
+    pub fn spent(
+        &self,
+        lane: Option<&Name>,
+        kind: &str,
+        event: &Json<'_>,
+        out: &mut Batch,
+    ) -> Option<(Key, Usage)> {
+        let told = event.get("usage");
+        let partial = self.open.get(&lane.cloned()).filter(|_| kind == "message_delta")?;
+        let usage = later(anthropic::usage(told, out)?, partial.usage.clone());
+        let usage = Box::new(usage);
+        out.push(Edit::Usage { of: partial.key.clone(), usage: usage.clone(), model: partial.model.clone() });
+        Some((partial.key.clone(), *usage))
+    }
+
     fn grow(&mut self, lane: Option<&Name>, event: &Json<'_>, kind: Kind, text: &str, out: &Batch) {
         let index = event.get("index").count().unwrap_or(0);
         let partial = self
@@ -108,6 +130,9 @@ impl Partials {
         }
         if partial.blocks.values().any(|live| !live.is_full) {
             entry.key = partial.key.clone();
+        }
+        if let Some(usage) = &entry.usage {
+            partial.usage = later((**usage).clone(), std::mem::take(&mut partial.usage));
         }
         for block in &mut entry.blocks {
             if let Some((index, live)) = partial.waiting_for(&block.kind) {
@@ -184,6 +209,19 @@ impl Partial {
 impl Live {
     fn is_waiting(&self) -> bool {
         !self.is_full && !self.text.trim().is_empty()
+    }
+}
+
+/// What is told of usage later, with what was told before of all else.
+fn later(now: Usage, before: Usage) -> Usage {
+    Usage {
+        input: now.input.or(before.input),
+        output: now.output.or(before.output),
+        cache_read: now.cache_read.or(before.cache_read),
+        cache_write: now.cache_write.or(before.cache_write),
+        cache_write_1h: now.cache_write_1h.or(before.cache_write_1h),
+        searches: now.searches.or(before.searches),
+        ..before
     }
 }
 

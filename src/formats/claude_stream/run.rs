@@ -6,6 +6,7 @@ use crate::formats::claude::line::Line;
 use crate::formats::claude::system::{seconds, setting};
 use crate::formats::json::Json;
 use crate::formats::tools;
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::figures::count;
@@ -57,6 +58,11 @@ impl Run {
         if entry.lane.is_none() && words.is_some() {
             self.last_words = words;
         }
+    }
+
+    /// A message cost this.
+    pub fn spend(&mut self, of: Key, usage: Usage) {
+        self.sums.spend(of, usage);
     }
 
     /// `result`.

@@ -38,10 +38,16 @@ pub struct Sums {
 impl Sums {
     /// A message was told. Its lines repeat its usage; the greatest output counts.
     pub fn add(&mut self, entry: &Entry) {
-        let Some(usage) = entry.usage.as_deref() else { return };
-        let known = self.messages.entry(entry.key.clone()).or_default();
+        if let Some(usage) = entry.usage.as_deref() {
+            self.spend(entry.key.clone(), usage.clone());
+        }
+    }
+
+    /// As [`Self::add`], of what is told beside it.
+    pub fn spend(&mut self, of: Key, usage: Usage) {
+        let known = self.messages.entry(of).or_default();
         if known.is_zero() || usage.output > known.output {
-            *known = usage.clone();
+            *known = usage;
         }
     }
 

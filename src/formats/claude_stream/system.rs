@@ -11,7 +11,7 @@ use crate::model::edit::Batch;
 use crate::model::tally::Fate;
 
 /// Subtypes that tell a program how things stand; people see it elsewhere.
-const BOOKKEEPING: [&str; 11] = [
+const BOOKKEEPING: [&str; 12] = [
     "background_tasks_changed",
     "commands_changed",
     "control_request_progress",
@@ -22,6 +22,7 @@ const BOOKKEEPING: [&str; 11] = [
     "model_refusal_fallback",
     "plugin_install",
     "thinking_tokens",
+    "vcs_state_changed",
     "worker_shutting_down",
 ];
 
@@ -58,6 +59,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, out: &m
             false,
             out,
         ),
+        "scheduled_task_fire" => show_text(line, "scheduled task", text("content"), false, out),
         "informational" => show_text(line, "notice", text("content"), false, out),
         "session_state_changed" => bookkeeping(line, &format!("session {}", text("state")), out),
         kind if BOOKKEEPING.contains(&kind) => quiet_tree(line, json, &kind.replace('_', " "), true, out),
