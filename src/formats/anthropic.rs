@@ -129,7 +129,9 @@ pub fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
         Json::Str(text) => Cow::Borrowed(text),
         Json::Array(items) => {
             let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
-                let text = item.string().or_else(|| item.get("text").string());
+                let named =
+                    || item.get("tool_name").string().filter(|_| block_type(item) == "tool_reference");
+                let text = item.string().or_else(|| item.get("text").string()).or_else(named);
                 text.map_or_else(|| made(item.to_source()), Cow::Borrowed)
             });
             let first = parts.next().unwrap_or_else(|| Cow::Owned("".into()));

@@ -12,7 +12,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Types that are known to matter only to the model.
-const QUIET: [&str; 24] = [
+const QUIET: [&str; 25] = [
     "hook_additional_context",
     "hook_cancelled",
     "async_hook_response",
@@ -37,6 +37,7 @@ const QUIET: [&str; 24] = [
     "opened_file_in_ide",
     "date_change",
     "diagnostics",
+    "companion_intro",
 ];
 
 /// Lists of what the model may use, told at each start.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::fingerprint::Told;
-use crate::model::text::Name;
+use crate::model::text::{Name, Text};
 use crate::model::tool::ToolState;
 
 /// Calls of all lanes.
@@ -39,6 +39,18 @@ impl Calls {
     pub fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
         for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
             out.push(Edit::State { call, state: ToolState::Lost });
+        }
+    }
+
+    /// A lane waits for nothing more, though nobody says that its calls were given up.
+    pub fn forget(&mut self, lane: Option<&Name>) {
+        self.open.remove(&lane.cloned());
+    }
+
+    /// A call was given up, if it is in the session.
+    pub fn give_up(&self, call: &str, out: &mut Batch) {
+        if self.knows(call) {
+            out.push(Edit::State { call: Text::clean(call), state: ToolState::Lost });
         }
     }
 }

@@ -28,13 +28,25 @@ pub struct Lanes {
     known: HashMap<Name, Lane>,
     labels: HashMap<Key, Text>,
     copies: HashSet<Key>,
+    /// Members of a team by name.
+    mates: HashMap<Text, Mate>,
+    /// What small files call sub-agents without naming a call.
+    types: HashMap<Name, Text>,
+    /// Whether all calls are copies of another file's.
+    is_copied: bool,
 }
 
-/// What the names of lanes begin with that compact the session.
-const COMPACTS: &str = "acompact-";
-/// The same for others that Claude Code starts for itself: "a", what for, and a number.
+/// A member of a team: each time that it is woken it writes a file of its own.
+#[derive(Debug, Default)]
+struct Mate {
+    call: Key,
+    /// The lane of its first file.
+    lane: Option<Name>,
+}
+
+/// What the names of lanes begin with that Claude Code starts for itself: "a", what for, and a number.
 const HELPS: [&str; 7] = [
-    COMPACTS,
+    "acompact-",
     "aside_question-",
     "aprompt_suggestion-",
     "asession_memory-",
@@ -57,6 +69,49 @@ struct Lane {
 }
 
 impl Lanes {
+    /// The opened file is a sub-agent's own. A helper's begins with a copy of the conversation that it helps in:
+    /// what was started there is not its own.
+    pub fn settle_home(&mut self, home: Option<&Name>) {
+        self.is_copied = home.is_some_and(|home| is_helper(home));
+    }
+
+    /// The lane that stands for this one: all files of a member of a team are one lane.
+    pub fn resolve(&mut self, name: Name) -> Name {
+        let Some(mate) = self.types.get(&name).and_then(|name| self.mates.get_mut(name)) else { return name };
+        if self.known.get(&name).is_some_and(|lane| lane.has_entries) {
+            return name;
+        }
+        mate.lane.get_or_insert(name).clone()
+    }
+
+    /// The call made a member of a team.
+    pub fn spawn(&mut self, mate: &str, call: &Key, out: &mut Batch) {
+        if !identifies(mate) || self.mates.contains_key(mate) {
+            return;
+        }
+        let (mate, call) = (Text::clean(mate), call.clone());
+        let mut known: Vec<Name> =
+            self.types.iter().filter(|(_, own)| **own == mate).map(|(name, _)| name.clone()).collect();
+        known.sort();
+        let has_entries = |name: &Name| self.known.get(name).is_some_and(|lane| lane.has_entries);
+        let lane = known.iter().find(|name| has_entries(name)).or(known.first()).cloned();
+        if let Some(lane) = &lane {
+            self.link(lane, &call, Trust::Result, out);
+        }
+        self.mates.insert(mate, Mate { call, lane });
+    }
+
+    /// What a small file calls a sub-agent of which it names no call: a member of a team, if there is one.
+    pub fn call_mate(&mut self, name: &str, kind: Text, out: &mut Batch) {
+        let name = Text::clean(name);
+        self.types.insert(name.clone(), kind.clone());
+        let Some(mate) = self.mates.get_mut(&kind) else { return };
+        if mate.lane.get_or_insert_with(|| name.clone()) == &name {
+            let call = mate.call.clone();
+            self.link(&name, &call, Trust::Result, out);
+        }
+    }
+
     /// An entry of this lane is about to be told.
     pub fn enter(&mut self, name: &Name, out: &mut Batch) {
         self.change(name, out, |lane| lane.has_entries = true);
@@ -65,6 +120,9 @@ impl Lanes {
     /// The call started the sub-agent.
     pub fn link(&mut self, name: &str, call: &str, trust: Trust, out: &mut Batch) {
         if !identifies(name) || !identifies(call) {
+            return;
+        }
+        if self.is_copied {
             return;
         }
         if !self.known.contains_key(name) {
@@ -106,10 +164,8 @@ impl Lanes {
     }
 
     fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
-        let lane = self.known.entry(name.clone()).or_insert_with(|| Lane {
-            label: name.starts_with(COMPACTS).then(|| Text::clean("compaction")),
-            ..Lane::default()
-        });
+        let lane =
+            self.known.entry(name.clone()).or_insert_with(|| Lane { label: helper(name), ..Lane::default() });
         let before = lane.clone();
         change(lane);
         if lane.has_entries && !before.has_entries && is_helper(name) {
@@ -123,4 +179,11 @@ impl Lanes {
             });
         }
     }
+}
+
+/// What a helper is for; its name says it.
+fn helper(name: &str) -> Option<Text> {
+    let (word, _) = name.strip_prefix('a').filter(|_| is_helper(name))?.split_once('-')?;
+    let word = if word == "compact" { "compaction" } else { word };
+    Some(Text::clean(&word.replace('_', " ")))
 }

@@ -30,7 +30,8 @@ use std::path::{Path, PathBuf};
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::fields::{self, Fields};
 use super::roots::{Named, Root};
-use crate::model::edit::Batch;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -113,6 +114,7 @@ impl Decoder for ClaudeDecoder {
             self.session.settle_home(&line);
             line = Line::read(input, self.session.home(), out);
         }
+        line.lane = line.lane.map(|lane| self.session.lanes.resolve(lane));
         let is_progress = line.kind() == "progress";
         if !is_progress && self.session.tells_again(&line, out) {
             return Fate::Merged;
@@ -129,7 +131,12 @@ impl Decoder for ClaudeDecoder {
             self.session.lanes.enter(lane, out);
             self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
         }
-        self.dispatch(&line, out)
+        let told = out.edits.len();
+        let fate = self.dispatch(&line, out);
+        if line.has_uuid && line.lane.is_none() && input.place == Place::Line {
+            link(&line, told, out);
+        }
+        fate
     }
 
     fn finish(&mut self, out: &mut Batch) {
@@ -162,11 +169,31 @@ impl ClaudeDecoder {
             return show_raw(input, "file", out);
         };
         let json = input.json;
-        self.session.lanes.link(agent, json.get("toolUseId").str_or_empty(), Trust::Meta, out);
+        if let Some(call) = json.get("toolUseId").filled() {
+            self.session.lanes.link(agent, call, Trust::Meta, out);
+        } else if let Some(kind) = json.get("agentType").text() {
+            self.session.lanes.call_mate(agent, kind, out);
+        }
         let names = ["description", "name", "agentType"];
         if let Some(label) = names.iter().find_map(|name| json.get(name).text()) {
             self.session.lanes.name(&Text::clean(agent), label, out);
         }
         Fate::Merged
     }
+}
+
+/// A line that made no entry of its own is a link between those that did; `told` is what was told before it. Each
+/// line of an answer hangs below the answer, and what goes on from it below the line.
+fn link(line: &Line<'_>, told: usize, out: &mut Batch) {
+    let made = out.edits.iter().skip(told).filter_map(|edit| match edit {
+        Edit::Entry(entry) => Some(&entry.key),
+        _ => None,
+    });
+    let made: Vec<&Key> = made.collect();
+    if made.contains(&&line.id) {
+        return;
+    }
+    let answer = made.first().filter(|_| line.kind() == "assistant").map(|key| (*key).clone());
+    let parent = answer.or_else(|| line.parent.clone());
+    out.push(Edit::Link { key: line.id.clone(), parent });
 }

@@ -4,7 +4,7 @@
 use super::line::Line;
 use super::queue;
 use super::session::Session;
-use super::system::{show_break, show_text};
+use super::system::{bookkeeping, show_break, show_text};
 use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
@@ -32,6 +32,15 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option
             let target = names.iter().find_map(|name| json.get(name).filled()).unwrap_or_default();
             let text = Text::clean(&format!("continued in {target}"));
             show_break(line, Break::Resumed(text), false, out)
+        }
+        "teleported-from" => {
+            let names = ["remoteSessionId", "sourceSessionId", "teleportedFrom", "from"];
+            let source = names.iter().find_map(|name| json.get(name).filled()).unwrap_or("another machine");
+            show_break(line, Break::Resumed(Text::clean(&format!("teleported from {source}"))), false, out)
+        }
+        "command_lifecycle" => {
+            let state = json.get("state").filled().or_else(|| json.get("event").filled()).unwrap_or_default();
+            bookkeeping(line, format!("command lifecycle {state}").trim_end(), out)
         }
         "queue-operation" => queue::decode(line, &mut session.queue, &mut session.lanes, out),
         "last-prompt" => last_prompt(line, session, out),

@@ -1,21 +1,101 @@
-//! The queue of prompts that were typed while the agent was busy. What is taken out of it shows as a
-//! prompt of its own, so that the entry of the queue is worth a row only while it waits.
+//! The queue of prompts that were typed while the agent was busy. What is taken out of it between two turns shows
+//! as a prompt of its own, so that the entry of the queue is worth a row only while it waits. What is given to the
+//! agent in the middle of a turn is told by an attachment, and by nothing but its removal in older versions.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::lanes::{Lanes, Trust};
 use super::line::Line;
-use super::voice::element;
-use crate::model::body::Key;
+use super::voice::{Voice, element, voice_of};
+use crate::formats::json::Json;
+use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Prompts that wait, the oldest first.
+/// Prompts that wait.
 #[derive(Debug, Default)]
 pub struct Queue {
-    waiting: VecDeque<Key>,
+    /// What its user said, in the order of coming.
+    said: BTreeMap<usize, Waiting>,
+    /// What the program put there.
+    notices: BTreeMap<usize, Waiting>,
+    /// How many came.
+    count: usize,
+    /// Which of them have these words; some may be gone.
+    by_words: HashMap<Piece, VecDeque<usize>>,
+    /// How many are gone of which no line about the queue told that so far.
+    told: usize,
+    /// What was given to the agent in this turn, by its words: an attachment may still tell it.
+    given: HashMap<Piece, Key>,
+    /// Whether attachments tell what is given to the agent.
+    has_attachments: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    key: Key,
+    words: Piece,
+    /// What it says; the body lies in the line that put it there.
+    body: Body,
+}
+
+impl Queue {
+    /// An attachment tells what was given to the agent.
+    pub fn attach(&mut self, line: &Line<'_>, prompt: &Json<'_>, out: &mut Batch) {
+        self.has_attachments = true;
+        let words = words_of(prompt);
+        let told = self.given.remove(&words).or_else(|| {
+            let waiting = self.take_with(words)?;
+            self.told += 1;
+            Some(waiting.key)
+        });
+        if let Some(key) = told {
+            out.entry(trace(line, key, out));
+        }
+    }
+
+    /// A prompt begins another turn.
+    pub fn begin_turn(&mut self) {
+        self.given.clear();
+    }
+
+    fn add(&mut self, waiting: Waiting, is_said: bool) {
+        self.by_words.entry(waiting.words).or_default().push_back(self.count);
+        let of_kind = if is_said { &mut self.said } else { &mut self.notices };
+        of_kind.insert(self.count, waiting);
+        self.count += 1;
+    }
+
+    /// Takes out what has these words.
+    fn take_with(&mut self, words: Piece) -> Option<Waiting> {
+        let places = self.by_words.get_mut(&words)?;
+        let (said, notices) = (&mut self.said, &mut self.notices);
+        let taken = std::iter::from_fn(|| places.pop_front())
+            .find_map(|place| said.remove(&place).or_else(|| notices.remove(&place)));
+        if places.is_empty() {
+            self.by_words.remove(&words);
+        }
+        taken
+    }
+
+    /// Takes out what a line speaks of, and whether its user said it. The line names nothing, but what an attachment
+    /// told is gone already, and notices of the program stay longer than what its user said.
+    fn take(&mut self) -> Option<(Waiting, bool)> {
+        if self.told > 0 {
+            self.told -= 1;
+            return None;
+        }
+        let said = self.said.pop_first().map(|(_, waiting)| (waiting, true));
+        said.or_else(|| self.notices.pop_first().map(|(_, waiting)| (waiting, false)))
+    }
+
+    fn take_all(&mut self) -> Vec<Waiting> {
+        self.by_words.clear();
+        let (said, notices) = (std::mem::take(&mut self.said), std::mem::take(&mut self.notices));
+        said.into_values().chain(notices.into_values()).collect()
+    }
 }
 
 /// A line about the queue.
@@ -25,18 +105,35 @@ pub fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out: &mut B
     if operation == "enqueue" {
         return enqueue(line, content, queue, lanes, out);
     }
-    let (what, ended) = match operation {
-        "dequeue" => ("taken from the queue", 1),
-        "remove" => ("gone from the queue", 1),
-        "popAll" => ("the queue was taken back to be edited", queue.waiting.len()),
-        other => (other, 0),
+    let mut given = None;
+    let what = match operation {
+        "dequeue" | "remove" => {
+            if let Some((one, is_said)) = queue.take() {
+                out.entry(trace(line, one.key, out));
+                if operation == "remove" && is_said && !queue.has_attachments {
+                    queue.given.insert(one.words, line.id.clone());
+                    given = Some(one.body);
+                }
+            }
+            if operation == "remove" { "gone from the queue" } else { "taken from the queue" }
+        }
+        "popAll" => {
+            for one in queue.take_all() {
+                out.entry(trace(line, one.key, out));
+            }
+            "the queue was taken back to be edited"
+        }
+        other => other,
     };
-    for key in queue.waiting.drain(..ended.min(queue.waiting.len())) {
-        out.entry(trace(line, key, out));
-    }
-    let mut entry = trace(line, line.id.clone(), out);
-    let words = Break::Setting(Text::clean(format!("{what} {content}").trim()));
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+    let (entry, kind) = if let Some(words) = given {
+        let mut entry = line.entry(line.id.clone(), Role::User, out);
+        entry.marks.prompt = true;
+        (entry, BlockKind::Text(words))
+    } else {
+        let words = Break::Setting(Text::clean(format!("{what} {content}").trim()));
+        (trace(line, line.id.clone(), out), BlockKind::Break(words))
+    };
+    let entry = Entry { blocks: vec![Batch::block(line.piece(), kind)], ..entry };
     out.entry(entry);
     Fate::Shown
 }
@@ -45,13 +142,24 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
     if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id")) {
         lanes.link(task, call, Trust::Progress, out);
     }
-    queue.waiting.push_back(line.id.clone());
+    let words = words_of(line.json.get("content"));
+    let is_said =
+        !content.trim().is_empty() && matches!(voice_of(content), Voice::Own { .. } | Voice::Typed(_));
+    let body = if is_said { out.prose(content.trim()) } else { out.output(content.trim()) };
+    queue.add(Waiting { key: line.id.clone(), words, body: body.clone() }, is_said);
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
-    let raw = Raw { title: Text::clean("queued"), body: out.output(content.trim()) };
+    let raw = Raw { title: Text::clean("queued"), body };
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(raw)));
     out.entry(entry);
     Fate::Shown
+}
+
+/// What tells the words of one prompt from those of another.
+fn words_of(prompt: &Json<'_>) -> Piece {
+    let text =
+        |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).map(|text| Piece::of(text.trim()));
+    prompt.blocks().iter().find_map(text).unwrap_or_default()
 }
 
 fn trace(line: &Line<'_>, key: Key, out: &Batch) -> Entry {

@@ -37,6 +37,20 @@ const FACTS: [Fact; 8] = [
 
 type Fact = (&'static str, fn(Text) -> MetaEdit);
 
+/// What tells one line with an id from another one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    size: u32,
+    /// Which lane it stood in; 0 is the main one.
+    lane: u32,
+}
+
+impl Mark {
+    fn lane(name: Option<&Name>) -> u32 {
+        name.map_or(0, |name| u32::try_from(Piece::of(name).0 >> 32).unwrap_or_default())
+    }
+}
+
 /// The memory of a decoder.
 #[derive(Debug, Default)]
 pub struct Session {
@@ -57,8 +71,8 @@ pub struct Session {
     home: Option<Name>,
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,
-    /// Sizes of the lines with ids so far.
-    seen: Told<u32>,
+    /// The lines with ids so far.
+    seen: Told<Mark>,
     settings: HashSet<Key>,
     answers: Told<()>,
     facts: [String; FACTS.len()],
@@ -80,12 +94,14 @@ impl Session {
     /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
     pub fn settle_home(&mut self, line: &Line<'_>) {
         let agent = line.json.get("agentId").text().filter(|_| line.json.get("isSidechain").is_true());
+        self.lanes.settle_home(agent.as_ref());
         self.home = agent;
         self.is_home_settled = true;
     }
 
     /// Notes a chain line. Resumed sessions and compactions tell lines again: `true` for these. A line
-    /// with a known id but another content takes the place of the first.
+    /// with a known id but another content takes the place of the first, unless it is a helper's copy: that
+    /// may lack what the model is not shown again.
     pub fn tells_again(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
         if !line.has_uuid {
             return false;
@@ -95,9 +111,14 @@ impl Session {
         }
         // The size tells contents apart well enough and needs no copy of them.
         let size = line.json.get("message").weight() + line.json.get("attachment").weight();
-        match self.seen.insert(&line.id, saturating_u32(size)) {
+        let mark = Mark { size: saturating_u32(size), lane: Mark::lane(line.lane.as_ref()) };
+        match self.seen.insert(&line.id, mark) {
             None => false,
-            Some(known) if known == saturating_u32(size) => true,
+            Some(known) if known.size == mark.size => true,
+            Some(known) if line.lane.is_some() && known.lane != mark.lane => {
+                self.seen.insert(&line.id, known);
+                true
+            }
             Some(_) => {
                 out.notice(Severity::Note, "uuid of an earlier line with another content");
                 false

@@ -40,6 +40,8 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
             show_text(line, "notice", content, is_quiet, out)
         }
         "away_summary" => show_text(line, "while you were away", content, false, out),
+        "scheduled_task_fire" => show_text(line, "scheduled task", content, false, out),
+        "vcs_state_changed" => show_text(line, "version control", content, true, out),
         "bridge_status" => show_text(line, "bridge status", content, true, out),
         "" if json.has("message") => prompt(line, out),
         "" => show_text(line, "system", content, true, out),

@@ -1,3 +1,5 @@
+mod company;
+
 use std::path::Path;
 
 use super::Claude;

@@ -140,6 +140,12 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let heard = hear(content, site, by_program, told, out);
     if let [returned] = heard.results.as_slice() {
         session.lanes.link(told.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
+        if told.get("status").str() == Some("teammate_spawned") {
+            session.lanes.spawn(told.get("name").str_or_empty(), &returned.call, out);
+        }
+    }
+    if !heard.own.is_empty() {
+        session.queue.begin_turn();
     }
     show(line, heard, session, out)
 }
@@ -150,6 +156,7 @@ pub fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out
         attachment.get("commandMode").str() == Some("task-notification") || line.json.get("isMeta").is_true();
     let site = Site { record: &line.id, place: 0, at: line.at };
     let heard = hear(attachment.get("prompt"), site, by_program, &Json::Null, out);
+    session.queue.attach(line, attachment.get("prompt"), out);
     show(line, heard, session, out)
 }
 

@@ -62,6 +62,11 @@ const PROGRAM: [(&str, &str, bool); 8] = [
     ("user-prompt-submit-hook", "prompt hook", true),
 ];
 
+/// The tag around what one member of a team says to another.
+const MATE: &str = "teammate-message";
+/// Who leads a team: its words are the prompts of the others.
+const LEAD: &str = "team-lead";
+
 /// Finds out who speaks.
 pub fn voice_of(text: &str) -> Voice<'_> {
     let begin = text.trim_start();
@@ -75,6 +80,9 @@ pub fn voice_of(text: &str) -> Voice<'_> {
     if let Some(command) = typed(begin) {
         return Voice::Typed(command);
     }
+    if opens(begin, MATE) {
+        return mate(begin);
+    }
     if let Some((name, title, quiet)) = PROGRAM.iter().find(|(name, ..)| opens(begin, name)) {
         return Voice::Program(program_note(begin, name, title, *quiet));
     }
@@ -83,6 +91,28 @@ pub fn voice_of(text: &str) -> Voice<'_> {
         return asides.pop().map_or(Voice::Own { words: begin, asides: Vec::new() }, Voice::Program);
     }
     Voice::Own { words: if asides.is_empty() { text } else { words }, asides }
+}
+
+/// What members of a team say to the one whose session it is. The lead is the agent that called it; what others say
+/// is passed on by the program, and a matter of the program itself if it is JSON.
+fn mate(text: &str) -> Voice<'_> {
+    let close = format!("</{MATE}>");
+    let messages = text.split(close.as_str()).filter_map(|message| {
+        let (tag, words) = message.trim().strip_prefix('<')?.strip_prefix(MATE)?.split_once('>')?;
+        let (_, from) = tag.split_once("teammate_id=\"")?;
+        Some((from.split_once('"')?.0, words.trim()))
+    });
+    let messages: Vec<(&str, &str)> = messages.collect();
+    match messages.as_slice() {
+        [(LEAD, words)] => Voice::Own { words, asides: Vec::new() },
+        [] => Voice::Program(Note::new("teammate message", text, false)),
+        _ => {
+            let quiet = messages.iter().all(|(_, words)| words.starts_with('{'));
+            let words: Vec<String> =
+                messages.iter().map(|(from, words)| format!("{from}: {words}")).collect();
+            Voice::Program(Note { title: "teammate message", text: words.join("\n").into(), quiet })
+        }
+    }
 }
 
 /// Whether a text begins with this tag, attributes or not.
@@ -190,6 +220,24 @@ mod tests {
             Some(("what does <system-reminder> mean?".to_owned(), 0))
         );
         assert_eq!(own("<div>hello</div>"), Some(("<div>hello</div>".to_owned(), 0)));
+    }
+
+    #[test]
+    fn only_the_lead_of_a_team_speaks_as_a_user() {
+        let message = |from: &str, words: &str| {
+            format!("<teammate-message teammate_id=\"{from}\" color=\"blue\">\n{words}\n</teammate-message>")
+        };
+        assert_eq!(own(&message("team-lead", "Fix it.")), Some(("Fix it.".to_owned(), 0)));
+        let told = |text: &str| match voice_of(text) {
+            Voice::Program(note) => Some((note.text.to_string(), note.quiet)),
+            _ => None,
+        };
+        assert_eq!(told(&message("fixer", "Done.")), Some(("fixer: Done.".to_owned(), false)));
+        let idle = message("fixer", "{\"type\":\"idle_notification\"}");
+        assert_eq!(told(&idle), Some(("fixer: {\"type\":\"idle_notification\"}".to_owned(), true)));
+        let both = format!("{idle}\n\n{}", message("tester", "All pass."));
+        assert!(told(&both).is_some_and(|(text, quiet)| text.ends_with("\ntester: All pass.") && !quiet));
+        assert!(told("<teammate-message>?").is_some());
     }
 
     #[test]
