@@ -54,6 +54,8 @@ struct Table {
     date: String,
     source: String,
     models: HashMap<String, Prices>,
+    /// The same models where Bedrock runs them within a region.
+    regional: HashMap<String, Prices>,
 }
 
 impl Prices {
@@ -70,6 +72,17 @@ impl Prices {
             sum += product(&self.rates_beyond(surpassed), tokens);
         }
         sum + product(&self.batch.unwrap_or(self.rates), &unpriced.batch)
+    }
+
+    /// What they are where Bedrock runs the model within a region.
+    fn within_region(&self) -> Self {
+        let more = |rates: Rates| rates.map(|rate| rate + rate / 10);
+        Self {
+            rates: more(self.rates),
+            above: self.above.iter().map(|(limit, rates)| (*limit, more(*rates))).collect(),
+            batch: self.batch.map(more),
+            ..self.clone()
+        }
     }
 
     /// The rates of prompts that surpass so many of the [`PROMPT_LIMITS`].
@@ -117,10 +130,11 @@ pub fn of_model(name: &str) -> Option<&'static Prices> {
     if let Some(prices) = own.and_then(|own| own.get(name).or_else(|| own.get(&models::canonical(name)))) {
         return Some(prices);
     }
-    if models::is_free_variant(name) {
+    if !models::has_list_price(name) {
         return None;
     }
-    TABLE.models.get(models::canonical(name).as_str())
+    let models = if models::is_regional(name) { &TABLE.regional } else { &TABLE.models };
+    models.get(models::canonical(name).as_str())
 }
 
 /// Where the prices of the table come from, and when they were taken.
@@ -140,11 +154,10 @@ fn read(text: &str) -> Table {
     let Ok(json) = serde_json::from_str::<Value>(text) else { return Table::default() };
     let word = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
     let models = json.get("models").and_then(Value::as_object).into_iter().flatten();
-    Table {
-        date: word(&json, "date"),
-        source: word(&json, "source"),
-        models: models.filter_map(|(name, of)| Some((name.clone(), prices(of)?))).collect(),
-    }
+    let models: HashMap<String, Prices> =
+        models.filter_map(|(name, of)| Some((name.clone(), prices(of)?))).collect();
+    let regional = models.iter().map(|(name, prices)| (name.clone(), prices.within_region())).collect();
+    Table { date: word(&json, "date"), source: word(&json, "source"), models, regional }
 }
 
 fn prices(json: &Value) -> Option<Prices> {
@@ -210,6 +223,15 @@ mod tests {
         assert!(of_model("unheard-of-5").is_none());
         assert!(of_model("claude-opus-4-8-fast").is_none());
         assert!(of_model("openai/gpt-4o:free").is_none());
+    }
+
+    #[test]
+    fn a_region_of_bedrock_costs_a_tenth_more() {
+        let rates = |name| of_model(name).unwrap().rates;
+        let world = rates("global.anthropic.claude-sonnet-4-5-20250929-v1:0");
+        assert_eq!(world, rates("claude-sonnet-4-5"));
+        let region = rates("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
+        assert_eq!(region.map(|rate| rate * 10), world.map(|rate| rate * 11));
     }
 
     #[test]
