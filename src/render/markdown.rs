@@ -14,7 +14,7 @@ use std::sync::Arc;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::text::Span;
 
-use self::containers::Container;
+use self::containers::{Container, Numbers, begins_with_number};
 use self::definitions::Definitions;
 use self::inline::Inline;
 use self::places::Places;
@@ -120,8 +120,8 @@ struct Writer<'a> {
     table: Option<Table>,
     /// Language and text of a code block, and whether fences stand around it.
     code: Option<(String, String, bool)>,
-    /// Numbers of the next items; `None` for bullets.
-    lists: Vec<Option<u64>>,
+    /// The lists that are being written; `None` for those with bullets.
+    lists: Vec<Option<Numbers>>,
     wants_gap: bool,
     /// Whether the last row is a definition.
     after_definition: bool,
@@ -144,7 +144,9 @@ impl Writer<'_> {
             Event::InlineHtml(tag) if self.manner == Manner::Prose && inline::is_line_break(&tag) => {
                 self.inline.line_break(rest);
             }
-            Event::SoftBreak if self.manner == Manner::Prose => self.inline.text(" "),
+            Event::SoftBreak if self.manner == Manner::Prose && !begins_with_number(rest) => {
+                self.inline.text(" ");
+            }
             Event::SoftBreak | Event::HardBreak => self.inline.line_break(rest),
             Event::Rule => {
                 self.block_starts();
@@ -197,7 +199,7 @@ impl Writer<'_> {
                 if self.lists.is_empty() {
                     self.block_starts();
                 }
-                self.lists.push(number);
+                self.lists.push(number.map(Numbers::from));
             }
             Tag::Item => self.item(source),
             Tag::Table(alignments) => {

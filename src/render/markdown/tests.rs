@@ -43,6 +43,19 @@ fn lists_hang() {
 }
 
 #[test]
+fn numbers_are_those_that_were_written() {
+    assert_eq!(shown("1. a\n3. b\n7. c", Manner::Prose, 20), ["1. a", "3. b", "7. c"]);
+    assert_eq!(shown("3. a\n2. b\n1) c", Manner::Prose, 20)[..2], ["3. a", "2. b"]);
+    assert_eq!(shown("1. a\n1. b\n1. c", Manner::Prose, 20), ["1. a", "2. b", "3. c"], "to be counted on");
+}
+
+#[test]
+fn a_list_that_goes_on_after_a_paragraph_keeps_its_lines() {
+    assert_eq!(shown("Then:\n4. d\n5. e", Manner::Prose, 40), ["Then:", "4. d", "5. e"]);
+    assert_eq!(shown("It was\n2024 or\nso", Manner::Prose, 40), ["It was 2024 or so"]);
+}
+
+#[test]
 fn quotes_have_a_bar() {
     assert_eq!(shown("> a\n>\n> b\n\nc", Manner::Prose, 20), ["│ a", "│ ", "│ b", "", "c"]);
 }
