@@ -176,9 +176,18 @@ pub fn without_numbers(text: &str) -> String {
 /// Path, line number with its colons, and text of a hit.
 type Hit<'a> = (&'a str, &'a str, &'a str);
 
+/// Bytes of the drive that a path of Windows begins with: `C:\\` or `C:/`.
+fn drive_of(line: &str) -> usize {
+    match line.as_bytes() {
+        [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic() => 3,
+        _ => 0,
+    }
+}
+
 /// Parts `path:12:text` and `path-12-text`.
 fn hit_of(line: &str) -> Option<Hit<'_>> {
-    let colon = line.find(':').filter(|at| *at > 0 && *at < 200)?;
+    let drive = drive_of(line);
+    let colon = line.get(drive..)?.find(':').map(|at| drive + at).filter(|at| *at > 0 && *at < 200)?;
     let (path, after) = line.split_at_checked(colon)?;
     if path.contains(' ') {
         return None;
@@ -222,5 +231,7 @@ mod tests {
         assert_eq!(hit_of("a/b.rs:44: x"), Some(("a/b.rs", ":44:", " x")));
         assert_eq!(hit_of("a/b.rs:fn x"), Some(("a/b.rs", ":", "fn x")));
         assert_eq!(hit_of("no hits: none"), None);
+        assert_eq!(hit_of(r"C:\a\b.rs:44: x"), Some((r"C:\a\b.rs", ":44:", " x")));
+        assert_eq!(hit_of(r"C:\a\b.rs"), None, "the drive is a part of the path");
     }
 }
