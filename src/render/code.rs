@@ -19,12 +19,14 @@ use ratatui::text::Span;
 
 use self::highlight::{Highlighter, Role};
 use super::theme::Theme;
-use super::wrap::Piece;
+use super::wrap::{self, Piece};
 
 /// Larger pieces stay plain.
 const MAX_BYTES: usize = 256 * 1024;
-/// Larger pieces stay plain where the reader waits for the colours.
-const MAX_BYTES_NOW: usize = 64 * 1024;
+/// Where the reader waits for the colours, so much of a piece gets some, from its beginning on.
+const A_PIECE_NOW: usize = 16 * 1024;
+/// So much of all that is written at once gets colours: a second of waiting, in the slowest languages.
+const ALL_NOW: usize = 192 * 1024;
 /// Finished pieces that are kept.
 const MAX_PIECES: usize = 2_000;
 /// Bytes of finished pieces that are kept.
@@ -78,6 +80,8 @@ struct State {
     waiting: VecDeque<Request>,
     /// The request in work.
     in_work: Option<u64>,
+    /// Bytes that were coloured while the reader waited, since [`Colours::go_on`].
+    spent: usize,
     is_stopped: bool,
 }
 
@@ -94,6 +98,11 @@ impl Colours {
         Self { mode: Mode::Now, ..Self::default() }
     }
 
+    /// What is written now is other output: as much of it gets colours again.
+    pub fn go_on(&self) {
+        self.lock().spent = 0;
+    }
+
     /// Never highlights.
     pub fn never() -> Self {
         Self { mode: Mode::Never, ..Self::default() }
@@ -107,7 +116,7 @@ impl Colours {
     /// The highlight of a text, if it is finished; else it is asked for. The language is a word of a
     /// code fence or a file's name or ending.
     pub fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
-        let max = if self.mode == Mode::Now { MAX_BYTES_NOW } else { MAX_BYTES };
+        let max = if self.mode == Mode::Now { usize::MAX } else { MAX_BYTES };
         if language.is_empty() || text.is_empty() || text.len() > max || self.mode == Mode::Never {
             return None;
         }
@@ -117,9 +126,16 @@ impl Colours {
             return Some(found.clone());
         }
         if self.mode == Mode::Now {
+            let begin = whole_lines(text, A_PIECE_NOW.min(ALL_NOW.saturating_sub(state.spent)));
             drop(state);
-            let made = Arc::new(self.highlighter(language, usize::MAX).highlight(language, text));
-            self.lock().keep(key, Arc::clone(&made));
+            if begin.is_empty() {
+                return None;
+            }
+            let made = Arc::new(self.highlighter(language, usize::MAX).highlight(language, begin));
+            let mut state = self.lock();
+            // An unknown language costs nothing.
+            state.spent += if made.lines.is_empty() { 0 } else { begin.len() };
+            state.keep(key, Arc::clone(&made));
             return Some(made);
         }
         if state.in_work != Some(key) && state.waiting.iter().all(|request| request.key != key) {
@@ -207,6 +223,13 @@ impl State {
     }
 }
 
+/// The lines at the beginning of a text that have no more bytes than that.
+fn whole_lines(text: &str, most: usize) -> &str {
+    let begin = wrap::head(text, most);
+    let end = if begin.len() == text.len() { begin.len() } else { begin.rfind('\n').unwrap_or(0) };
+    begin.get(..end).unwrap_or_default()
+}
+
 /// The lines of a piece of code in the colours that are finished; plain ones in `base`.
 pub fn lines(text: &str, language: &str, colours: &Colours, theme: &Theme, base: Style) -> Vec<Vec<Piece>> {
     let found = if theme.has_colour { colours.get(language, text) } else { None };
@@ -261,7 +284,7 @@ mod tests {
 
     use ratatui::style::Style;
 
-    use super::{Colours, MAX_COMPILED, language_of_fence, language_of_path, lines};
+    use super::{A_PIECE_NOW, ALL_NOW, Colours, MAX_COMPILED, language_of_fence, language_of_path, lines};
     use crate::render::theme::Theme;
 
     #[test]
@@ -312,6 +335,22 @@ mod tests {
             assert!(waiting.join().unwrap());
         });
         assert!(colours.get("rs", "let x = 1;").is_some() && colours.work() && colours.compiled() == 1);
+    }
+
+    #[test]
+    fn who_waits_for_colours_waits_for_a_bounded_number() {
+        let colours = Colours::now();
+        let coloured = |number: usize| {
+            let text = format!("let x = {number};\n").repeat(2_000);
+            let found = colours.get("rs", &text);
+            found.map_or(0, |found| found.lines().count())
+        };
+        assert!((1_000..2_000).contains(&coloured(10)), "the beginning of a long piece: {}", coloured(10));
+        assert!(colours.get("no-such-language", &"x\n".repeat(ALL_NOW)).is_some(), "that costs nothing");
+        let pieces = (11..99).take_while(|number| coloured(*number) > 0).count();
+        assert!((ALL_NOW / A_PIECE_NOW - 1..ALL_NOW / A_PIECE_NOW + 2).contains(&pieces), "{pieces}");
+        colours.go_on();
+        assert!(coloured(99) > 0, "what is written later gets as many again");
     }
 
     #[test]
