@@ -3,6 +3,7 @@
 //! Invariant: of what is masked only the beginning stays that all of its kind share.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -74,16 +75,26 @@ static PATTERNS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
 /// Masks secrets, and counts them.
 #[derive(Debug, Default)]
 pub struct Mask {
-    /// How many were masked so far.
-    pub count: usize,
+    /// Those that were masked so far: one stands in several texts, such as the beginning of what it stands in, and
+    /// there it may be cut off.
+    found: BTreeSet<String>,
 }
 
 impl Mask {
+    /// How many were masked so far, each of them once.
+    pub fn count(&self) -> usize {
+        let next = self.found.iter().skip(1).map(Some).chain([None]);
+        let is_begin = |(secret, next): &(&String, Option<&String>)| {
+            next.is_some_and(|next| next.starts_with(secret.as_str()))
+        };
+        self.found.iter().zip(next).filter(|pair| !is_begin(pair)).count()
+    }
+
     /// The text without its secrets; nothing if none was found.
     pub fn apply(&mut self, text: &str) -> Option<String> {
         let mut masked = Cow::Borrowed(text);
         for (pattern, has_digits) in PATTERNS.iter() {
-            let mut found = 0;
+            let mut has_found = false;
             let replaced = pattern.replace_all(&masked, |secret: &Captures<'_>| {
                 let whole = secret.get(0).map_or("", |whole| whole.as_str());
                 let kept = secret.get(1).map_or("", |kept| kept.as_str());
@@ -93,12 +104,12 @@ impl Mask {
                 {
                     return whole.to_owned();
                 }
-                found += 1;
+                has_found = true;
+                self.found.insert(whole.trim_end().trim_end_matches(['…', '.']).to_owned());
                 let end = if hidden.ends_with('@') { "@" } else { "" };
                 format!("{kept}{MASK}{end}")
             });
-            if found > 0 {
-                self.count += found;
+            if has_found {
                 masked = Cow::Owned(replaced.into_owned());
             }
         }
@@ -116,7 +127,7 @@ impl Mask {
 
     /// What is to be said in the end.
     pub fn words(&self) -> String {
-        match self.count {
+        match self.count() {
             0 => "nothing masked: no known shape of a key or token was found".to_owned(),
             1 => "1 key or token masked; only known shapes are found".to_owned(),
             count => format!("{count} keys or tokens masked; only known shapes are found"),
@@ -131,7 +142,7 @@ mod tests {
 
     fn masked(text: &str) -> (Option<String>, usize) {
         let mut mask = Mask::default();
-        (mask.apply(text), mask.count)
+        (mask.apply(text), mask.count())
     }
 
     #[test]
@@ -192,10 +203,25 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_counts_once_wherever_it_stands() {
+        let mut mask = Mask::default();
+        for text in [
+            "A=ghp_a1B2c3D4e5F6g7H8…",
+            "A=ghp_a1B2c3D4e5F6g7H8i9J0k1L2 B=sk-ant-api03-0123456789",
+            "again ghp_a1B2c3D4e5F6g7H8i9J0k1L2, sk-ant-api0…",
+        ] {
+            assert!(mask.apply(text).is_some(), "{text}");
+        }
+        assert_eq!(mask.count(), 2);
+        assert!(mask.apply("ghp_z1B2c3D4e5F6g7H8i9J0k1L2").is_some());
+        assert_eq!(mask.count(), 3);
+    }
+
+    #[test]
     fn colours_hide_no_secret() {
         let mut mask = Mask::default();
         let text = Text::output("x \u{1b}[31mghp_\u{1b}[0m0123456789abcdefghij");
         assert_eq!(mask.text(&text).as_deref(), Some("x ghp_[masked]"));
-        assert_eq!((mask.text(&Text::output("\u{1b}[31mred")), mask.count), (None, 1));
+        assert_eq!((mask.text(&Text::output("\u{1b}[31mred")), mask.count()), (None, 1));
     }
 }
