@@ -59,6 +59,9 @@ pub fn plan(target: &Target) -> Result<Plan, OpenError> {
             path.display()
         )));
     }
+    if let Some(what) = probe::without_records(&head, &detection) {
+        return Err(OpenError(format!("{}: {what}", path.display())));
+    }
     // What is named behind a file is an entry of its only session.
     let session = session_of(path, &head).unwrap_or_default();
     let plan = Plan::new(path, session, detection);
@@ -265,6 +268,11 @@ mod tests {
         fs::write(path("a.db"), b"SQLite format 3\0").unwrap();
         fs::write(path("a.txt"), b"\xff\xfe{\0").unwrap();
         fs::write(path("a.bin"), [7, 0, 0, 1, b'{', 9]).unwrap();
+        let noise: Vec<u8> =
+            (0..4_096_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1] | 1).collect();
+        fs::write(path("noise"), noise).unwrap();
+        fs::write(path("a.db-wal"), [0x37, 0x7f, 0x06, 0x82, 0, 0x2d, 0xe2, 0x18]).unwrap();
+        fs::write(path("notes.md"), "# Notes\n\nNothing of an agent.\n").unwrap();
         std::os::unix::fs::symlink(path("nowhere"), path("dangling")).unwrap();
         std::os::unix::fs::symlink(path("loop"), path("loop")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
@@ -275,6 +283,9 @@ mod tests {
             ("a.db", if cfg!(feature = "sqlite") { "not a database" } else { "opencode export" }),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
+            ("noise", "binary"),
+            ("a.db-wal", "open the database itself"),
+            ("notes.md", "text without a JSON record"),
             ("dangling", "does not exist"),
             ("loop", "back to itself"),
             ("socket", "a socket"),
@@ -283,6 +294,17 @@ mod tests {
         ] {
             let refusal = refusal(path(name));
             assert!(refusal.contains(words), "{name}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn records_that_no_agent_writes_are_a_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.log");
+        for text in ["", "\n", "starting\n{\"a\":1}\n", "[1,2]", "{\"a\":", "  {\n \"a\": 1\n}"] {
+            fs::write(&path, text).unwrap();
+            let plan = plan(&Target { path: path.clone(), session: None });
+            assert_eq!(plan.map(|plan| plan.format.name()).ok(), Some("generic"), "{text}");
         }
     }
 

@@ -126,12 +126,40 @@ pub fn foreign(head: &[u8]) -> Option<&'static str> {
     if is(&[0xff, 0xfe]) || is(&[0xfe, 0xff]) {
         return Some("UTF-16 text; try `iconv -f UTF-16 -t UTF-8 FILE | tv -`");
     }
+    if is(&[0x37, 0x7f, 0x06, 0x82]) || is(&[0x37, 0x7f, 0x06, 0x83]) {
+        return Some("the log of an SQLite database; open the database itself, whose name lacks the `-wal`");
+    }
     if is(b"PK\x03\x04") || is(b"BZh") || is(&[0xfd, b'7', b'z', b'X', b'Z']) {
         return Some("an archive; unpack it and open the session file in it");
     }
     // A crash may leave NUL bytes in a session, but no file of one is without the beginning of an object.
     let is_binary = head.contains(&0) && memchr::memmem::find(head, b"{\"").is_none();
     is_binary.then_some("a binary file, not a session")
+}
+
+/// Why a file that no agent's format claims holds no records at all; nothing if it may hold some.
+pub fn without_records(head: &[u8], detection: &Detection) -> Option<&'static str> {
+    /// Of so many bytes one may be broken in a session.
+    const BROKEN: usize = 10;
+    if is_certain_of_agent(detection) || head.iter().all(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let text = text_of(head);
+    let text = text.trim_start_matches('\u{feff}');
+    let begins = |line: &str| unframed(line.trim()).starts_with(['{', '[']);
+    if begins(text) || !parsed_lines(text, true).is_empty() {
+        return None;
+    }
+    let is_broken =
+        |c: &char| *c == char::REPLACEMENT_CHARACTER || (c.is_control() && !c.is_ascii_whitespace());
+    // A crash may leave NUL bytes, and output of a tool has escapes.
+    let broken = text.chars().filter(is_broken).filter(|c| !matches!(c, '\0' | '\u{1b}')).count();
+    if broken * BROKEN > text.len() {
+        return Some("a binary file, not a session; sessions are files of JSON records, or databases");
+    }
+    let has_record = text.lines().any(begins);
+    (!has_record)
+        .then_some("text without a JSON record in its beginning; a session is a file of JSON records")
 }
 
 /// The first objects of a text read as lines. Some lines hold several, some are cut or no JSON.
