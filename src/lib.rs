@@ -120,7 +120,8 @@
 //!   file may be called, and for files that records ask for. Facts from small files beside a session are
 //!   facts about it, but no records.
 //! * **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept,
-//!   and within bounds; nothing in them can be read again by its place.
+//!   and within bounds; nothing in them can be read again by its place. While a pipe is shown, a file without a name
+//!   has its bytes, for who asks for a record as it was written.
 //! * **What has many blocks is laid out in portions** ([`app::portions`]): one answer may hold twenty thousand calls,
 //!   and a frame costs what the window shows of it. Whoever asks for rows walks from portion to portion as from entry
 //!   to entry.

@@ -1,6 +1,7 @@
 //! The files of a session by number, shared by those who read and those who page.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -61,6 +62,8 @@ struct Table {
     fence: Fence,
     files: Vec<(Arc<Path>, Kind)>,
     numbers: HashMap<Arc<Path>, FileId>,
+    /// What came through a pipe, to be read again; it has no name, and goes with the last who reads it.
+    copy: Option<Arc<File>>,
     /// Sessions of a database by number.
     sessions: Vec<String>,
     /// How the rows of a database are read, and the state of its tables for which that holds.
@@ -107,6 +110,16 @@ impl Files {
         let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let is_named = table.files.first().is_some_and(|(first, _)| **first == *path);
         if is_named { Fence::default() } else { table.fence.clone() }
+    }
+
+    /// The first file is a pipe, of which there is a copy.
+    pub fn set_copy(&self, copy: Option<Arc<File>>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).copy = copy;
+    }
+
+    /// The copy of a pipe.
+    pub fn copy(&self) -> Option<Arc<File>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).copy.clone()
     }
 
     /// Who wrote the files.

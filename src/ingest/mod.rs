@@ -130,7 +130,7 @@ impl Session {
         let outlet: Outlet<'_> = &outlet;
         live::guarded(outlet, || {
             if self.plan.shape == Shape::Stream {
-                piped::run(self.plan, outlet, &AtomicBool::new(false));
+                piped::run(self.plan, None, outlet, &AtomicBool::new(false));
             } else {
                 let bodies = if stubs_only { Bodies::Away } else { Bodies::Kept };
                 read_files(&self.plan, &self.files, bodies, outlet);
@@ -158,7 +158,7 @@ impl Session {
             let outlet: Outlet<'_> = &outlet;
             live::guarded(outlet, || {
                 if self.plan.shape == Shape::Stream {
-                    piped::run(self.plan, outlet, &stop);
+                    piped::run(self.plan, Some(&self.files), outlet, &stop);
                 } else {
                     live::follow(self.plan, &self.files, outlet, mode == WatchMode::Native, &stop);
                 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::files::{Files, Kind};
 use super::rows::unpacked;
@@ -23,6 +24,8 @@ pub struct Pager {
     files: Files,
     /// The file that was read last: the next record is mostly in the same one.
     open: Option<(PathBuf, File, Stamp)>,
+    /// The copy of a session that came through a pipe: it has no other file.
+    copy: Option<Arc<File>>,
     database: Option<Database>,
     /// The text of the archive of a session that was read last.
     archive: Option<(usize, Vec<u8>)>,
@@ -53,7 +56,7 @@ impl Window {
 impl Pager {
     /// A pager for the files of a session.
     pub(super) fn new(files: Files) -> Self {
-        Self { files, open: None, database: None, archive: None, window: None }
+        Self { files, open: None, copy: None, database: None, archive: None, window: None }
     }
 
     /// The contents of all bodies of a record in slot order; nothing if the record is gone.
@@ -187,11 +190,14 @@ impl Pager {
     }
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
+        self.copy = self.copy.take().or_else(|| self.files.copy());
+        if let Some(copy) = &self.copy {
+            return Ok(copy);
+        }
         let stamp = Stamp::of(path)?;
         let is_open =
             self.open.as_ref().is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
         if !is_open {
-            // What came through a pipe cannot be read again.
             let file = self.files.fence_of(path).open(path)?;
             // Origins in a compressed file are places of the text in it.
             if packing_of(&file)?.is_some() {

@@ -1,7 +1,10 @@
-//! A session that comes through a pipe. It cannot be read again, so all bodies are kept.
+//! A session that comes through a pipe. It cannot be read again, so all bodies are kept; where somebody may ask for
+//! a record as it was written, a copy in a file without a name has it.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError};
 
 use super::bodies::Bodies;
-use super::files::Kind;
+use super::files::{Files, Kind};
 use super::plan::Plan;
 use super::probe::{self, HEAD};
 use super::teller::{Outlet, Teller};
@@ -25,8 +28,8 @@ const SILENCE: Duration = Duration::from_millis(200);
 /// How often to look whether to stop.
 const CALM: Duration = Duration::from_millis(500);
 
-/// Reads a pipe to its end, or until asked to stop.
-pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
+/// Reads a pipe to its end, or until asked to stop. What is to be read again is copied for these files.
+pub fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicBool) {
     let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet).of_pipe();
     let reader = thread::current();
     let pipe = match plan.packing {
@@ -35,8 +38,14 @@ pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
         None => Pipe::Named(plan.path.clone()),
     };
     let pieces = start(pipe, move || reader.unpark());
+    let copy = files.and_then(|_| tempfile::tempfile().ok()).map(Arc::new);
+    if let Some(files) = files {
+        files.set_copy(copy.clone());
+    }
     let mut piped = Piped {
         plan,
+        files,
+        copy,
         teller,
         head: Vec::new(),
         is_decided: false,
@@ -51,6 +60,9 @@ pub fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
 
 struct Piped<'o> {
     plan: Plan,
+    /// Who reads records again.
+    files: Option<&'o Files>,
+    copy: Option<Arc<File>>,
     teller: Teller<'o>,
     /// What came so far, until it is clear what it is; a document to its end.
     head: Vec<u8>,
@@ -88,6 +100,13 @@ impl Piped<'_> {
     }
 
     fn take(&mut self, bytes: &[u8]) {
+        // Half a copy would give other bytes for some records; without any they are told to be gone.
+        if self.copy.as_deref().is_some_and(|mut copy| copy.write_all(bytes).is_err()) {
+            self.copy = None;
+            if let Some(files) = self.files {
+                files.set_copy(None);
+            }
+        }
         let is_document = self.plan.shape.is_rewritten();
         if !self.is_decided || is_document || self.plan.is_provisional {
             self.head.extend_from_slice(bytes);
@@ -142,6 +161,12 @@ impl Piped<'_> {
 
     /// Tells all that came so far from its beginning, by the plan.
     fn tell_head(&mut self) {
+        let is_rewritten = self.plan.shape.is_rewritten();
+        let kind = if is_rewritten { kind_of(self.plan.shape) } else { Kind::Lines };
+        if let Some(files) = self.files {
+            files.number(&self.plan.path, kind);
+            files.set_format(self.plan.format, &self.plan.path);
+        }
         self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
         self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {

@@ -817,3 +817,17 @@ fn whole_reading_counts_each_record_and_shows_what_is_cut() {
     let tally = read_whole(&place.path, false).0.tally().clone();
     assert_eq!((tally.shown, tally.merged, tally.passed, tally.faulty), (4, 0, 0, 0));
 }
+
+#[test]
+fn what_came_through_a_pipe_can_be_read_again_as_it_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl.gz");
+    let lines: Vec<String> = (0..500).map(|n| format!(r#"{{"role":"user","content":"line {n}"}}"#)).collect();
+    let mut file = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+    file.write_all((lines.join("\n") + "\n").as_bytes()).unwrap();
+    file.finish().unwrap();
+    let mut followed = Followed::start(&path, WatchMode::Poll);
+    fs::remove_file(&path).unwrap();
+    followed.until_lines(&lines);
+    followed.end();
+}
