@@ -136,14 +136,18 @@ fn forms() -> impl Iterator<Item = Choice> {
 
 /// Goes to a place, or says why not.
 pub fn go(state: &mut State, place: Place) {
+    if let Place::Line(line) = place {
+        return match at_line(state, line) {
+            Some(focus) => jump(state, focus),
+            None => state.say(format!("nothing is at {place}")),
+        };
+    }
     let entry = match place {
         Place::Entry(number) => number.checked_sub(1).and_then(|at| {
             let from = state.transcript.order().get(at..)?;
             from.iter().copied().find(|id| has_rows(state, *id))
         }),
-        Place::Line(line) => {
-            first(state, |entry| entry.origin.file == FileId(0) && entry.origin.line >= line)
-        }
+        Place::Line(_) => None,
         Place::Percent(percent) => so_far_down(state, u64::from(percent), 100),
         Place::Clock(clock) => {
             let focused = state.view.focus.and_then(|focus| state.transcript.get(focus.entry)?.at);
@@ -157,6 +161,38 @@ pub fn go(state: &mut State, place: Place) {
         Some(entry) => jump(state, Focus { entry, block: 0 }),
         None => state.say(format!("nothing is at {place}")),
     }
+}
+
+/// The item that a line of the session's file brought; of a line that brought none, the last one before it.
+fn at_line(state: &State, line: u32) -> Option<Focus> {
+    let mut passing = state.transcript.passing();
+    let mut best: Option<(u32, Focus)> = None;
+    let mut next: Option<(u32, Focus)> = None;
+    let mut is_reached = false;
+    // Neither what is shown nor what was told must stand in the order of the lines.
+    for id in state.sequence.order().iter().copied() {
+        let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
+        if entry.marks.trace && state.level < Level::Full {
+            continue;
+        }
+        let begins = entry.origin.line;
+        if begins > line && next.is_none_or(|(nearest, _)| begins < nearest) {
+            next = Some((begins, Focus { entry: id, block: 0 }));
+        }
+        for (block, one) in entry.blocks.iter().enumerate() {
+            let bodies = one.kind.bodies().into_iter().map(|body| body.from);
+            // What has no body came with the entry.
+            for from in bodies.chain([entry.origin]).filter(|from| from.file == FileId(0)) {
+                is_reached |= from.line >= line;
+                let is_nearer = best.is_none_or(|(nearest, _)| from.line > nearest);
+                if from.line <= line && is_nearer {
+                    best = Some((from.line, Focus { entry: id, block }));
+                }
+            }
+        }
+    }
+    // Behind the last line is nothing.
+    best.filter(|_| is_reached || next.is_some()).or(next).map(|(_, focus)| focus)
 }
 
 /// Goes so far down.

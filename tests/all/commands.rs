@@ -1,5 +1,7 @@
 //! The command line of the viewer, the help that finds keys, and keys of the reader's own.
 
+use std::collections::BTreeMap;
+
 use tv::app::action::Action;
 use tv::app::bindings::BINDINGS;
 use tv::app::effect::Effect;
@@ -7,11 +9,13 @@ use tv::app::help;
 use tv::app::keymap::{Keymap, Preset};
 use tv::app::keys::parse_keys;
 use tv::app::mode::Mode;
+use tv::app::viewport::Focus;
 use tv::model::entry::EntryId;
+use tv::model::record::FileId;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
 
-use crate::stage::{Stage, demo};
+use crate::stage::{Stage, demo, fixture};
 
 fn session() -> Stage {
     Stage::open(&demo(), (100, 30), Theme::dark())
@@ -97,6 +101,32 @@ fn places_are_gone_to() {
     command(&mut stage, "goto #99999");
     assert!(stage.status().contains("nothing is at #99999"), "{}", stage.status());
     assert_ne!(at_end, order.get(4).copied());
+}
+
+#[test]
+fn a_line_leads_to_what_it_brought() {
+    let mut stage = Stage::open(&fixture("claude-code/busy.jsonl"), (100, 30), Theme::dark());
+    stage.press("5");
+    let mut brought = BTreeMap::new();
+    for id in stage.state.sequence.order() {
+        let entry = stage.state.transcript.get(*id).unwrap();
+        for (block, one) in entry.blocks.iter().enumerate() {
+            let bodies = one.kind.bodies().into_iter().map(|body| body.from);
+            // What has no body came with the entry.
+            for from in bodies.chain([entry.origin]).filter(|from| from.file == FileId(0)) {
+                brought.entry(from.line).or_insert(Focus { entry: *id, block });
+            }
+        }
+    }
+    assert!(brought.len() > 10, "{brought:?}");
+    let mut last = None;
+    for line in *brought.keys().next().unwrap()..=*brought.keys().last().unwrap() {
+        command(&mut stage, &line.to_string());
+        last = brought.get(&line).or(last);
+        assert_eq!(stage.state.view.focus, last.copied(), "line {line}");
+    }
+    command(&mut stage, "99999");
+    assert!(stage.status().contains("nothing is at 99999"), "{}", stage.status());
 }
 
 #[test]
