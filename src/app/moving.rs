@@ -124,8 +124,16 @@ pub fn pair(state: &mut State) {
     let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
     let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
     let block = state.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
-    let Some(BlockKind::Call(call)) = block.map(|block| &block.kind) else {
-        return state.say("neither a call nor a result");
+    let call = match block.map(|block| &block.kind) {
+        Some(BlockKind::Call(call)) => call,
+        Some(BlockKind::Result(stray)) if stray.call.is_blank() => {
+            return state.say("a result that names no call");
+        }
+        Some(BlockKind::Result(stray)) => {
+            let words = format!("a result without a call: none in this session has the id {}", stray.call);
+            return state.say(words);
+        }
+        _ => return state.say("neither a call nor a result"),
     };
     if call.state.result().is_none() {
         return state.say("the call has no result");
