@@ -4,6 +4,7 @@ pub mod account;
 pub mod activity;
 pub mod agents;
 pub mod alarm;
+pub mod awaited;
 pub mod cache_breaks;
 pub mod calls;
 pub mod compare;

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::activity;
+use super::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -125,13 +125,12 @@ fn leads_in_a_circle(key: Print, transcript: &Transcript, walked: &mut HashMap<P
 
 /// Calls and results that do not meet, all lanes and branches.
 pub fn of_pairing(transcript: &Transcript) -> Vec<Oddity> {
-    let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
-    let has_ended = activity::has_ended(transcript);
+    let awaited = Awaited::of(transcript);
     let mut found = Found::default();
     let mut calls: HashMap<&Key, u32> = HashMap::new();
-    for (place, id) in transcript.order().iter().enumerate() {
+    for id in transcript.order() {
         let Some(entry) = transcript.get(*id) else { continue };
-        let may_go_on = place >= newest_turn && !has_ended && transcript.branches().of(*id).is_none();
+        let may_go_on = awaited.has(transcript, *id);
         for call in calls_of(entry) {
             see_call(call, entry, may_go_on, &mut found);
             if identifies(&call.key) {

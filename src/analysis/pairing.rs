@@ -1,6 +1,6 @@
 //! How calls and results pair up.
 
-use super::activity;
+use super::awaited::Awaited;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::pairing::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
@@ -17,7 +17,7 @@ pub struct PairingCounts {
     pub paired: u64,
     /// Results marked as errors.
     pub failed: u64,
-    /// Calls without a result in the newest turn of a session that has not ended.
+    /// Calls without a result that may still get one.
     pub pending: u64,
     /// Other calls without a result.
     pub orphan_calls: u64,
@@ -32,14 +32,11 @@ pub struct PairingCounts {
 
 /// Counts all lanes and branches.
 pub fn count(transcript: &Transcript) -> PairingCounts {
-    let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
-    let has_ended = activity::has_ended(transcript);
+    let awaited = Awaited::of(transcript);
     let mut counts = PairingCounts::default();
-    for (place, id) in transcript.order().iter().enumerate() {
+    for id in transcript.order() {
         let Some(entry) = transcript.get(*id) else { continue };
-        let is_left_behind = transcript.branches().abandoned.contains(id);
-        let may_go_on = place >= newest_turn && !has_ended && !is_left_behind;
-        count_entry(entry, may_go_on, transcript, &mut counts);
+        count_entry(entry, awaited.has(transcript, *id), transcript, &mut counts);
     }
     counts.results = counts.paired + counts.orphan_results;
     counts
@@ -154,9 +151,9 @@ mod tests {
             call(out, "b", ToolState::Pending);
             result(out, "r3", "nobody", Verdict::Refused);
             prompt(out, "p2");
-            call(out, "c", ToolState::Running);
             call(out, "d", ToolState::Lost);
             call(out, &textual_key(&Text::clean("p2"), 0), ToolState::Pending);
+            call(out, "c", ToolState::Running);
         });
         let expected = PairingCounts {
             calls: 4,

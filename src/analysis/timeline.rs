@@ -10,9 +10,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::account::{Account, Class, Stretch};
+use super::awaited::Awaited;
 use super::context::is_request;
 use crate::model::body::Key;
-use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
@@ -35,9 +36,6 @@ pub use span::{Ending, Span, SpanId};
 use ends::Ends;
 use gaps::Busy;
 use span::{span_of_call, span_of_stretch};
-
-/// Of calls without a result in a lane, so many may be waited for at once.
-const AWAITED: usize = 64;
 
 /// What a row shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,10 +61,8 @@ pub struct Lane {
     pub reach: Option<(Moment, Moment)>,
     /// The lane and the call that started it.
     pub caller: Option<(usize, SpanId)>,
-    /// Entries with calls that have no result.
+    /// Entries with calls whose results may still come.
     open: BTreeSet<(u32, EntryId)>,
-    /// After this place of the order nothing was said that did not wait for its calls.
-    settled: u32,
 }
 
 /// What was taken from an entry.
@@ -107,6 +103,9 @@ pub struct Timeline {
     known_lanes: Option<usize>,
     /// Entries with calls that may start a lane, but whose lane is not known.
     loose: BTreeSet<EntryId>,
+    awaited: Awaited,
+    /// Entries with calls that have no result, but may get one, or may again; and which of it is so.
+    waiting: BTreeMap<EntryId, bool>,
     /// Of each turn, by its beginning, a number that rises with what changes in it.
     stamps: HashMap<Moment, u64>,
     clock: u64,
@@ -137,6 +136,8 @@ impl Default for Timeline {
             callers: HashMap::new(),
             known_lanes: None,
             loose: BTreeSet::new(),
+            awaited: Awaited::default(),
+            waiting: BTreeMap::new(),
             stamps: HashMap::new(),
             clock: 0,
             unsettled_rows: HashSet::new(),
@@ -148,6 +149,7 @@ impl Timeline {
     /// Takes in what was appended since the last time, but no more than so many entries, and what the
     /// account has judged. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, account: &Account, most: usize) -> bool {
+        self.awaited = Awaited::of(transcript);
         self.know_lanes(transcript);
         for id in transcript.portion(self.read, most) {
             let Ok(rank) = u32::try_from(self.read) else { return true };
@@ -159,9 +161,10 @@ impl Timeline {
                 *place = rank;
             }
             if let Some(entry) = transcript.get(*id) {
-                self.take(*id, rank, entry);
+                self.take(transcript, *id, rank, entry);
             }
         }
+        self.judge_waiting(transcript);
         for judged in account.judged_since(self.judged) {
             let lane = self.lane_number(judged.lane);
             self.take_page(lane, judged.page, judged.stretches());
@@ -174,7 +177,7 @@ impl Timeline {
     /// An entry has changed; takes effect with [`Timeline::follow`].
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let (Some(rank), Some(entry)) = (self.rank_of(id), transcript.get(id)) {
-            self.take(id, rank, entry);
+            self.take(transcript, id, rank, entry);
         }
     }
 
@@ -218,7 +221,7 @@ impl Timeline {
 
     // === entries ===
 
-    fn take(&mut self, id: EntryId, rank: u32, entry: &Entry) {
+    fn take(&mut self, transcript: &Transcript, id: EntryId, rank: u32, entry: &Entry) {
         if let Some(before) = self.taken.remove(&id) {
             for (span, row) in &before.spans {
                 self.remove(*span, *row);
@@ -235,7 +238,7 @@ impl Timeline {
         }
         let lane = self.lane_number(entry.lane.as_ref());
         let mut taken = Taken { lane, ..Taken::default() };
-        let is_left = self.wait_for(id, rank, entry, lane);
+        let is_left = !self.wait_for(transcript, id, rank, entry, lane);
         for (block, one) in entry.blocks.iter().enumerate() {
             let (BlockKind::Call(call), Ok(number)) = (&one.kind, u32::try_from(block)) else { continue };
             let starts = call.lane.as_ref().or_else(|| self.callers.get(&call.key)).cloned();
@@ -264,34 +267,43 @@ impl Timeline {
         }
     }
 
-    /// Notes calls of an entry that have no result. Those of earlier entries are not waited for any more
-    /// when the work has gone on without them. Says whether its own are of that kind.
-    fn wait_for(&mut self, id: EntryId, rank: u32, entry: &Entry, lane: usize) -> bool {
-        let Some(lane) = self.lanes.get_mut(lane) else { return true };
-        let is_said = entry.role == Role::Assistant && !entry.blocks.is_empty();
-        if calls_of(entry).any(|call| call.state.is_open()) {
+    /// Notes calls of an entry that have no result. Says whether one may still come.
+    fn wait_for(
+        &mut self,
+        transcript: &Transcript,
+        id: EntryId,
+        rank: u32,
+        entry: &Entry,
+        lane: usize,
+    ) -> bool {
+        self.waiting.remove(&id);
+        if !calls_of(entry).any(|call| call.state.is_open()) {
+            return true;
+        }
+        // As long as nobody knows, it is judged again.
+        let is_awaited = !transcript.knows_turns() || self.awaited.has(transcript, id);
+        if is_awaited && let Some(lane) = self.lanes.get_mut(lane) {
             lane.open.insert((rank, id));
-        } else if entry.marks.prompt || is_said {
-            lane.settled = lane.settled.max(rank);
         }
-        let (settled, mut left) = (lane.settled, Vec::new());
-        while let Some((rank, id)) = lane.open.first().copied() {
-            if rank > settled && lane.open.len() <= AWAITED {
-                break;
-            }
-            lane.open.pop_first();
-            left.push(id);
+        if is_awaited || transcript.latest_answer(entry.lane.as_ref()) == Some(id) {
+            self.waiting.insert(id, is_awaited);
         }
-        for id in left {
-            let spans = self.taken.get(&id).map(|taken| taken.spans.clone()).unwrap_or_default();
-            for (span, row) in spans {
-                if let Some(row) = self.rows.get_mut(row) {
-                    row.leave(span);
-                }
-                self.touch(span.from, None);
-            }
+        is_awaited
+    }
+
+    /// Takes entries again whose calls are not waited for any more, or are once more.
+    fn judge_waiting(&mut self, transcript: &Transcript) {
+        if !transcript.knows_turns() {
+            return;
         }
-        rank < settled
+        let others = self.waiting.iter().filter(|(id, was)| self.awaited.has(transcript, **id) != **was);
+        let others: Vec<EntryId> = others.map(|(id, _)| *id).collect();
+        for id in others {
+            self.change(transcript, id);
+        }
+        self.waiting.retain(|id, is_awaited| {
+            *is_awaited || transcript.latest_answer(transcript.lane_at(*id)) == Some(*id)
+        });
     }
 
     fn add_call(&mut self, span: Span, starts: Option<&Name>) -> (SpanId, usize) {

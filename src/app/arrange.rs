@@ -29,6 +29,7 @@ use super::strip;
 use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
 use super::views;
+use crate::analysis::awaited::Awaited;
 use crate::analysis::{activity, context, cost, phrases};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::glance::Glance;
@@ -134,6 +135,7 @@ pub fn with_layouts<T>(
     state.cache.fit(width);
     let mut layouts = Layouts {
         transcript: &state.transcript,
+        awaited: Awaited::of(&state.transcript),
         sequence: &state.sequence,
         folds: &state.folds,
         open_lanes: &state.open_lanes,

@@ -13,6 +13,7 @@ use super::rulers::{self, Ruler};
 use super::sequence::{Sequence, depth_of};
 use super::viewport::{Focus, Rows};
 use crate::analysis::account::Account;
+use crate::analysis::awaited::Awaited;
 use crate::analysis::{phrases, plans};
 use crate::model::body::Body;
 use crate::model::branch::Branch;
@@ -37,6 +38,8 @@ struct Around {
     lanes: Option<u64>,
     /// The long time before the next entry.
     ruler: Option<Ruler>,
+    /// Whether its calls without a result may still get one.
+    is_awaited: bool,
 }
 
 /// Rows, with what is told beside them.
@@ -88,6 +91,8 @@ impl RowCache {
 pub struct Layouts<'a> {
     /// The session.
     pub transcript: &'a Transcript,
+    /// Which calls may still get their results.
+    pub awaited: Awaited,
     /// The visible entries.
     pub sequence: &'a Sequence,
     /// Folds by hand.
@@ -125,10 +130,12 @@ impl Rows for Layouts<'_> {
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
         let portion = self.sequence.portions().at(place);
         let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
+        let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
             lanes: self.has_lanes(id, portion).then(|| self.account.revision()),
             ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
+            is_awaited: self.awaited.has(self.transcript, id) && is_open(),
         };
         let key = (id, portion.number);
         if let Some((known, rows)) = self.cache.rows.get(&key)
@@ -210,6 +217,7 @@ impl Layouts<'_> {
             turn: around.turn.as_deref(),
             spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
+            is_awaited: around.is_awaited,
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
             only: self.filter.map(|filter| filter.blocks(id)),

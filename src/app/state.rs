@@ -36,6 +36,7 @@ use super::views::Views;
 use super::watching::Watches;
 use super::whole::Whole;
 use crate::analysis::activity::{self, Activity};
+use crate::analysis::awaited::Awaited;
 use crate::analysis::context::ContextUse;
 use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Findings;
@@ -385,11 +386,9 @@ impl State {
         }
     }
 
-    /// Whether open calls of an entry are still waited for: the agent is at work, and the entry belongs
-    /// to what it works on.
+    /// Whether open calls of an entry are still waited for: the agent is at work, and results may come.
     pub fn is_at_work_on(&self, id: EntryId) -> bool {
-        let last = self.transcript.turns().len().checked_sub(1);
-        self.is_at_work() && self.evidence.account.turn_of(&self.transcript, id) == last
+        self.is_at_work() && Awaited::of(&self.transcript).has(&self.transcript, id)
     }
 
     /// How long nothing was written at work, in ms.

@@ -26,6 +26,7 @@ use super::moving::{follow, go};
 use super::panes::{self, Frame};
 use super::state::State;
 use super::viewport::Focus;
+use crate::analysis::awaited::Awaited;
 use crate::model::text::Name;
 use page::{Answer, Hint, Page, Scene, Sheet};
 
@@ -202,6 +203,7 @@ fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
         now: state.now,
         activity: &state.activity,
         is_at_work: state.is_at_work(),
+        awaited: Awaited::of(&state.transcript),
         is_whole: state.whole.is_none() && state.is_caught_up,
         focus: state.view.focus,
         follows: state.view.follows(),

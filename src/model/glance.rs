@@ -1,7 +1,7 @@
 //! What is asked of all entries at once: whether and where they are shown, how much room they take, how
 //! their calls fared. It stays in memory, whatever becomes of the entry.
 
-use super::entry::{BlockKind, Break, Entry, Marks};
+use super::entry::{BlockKind, Break, Entry, Marks, Role};
 use super::pairing::is_textual;
 
 /// An entry at a glance.
@@ -30,6 +30,8 @@ pub struct Glance {
     pub is_broken: bool,
     /// Whether its history was shortened here.
     pub compaction: Compaction,
+    /// Whether the model said it.
+    pub is_answer: bool,
 }
 
 /// Whether an entry is a compaction.
@@ -44,6 +46,37 @@ pub enum Compaction {
     Whole,
 }
 
+/// What an entry is to the calls before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The model was asked again.
+    Answer,
+    /// The history was replaced, and the calls with it.
+    Compaction,
+    /// Nothing.
+    None,
+}
+
+impl Step {
+    /// What an entry is.
+    pub fn of(entry: &Entry) -> Self {
+        let is_whole =
+            |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
+        let is_compaction = || entry.blocks.iter().any(|block| is_whole(&block.kind));
+        Self::told(entry.marks, entry.role == Role::Assistant, is_compaction)
+    }
+
+    /// A copy says what another entry says.
+    fn told(marks: Marks, is_answer: bool, is_compaction: impl FnOnce() -> bool) -> Self {
+        match is_answer {
+            _ if marks.copy => Self::None,
+            true => Self::Answer,
+            false if is_compaction() => Self::Compaction,
+            false => Self::None,
+        }
+    }
+}
+
 /// A glance as it is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept {
@@ -54,7 +87,7 @@ pub struct Kept {
     open: u16,
     errors: u16,
     marks: u8,
-    /// A bit each: main lane, error, broken record, compaction, compaction of the whole.
+    /// A bit each: main lane, error, broken record, compaction, compaction of the whole, answer.
     facts: u8,
 }
 
@@ -68,6 +101,12 @@ impl Kept {
     pub fn blocks(self) -> usize {
         self.blocks.into()
     }
+
+    /// What the entry is to the calls before it.
+    pub fn step(self) -> Step {
+        let Glance { marks, is_answer, compaction, .. } = self.into();
+        Step::told(marks, is_answer, || compaction == Compaction::Whole)
+    }
 }
 
 impl From<Glance> for Kept {
@@ -75,7 +114,8 @@ impl From<Glance> for Kept {
         let Glance { marks, is_main, blocks, short, long, calls, open, errors, is_error, is_broken, .. } =
             glance;
         let is_whole = glance.compaction == Compaction::Whole;
-        let all = [is_main, is_error, is_broken, glance.compaction != Compaction::None, is_whole];
+        let is_compaction = glance.compaction != Compaction::None;
+        let all = [is_main, is_error, is_broken, is_compaction, is_whole, glance.is_answer];
         let facts = all.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | u8::from(fact) << at);
         Self { long, short, blocks, calls, open, errors, marks: marks.into(), facts }
     }
@@ -102,6 +142,7 @@ impl From<Kept> for Glance {
             is_error: fact(1),
             is_broken: fact(2),
             compaction,
+            is_answer: fact(5),
         }
     }
 }
@@ -119,6 +160,7 @@ impl Glance {
         let mut glance = Self {
             marks: entry.marks,
             is_main: entry.lane.is_none(),
+            is_answer: entry.role == Role::Assistant,
             blocks: u16::try_from(entry.blocks.len()).unwrap_or(u16::MAX),
             ..Self::default()
         };

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use super::body::{Body, Key};
 use super::entry::{Block, Entry, EntryId, Marks};
 use super::fingerprint::Print;
-use super::glance::{Glance, Kept};
+use super::glance::{Glance, Kept, Step};
 use super::text::Name;
 use super::turn::TurnFacts;
 pub use handing::{ToPack, WasPacked};
@@ -86,6 +86,15 @@ impl Pages {
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.marks()),
             None => page.entries().get(number % PAGE).map(|entry| entry.marks),
+        }
+    }
+
+    /// What the entry is to the calls before it, without unpacking it.
+    pub fn step(&self, number: usize) -> Option<Step> {
+        let page = self.list.get(number / PAGE)?;
+        match &page.packed {
+            Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.step()),
+            None => page.entries().get(number % PAGE).map(Step::of),
         }
     }
 

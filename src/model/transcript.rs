@@ -10,6 +10,7 @@ mod entries;
 mod facts;
 mod lanes;
 mod large;
+mod latest;
 mod results;
 mod retelling;
 mod turns;
@@ -33,6 +34,7 @@ use super::turn::Turn;
 use super::usage::{Aside, Scope, Usage};
 use lanes::Lanes;
 use large::Large;
+use latest::Latest;
 use retelling::Retelling;
 
 /// An entry with so many blocks more is as much work as two.
@@ -84,6 +86,7 @@ pub struct Transcript {
     branches: Branches,
     branches_changed: u32,
     turns: Vec<Turn>,
+    latest: Latest,
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
@@ -136,10 +139,15 @@ impl Transcript {
 
     /// Something in the middle is different: turns and branches must be found anew.
     fn unsettle(&mut self) {
-        self.turns.clear();
-        self.turns_known = 0;
+        self.forget_turns();
         self.branches_are_stale = true;
         self.relinked += 1;
+    }
+
+    fn forget_turns(&mut self) {
+        self.turns.clear();
+        self.latest.clear();
+        self.turns_known = 0;
     }
 
     fn apply_edit(&mut self, edit: Edit, touched: &mut Touched) {

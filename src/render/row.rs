@@ -121,6 +121,8 @@ pub struct Item<'a> {
     pub spent: Option<&'a str>,
     /// Whether it is on an abandoned branch, or a copy: drawn dim.
     pub dim: bool,
+    /// Whether its calls without a result may still get one.
+    pub is_awaited: bool,
     /// Sub-agents that its calls started.
     pub lanes: &'a [LaneLine],
     /// How deep it lies in sub-agents: 0 is the main lane. Indents by two columns each, up to four.
@@ -144,6 +146,7 @@ impl<'a> Item<'a> {
             turn: None,
             spent: None,
             dim: false,
+            is_awaited: true,
             lanes: &[],
             depth: 0,
             raw: None,

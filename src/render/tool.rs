@@ -49,7 +49,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
     for lane in lanes {
         sheet.lines(vec![lane_line(sheet, lane).into()]);
     }
-    sheet.lane(first, call.state.is_open());
+    sheet.lane(first, is_running(sheet, call));
 }
 
 /// Lays out a result whose call is not there.
@@ -102,11 +102,16 @@ fn head(
         text: headline(sheet, call),
         suffix,
         right: facts::right(sheet, call),
-        running_since: call.state.is_open().then_some(call.started.or(sheet.item.entry.at)).flatten(),
+        running_since: is_running(sheet, call).then_some(call.started.or(sheet.item.entry.at)).flatten(),
         hides: if is_bare { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
         is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
         source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
     }
+}
+
+/// Whether a call has no result, but may get one.
+fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
+    call.state.is_open() && sheet.item.is_awaited
 }
 
 /// The command that a call runs, if it runs one.

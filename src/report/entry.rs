@@ -6,10 +6,12 @@ use serde_json::value::RawValue;
 
 use super::reading::{self, Reading};
 use super::spent::CostFigures;
+use crate::analysis::awaited::Awaited;
 use crate::analysis::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
 use crate::model::moment::Moment;
+use crate::model::pairing::calls_of;
 use crate::model::text::without_sgr;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
@@ -113,6 +115,13 @@ struct OriginLine {
 /// The entry as it is written.
 pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a> {
     let origin = entry.origin;
+    let transcript = &reading.transcript;
+    let is_open = calls_of(entry).any(|call| call.state.is_open());
+    let awaited = is_open.then(|| Awaited::of(transcript));
+    let state = |call: &ToolCall| match &awaited {
+        Some(awaited) => awaited.word(transcript, id, call),
+        None => call.state.word(),
+    };
     EntryLine {
         schema: "tv.entry/1",
         id: id.0,
@@ -123,7 +132,7 @@ pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a>
         ended: entry.ended.map(Moment::to_rfc3339),
         role: entry.role.word(),
         model: entry.model.as_deref(),
-        blocks: entry.blocks.iter().map(|block| block_line(&block.kind, entry)).collect(),
+        blocks: entry.blocks.iter().map(|block| block_line(&block.kind, entry, &state)).collect(),
         usage: entry.usage.as_deref().map(usage_line),
         cost: entry.usage.as_deref().map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
         origin: OriginLine {
@@ -137,11 +146,15 @@ pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a>
     }
 }
 
-fn block_line<'a>(block: &'a BlockKind, entry: &Entry) -> BlockLine<'a> {
+fn block_line<'a>(
+    block: &'a BlockKind,
+    entry: &Entry,
+    state: &dyn Fn(&ToolCall) -> &'static str,
+) -> BlockLine<'a> {
     match block {
         BlockKind::Text(body) => BlockLine::Text { text: Content(body) },
         BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
-        BlockKind::Call(call) => BlockLine::Call(call_line(call, entry)),
+        BlockKind::Call(call) => BlockLine::Call(CallLine { state: state(call), ..call_line(call, entry) }),
         BlockKind::Result(stray) => {
             let StrayResult { call, result, duplicate } = &**stray;
             BlockLine::Result { call_id: call, duplicate: *duplicate, result: result_line(result) }

@@ -104,6 +104,7 @@ fn write_complete(
     reading: &mut Reading,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    printer.colour_again();
     let order = reading.transcript.order();
     let new = order.iter().rposition(|id| printer.has_printed(*id)).map_or(0, |last| last + 1);
     for id in order.get(new..).unwrap_or_default().to_vec() {

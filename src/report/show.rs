@@ -15,6 +15,7 @@ use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
+use crate::analysis::awaited::Awaited;
 use crate::analysis::reading::order;
 use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
@@ -172,6 +173,11 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// What is written from here on was not there before: it gets as many colours again.
+    pub fn colour_again(&self) {
+        self.colours.go_on();
+    }
+
     /// How writing ended, with a word on what was masked.
     pub fn end(&self, outcome: Outcome) -> Outcome {
         match &self.mask {
@@ -315,6 +321,8 @@ impl<'a> Printer<'a> {
             turn: turn.as_deref(),
             spent: spent.as_deref(),
             dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
+            is_awaited: !calls_of(&entry).any(|call| call.state.is_open())
+                || Awaited::of(transcript).has(transcript, id),
             lanes: &self.lane_lines(&entry, transcript, account),
             depth,
             ..Item::of(&entry)

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tv::analysis::lint::{Findings, Severity, rules, word};
 use tv::analysis::pairing;
 use tv::ingest::Target;
+use tv::model::body::Key;
 use tv::model::tool::ToolKind;
 use tv::render::theme::Theme;
 
@@ -55,6 +56,22 @@ fn every_rule_finds_its_flaw_and_nothing_that_looks_alike() {
         let name = path.file_name().unwrap().to_string_lossy();
         assert!(known.contains(&*name), "{name} is no rule");
     }
+}
+
+#[test]
+fn records_that_are_no_entries_are_known_as_links() {
+    let path = root().join("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    let known = read(&Target { path, session: None }).transcript;
+    let parents: Vec<&Key> = known
+        .entries()
+        .filter(|entry| entry.lane.is_none())
+        .filter_map(|entry| entry.parent.as_ref())
+        .collect();
+    let is_entry = |key: &&&Key| known.find(key).is_some();
+    assert!(parents.iter().filter(is_entry).count() < parents.len(), "some hang below results");
+    let missing: Vec<_> =
+        parents.iter().filter(|key| known.parent_of(known.print_of(key)).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

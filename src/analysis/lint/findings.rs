@@ -11,6 +11,7 @@ use super::scene::{Frame, Memory, Scene, counts};
 use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::activity;
+use crate::analysis::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, EntryId};
@@ -77,6 +78,7 @@ pub struct Findings {
     /// Entries that the session left, and how often they had changed when that was seen.
     left: EntrySet,
     branches_seen: u32,
+    answers_seen: u32,
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
     /// Entries that are to be judged again.
@@ -124,8 +126,9 @@ impl Findings {
         // What lies between a call and its result is another thing now, unless it is the last entry anyway.
         let last = transcript.order().last();
         self.is_stale
+            || self.answers_seen != transcript.answers_taken_back()
             || self.moved.iter().any(|id| Some(id) != last)
-            || (self.frame.has_ended && !activity::has_ended(transcript))
+            || (self.frame.awaited.has_ended() && !activity::has_ended(transcript))
     }
 
     /// Brings the findings up to date with a settled transcript.
@@ -135,9 +138,10 @@ impl Findings {
 
     /// As [`Findings::update`], but with no more work than so many plain entries are. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
         // Whoever was taken for an orphan may wait again.
-        self.is_stale = self.begins_again(transcript) || newest_turn < self.frame.newest_turn;
+        let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
+        self.is_stale = self.begins_again(transcript) || newest_turn < self.frame.awaited.newest_turn();
+        self.answers_seen = transcript.answers_taken_back();
         let meta = transcript.meta();
         let model = meta.models.first().or(meta.model.as_ref());
         if self.frame.model.as_ref() != model {
@@ -149,13 +153,11 @@ impl Findings {
             self.branches_seen = transcript.branches_changed();
             self.see_branches(&transcript.branches().abandoned);
         }
-        let has_ended = activity::has_ended(transcript);
-        if (newest_turn, has_ended) != (self.frame.newest_turn, self.frame.has_ended) {
+        let awaited = Awaited::of(transcript);
+        if awaited != self.frame.awaited {
             self.queue.extend(self.waiting.for_turn());
         }
-        self.frame.newest_turn = newest_turn;
-        self.frame.has_ended = has_ended;
-        self.memory.forget_answers();
+        self.frame.awaited = awaited;
         if std::mem::take(&mut self.is_stale) {
             self.begin(transcript);
         } else {

@@ -57,10 +57,14 @@ fn judge(scene: &mut Scene<'_>) {
                 let severity = OTHER_BRANCH.severity;
                 scene.findings.push(Finding { severity, message, ..found });
             }
-            Some(Ok(said)) => add_said(scene, asked, said),
+            Some(Ok(way)) => {
+                add_said(scene, asked, way.said);
+                add_split(scene, asked, result, way.compaction);
+            }
             None => {
                 said_in_between(scene, asked, result);
-                split_by_place(scene, asked, result);
+                let compaction = compaction_between(scene, asked.call.input.from, result.body.from);
+                add_split(scene, asked, result, compaction);
             }
         }
     }
@@ -76,7 +80,7 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
         }
         let caller = scene.nearest_caller(given.id);
         let call = caller.and_then(|id| scene.transcript.get(id)).map(|entry| &entry.key);
-        if call.is_some_and(|call| scene.way_to(&given.result.key, call) == Some(Err(()))) {
+        if call.is_some_and(|call| matches!(scene.way_to(&given.result.key, call), Some(Err(())))) {
             let message = format!("a result of {} on another branch than the call", given.id);
             let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
             scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
@@ -131,8 +135,19 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
 }
 
 /// Where it is not told what a compaction kept, what came before it is gone.
-fn split_by_place(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) {
-    let (from, to) = (asked.call.input.from, result.body.from);
+fn add_split(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult, compaction: Option<EntryId>) {
+    let Some(compaction) = compaction else { return };
+    scene.looked_at(compaction);
+    let found = scene.found(&SPLIT, asked.block, &asked.call.key, result.body.from);
+    let message = format!("a compaction stands between {} and its result", named(asked.call));
+    scene.findings.push(Finding { message, others: vec![compaction], ..found });
+}
+
+/// The first compaction of the lane between two records of one file that does not tell what it kept.
+pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) -> Option<EntryId> {
+    if !is_before(from, to) {
+        return None;
+    }
     let is_between = |(at, id): &&(Origin, EntryId)| {
         let other = scene.transcript.get(*id);
         is_before(from, *at)
@@ -141,16 +156,9 @@ fn split_by_place(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) 
                 other.lane == scene.entry.lane && scene.transcript.kept_by(&other.key).is_none()
             })
     };
-    if !is_before(from, to) {
-        return;
-    }
     // Those that stand elsewhere are not even looked at: there may be thousands.
     let mut near = scene.frame.compactions.range((from, EntryId(0))..(to, EntryId(0))).take(PROMPTS);
-    let Some((_, compaction)) = near.find(is_between).copied() else { return };
-    scene.looked_at(compaction);
-    let found = scene.found(&SPLIT, asked.block, &asked.call.key, to);
-    let message = format!("a compaction stands between {} and its result", named(asked.call));
-    scene.findings.push(Finding { message, others: vec![compaction], ..found });
+    near.find(is_between).map(|(_, id)| *id)
 }
 
 /// The first record that a compaction kept is a result, or follows other results of the same answer.

@@ -1,9 +1,10 @@
 //! Calls without results, results without calls, and results that come too often or too early.
 
 use super::scene::{Asked, Given, Scene, named, named_result};
-use super::{Finding, Group, Rule};
+use super::{Finding, Group, Rule, order};
 use crate::model::edit::Severity;
-use crate::model::entry::BlockKind;
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::pairing::calls_of;
 use crate::model::tool::ToolState;
 
 /// The rules of this file.
@@ -65,7 +66,7 @@ fn judge(scene: &mut Scene<'_>) {
             }
             state if state.is_open() => {
                 // Without an id nothing can answer it: that is a rule of its own.
-                if !call.key.is_blank() && !scene.may_go_on(call) {
+                if !call.key.is_blank() && !scene.may_go_on() {
                     orphans.push(*asked);
                 }
             }
@@ -87,8 +88,12 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let call = asked.call;
     let Some(result) = call.state.result().filter(|result| result.body.signs.early) else { return };
     let (from, to) = (result.body.from, call.input.from);
-    // What is told from two files has no common order.
-    if from.file == to.file && from.at < to.at {
+    // What is told from two files has no common order; and lines may be written in another order than that in
+    // which the model was sent them, which links and times tell.
+    let is_older = result.at.zip(call.started.or(scene.entry.at)).is_some_and(|(ended, begun)| ended < begun);
+    let hangs_on_call =
+        |scene: &mut Scene<'_>| matches!(scene.way_to(&result.key, &scene.entry.key), Some(Ok(_)));
+    if from.file == to.file && from.at < to.at && (is_older || !hangs_on_call(scene)) {
         let message = format!("the result of {} stands before the call", named(call));
         scene.add_call(&EARLY_RESULT, asked, message);
     }
@@ -115,12 +120,34 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
         let message = format!("the result of {} has no call", named_result(given));
         return scene.add_result(&ORPHAN_RESULT, given, message);
     }
-    // One result on each branch is one result for whoever reads either of them.
-    let call = caller.and_then(|id| scene.transcript.get(id)).map(|entry| &entry.key);
-    let is_on_other_branch = call.is_some_and(|call| scene.way_to(&given.result.key, call) == Some(Err(())));
-    if !is_on_other_branch {
-        let message = format!("a further result of {}", named_result(given));
-        let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);
-        scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
+    let entry = caller.and_then(|id| scene.transcript.get(id));
+    if let Some(entry) = entry
+        && !is_sent_with_other(scene, given, entry)
+    {
+        return;
+    }
+    let message = format!("a further result of {}", named_result(given));
+    let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);
+    scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
+}
+
+/// Whether one request holds a result that stands alone and the one that its call has: not if they hang on two
+/// branches, or if the history was shortened between them.
+fn is_sent_with_other(scene: &mut Scene<'_>, given: Given<'_>, caller: &Entry) -> bool {
+    let mut others = calls_of(caller).filter(|call| call.key == *given.id);
+    let other = others.find_map(|call| call.state.result());
+    match (scene.way_to(&given.result.key, &caller.key), other) {
+        (Some(Err(())), _) => false,
+        (Some(Ok(way)), Some(other)) => {
+            let (key, own) = (&other.key, &given.result.key);
+            let hangs_there = matches!(scene.way_to(key, &caller.key), Some(Ok(_)));
+            let is_on_path = !hangs_there || scene.is_above(key, own) || scene.is_above(own, key);
+            is_on_path && way.compaction.is_none()
+        }
+        (None, Some(other)) => {
+            let between = order::compaction_between(scene, other.body.from, given.result.body.from);
+            between.inspect(|id| scene.looked_at(*id)).is_none()
+        }
+        (_, None) => true,
     }
 }

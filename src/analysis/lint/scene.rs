@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use super::links::{Above, Links, is_said};
 use super::provider::Provider;
 use super::{Finding, Rule};
+use crate::analysis::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::{BlockKind, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::fingerprint::Print;
+use crate::model::glance::Compaction;
 use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
 use crate::model::text::Name;
-use crate::model::tool::{ToolCall, ToolResult, ToolState};
+use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
 /// More entries than these are not looked through: what is farther is no evidence.
@@ -25,10 +27,8 @@ pub(super) const OTHERS: usize = 8;
 /// What holds for the whole session while its entries are judged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
-    /// Place of the newest turn in the order.
-    pub(super) newest_turn: usize,
-    /// Whether the session has ended.
-    pub(super) has_ended: bool,
+    /// Which calls may still get their results.
+    pub(super) awaited: Awaited,
     /// The first model of the session: whose API it is as far as an entry says nothing of its own. The last one may
     /// be another with each answer.
     pub(super) model: Option<Name>,
@@ -61,9 +61,7 @@ pub struct Scene<'a> {
 /// What may come of which a judgement depends, besides another turn and the end of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Nothing else.
-    Turn,
-    /// The next answer of the model in the lane.
+    /// The next answer of the model in the lane, or the next compaction.
     Answer,
     /// The next entry in the lane.
     Next,
@@ -77,24 +75,15 @@ pub(super) struct Memory {
     /// Steps that judging took: entries and blocks that were looked at, links that were followed.
     pub(super) work: usize,
     links: Links,
-    answer: Option<Answer>,
 }
 
-impl Memory {
-    /// The session went on.
-    pub(super) fn forget_answers(&mut self) {
-        self.answer = None;
-    }
-}
-
-/// The next answer of the model in a lane: the same one for all places between.
-#[derive(Clone, Debug)]
-struct Answer {
-    lane: Option<Name>,
-    /// The first place that was looked from, and the place of the answer, or of the last entry looked at.
-    from: usize,
-    to: usize,
-    id: Option<EntryId>,
+/// What the links lead past between a result and the entry of its call.
+#[derive(Debug, Default)]
+pub(super) struct Way {
+    /// What the user said there.
+    pub(super) said: Vec<EntryId>,
+    /// Where the history was shortened, and nobody tells what was kept of it.
+    pub(super) compaction: Option<EntryId>,
 }
 
 /// A call with its place in the entry.
@@ -150,43 +139,13 @@ impl<'a> Scene<'a> {
         self.transcript.branches().abandoned.contains(&self.id)
     }
 
-    /// Whether a call without a result may still get one: in the newest turn of a session that goes on,
-    /// as long as the model has not answered without it.
-    pub(super) fn may_go_on(&mut self, call: &ToolCall) -> bool {
-        let waits = self.place >= self.frame.newest_turn && !self.frame.has_ended && !self.is_abandoned();
-        let (is_asked, wait) = match call.state {
-            ToolState::Pending => (true, Wait::Answer),
-            _ => (false, Wait::Turn),
-        };
-        let goes_on = waits && !(is_asked && self.is_answered_without());
+    /// Whether calls of the entry that have no result may still get one.
+    pub(super) fn may_go_on(&mut self) -> bool {
+        let goes_on = self.frame.awaited.has(self.transcript, self.id);
         if goes_on {
-            self.wait_for(wait);
+            self.wait_for(Wait::Answer);
         }
         goes_on
-    }
-
-    /// Whether the model answered again after this entry, in the same lane.
-    fn is_answered_without(&mut self) -> bool {
-        let known = self.memory.answer.as_ref().filter(|answer| {
-            answer.lane == self.entry.lane && (answer.from..answer.to).contains(&self.place)
-        });
-        let id = match known {
-            Some(answer) => answer.id,
-            None => self.find_answer(),
-        };
-        id.inspect(|id| self.looked_at(*id)).is_some()
-    }
-
-    fn find_answer(&mut self) -> Option<EntryId> {
-        let mut to = self.place + 1;
-        let found = self.next_in_lane().find(|(place, entry)| {
-            to = *place;
-            entry.role == Role::Assistant && !entry.marks.copy
-        });
-        let id = found.and_then(|(place, _)| self.transcript.order().get(place).copied());
-        self.memory.work += to - self.place;
-        self.memory.answer = Some(Answer { lane: self.entry.lane.clone(), from: self.place, to, id });
-        id
     }
 
     /// The entries of the same lane that follow, with their places. Others are not unpacked.
@@ -238,14 +197,15 @@ impl<'a> Scene<'a> {
         Some(nearest)
     }
 
-    /// Where the links above a result lead: past what the user said to the entry of its call, or past that to the
-    /// root, which is `Err`. Nothing if the links do not tell.
-    pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Vec<EntryId>, ()>> {
-        if !self.transcript.is_linked_tree() {
-            return None;
-        }
-        let (result, call) = (self.transcript.print_of(result), self.transcript.print_of(call));
-        let mut said = Vec::new();
+    /// Where the links above a result lead: to the entry of its call, or past that to the root, which is `Err`.
+    /// Nothing if the links do not tell; where not all records are linked, only a way to the call tells something.
+    pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Way, ()>> {
+        let way = self.walk(self.transcript.print_of(result), self.transcript.print_of(call));
+        way.filter(|way| way.is_ok() || self.transcript.is_linked_tree())
+    }
+
+    fn walk(&mut self, result: Print, call: Print) -> Option<Result<Way, ()>> {
+        let mut way = Way::default();
         let mut at = result;
         for _ in 0..NEAR {
             self.memory.work += 1;
@@ -254,21 +214,30 @@ impl<'a> Scene<'a> {
                 return None;
             };
             match parent {
-                Some(parent) if parent == call => return Some(Ok(said)),
+                Some(parent) if parent == call => return Some(Ok(way)),
                 Some(parent) => at = parent,
                 None => {
                     self.passed_to(Some(at).filter(|root| *root != result));
                     return Some(Err(()));
                 }
             }
-            if is_said(self.transcript, at) && said.len() < OTHERS {
-                said.extend(self.transcript.find_print(at));
+            if is_said(self.transcript, at) && way.said.len() < OTHERS {
+                way.said.extend(self.transcript.find_print(at));
             }
+            way.compaction = way.compaction.or_else(|| self.compaction_at(at));
         }
         self.far_way(result, call)
     }
 
-    fn far_way(&mut self, result: Print, call: Print) -> Option<Result<Vec<EntryId>, ()>> {
+    /// The compaction that a record is, if it does not tell what it kept.
+    fn compaction_at(&self, record: Print) -> Option<EntryId> {
+        let id = self.transcript.find_print(record)?;
+        let is_whole = self.transcript.glance(id)?.compaction == Compaction::Whole;
+        let is_untold = || Some(self.transcript.kept_by(&self.transcript.get(id)?.key).is_none());
+        (is_whole && is_untold()?).then_some(id)
+    }
+
+    fn far_way(&mut self, result: Print, call: Print) -> Option<Result<Way, ()>> {
         let Memory { links, work, .. } = &mut *self.memory;
         let step = match links.above(self.transcript, result, work) {
             Above::Rooted(step) => step,
@@ -284,7 +253,18 @@ impl<'a> Scene<'a> {
             return Some(Err(()));
         }
         let said = links.said_between(call, result, OTHERS);
-        Some(Ok(said.into_iter().filter_map(|record| self.transcript.find_print(record)).collect()))
+        let said = said.into_iter().filter_map(|record| self.transcript.find_print(record)).collect();
+        Some(Ok(Way { said, compaction: None }))
+    }
+
+    /// Whether a record stands above another one, not far from it.
+    pub(super) fn is_above(&mut self, upper: &Key, lower: &Key) -> bool {
+        let (upper, lower) = (self.transcript.print_of(upper), self.transcript.print_of(lower));
+        let above = |at: &Print| self.transcript.parent_of(*at).flatten();
+        let mut way = std::iter::successors(above(&lower), above).take(NEAR);
+        let steps = way.position(|at| at == upper);
+        self.memory.work += steps.unwrap_or(NEAR);
+        steps.is_some()
     }
 
     /// A root may be told with its parent.

@@ -49,7 +49,7 @@ fn without_call(scene: &mut Scene<'_>) {
     } else {
         // The part with the call may be on its way.
         scene.wait_for(Wait::Next);
-        if !scene.frame.has_ended {
+        if !scene.frame.awaited.has_ended() {
             return;
         }
     }
@@ -64,8 +64,8 @@ fn without_stop(scene: &mut Scene<'_>) {
     let Some(first) = own.first() else { return };
     let mut waits = false;
     let mut unanswered = 0;
-    for asked in own.iter().filter(|asked| asked.call.state.is_open()) {
-        let may_go_on = scene.may_go_on(asked.call);
+    for _ in own.iter().filter(|asked| asked.call.state.is_open()) {
+        let may_go_on = scene.may_go_on();
         waits |= may_go_on;
         unanswered += usize::from(!may_go_on);
     }

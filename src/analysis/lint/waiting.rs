@@ -6,8 +6,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::scene::Wait;
-use crate::model::entry::{Entry, EntryId, Role};
+use crate::model::entry::{Entry, EntryId};
 use crate::model::fingerprint::Print;
+use crate::model::glance::Step;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
@@ -16,7 +17,7 @@ use crate::model::transcript::Transcript;
 pub(super) struct Waiting {
     /// For another turn, or the end of the session.
     turn: BTreeSet<EntryId>,
-    /// For the next answer of a lane.
+    /// For the next answer or compaction of a lane.
     answer: HashMap<Option<Name>, BTreeSet<EntryId>>,
     /// For the next entry of a lane.
     next: HashMap<Option<Name>, BTreeSet<EntryId>>,
@@ -40,7 +41,6 @@ impl Waiting {
         self.turn.remove(&id);
         for wait in waits_for {
             let waiting = match wait {
-                Wait::Turn => &mut self.turn,
                 Wait::Answer => self.answer.entry(lane.cloned()).or_default(),
                 Wait::Next => self.next.entry(lane.cloned()).or_default(),
                 Wait::Record(record) => self.record.entry(*record).or_default(),
@@ -55,7 +55,7 @@ impl Waiting {
     /// Who waits for what this entry is.
     pub(super) fn take_for(&mut self, entry: &Entry) -> BTreeSet<EntryId> {
         let mut found = self.next.remove(&entry.lane).unwrap_or_default();
-        if entry.role == Role::Assistant && !entry.marks.copy {
+        if Step::of(entry) != Step::None {
             found.extend(self.answer.remove(&entry.lane).unwrap_or_default());
         }
         found

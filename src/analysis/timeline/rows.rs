@@ -47,16 +47,6 @@ impl Row {
         Some(self.spans.remove(place))
     }
 
-    /// A call is not waited for any more.
-    pub(super) fn leave(&mut self, id: SpanId) {
-        let place = self.place(id);
-        if let Some(span) = place.and_then(|place| self.spans.get_mut(place))
-            && span.ending == Ending::Open
-        {
-            span.ending = Ending::Lost;
-        }
-    }
-
     pub(super) fn settle(&mut self) {
         self.sums.truncate(self.settled);
         let (mut ms, mut bad) = self.sums.last().copied().unwrap_or_default();

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 use super::page::Page;
 use super::subject::Subject;
 use crate::analysis::activity;
+use crate::analysis::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
 use crate::model::pairing::{calls_of, identifies, is_textual};
 use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict};
@@ -132,12 +133,15 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
             "none: the session left this branch before one came"
         }
         _ if activity::has_ended(transcript) => "none: the session ended without one",
+        _ if Awaited::of(transcript).has(transcript, subject.focus.entry) => {
+            "none so far; nothing was written for long"
+        }
         _ if subject.state.evidence.account.turn_of(transcript, subject.focus.entry)
             != transcript.turns().len().checked_sub(1) =>
         {
             "none: the session went on to another turn without one"
         }
-        _ => "none so far; nothing was written for long",
+        _ => "none: the model was asked again, or its history shortened, without one",
     };
     reason(page, "result", false, words);
 }
@@ -167,10 +171,11 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
         Some(parent) if transcript.parent_of(transcript.print_of(parent)).is_some() => {
             reason(page, "parent", true, format!("{parent} is in the file"));
         }
-        Some(parent) => {
-            let is_well = !transcript.is_linked_tree();
-            reason(page, "parent", is_well, format!("{parent} is not in the file"));
+        Some(parent) if transcript.is_linked_tree() => {
+            reason(page, "parent", false, format!("{parent} is not in the file"));
         }
+        // Where not every record is a link, nothing is amiss.
+        Some(parent) => page.fact("parent", format!("{parent}; no entry or link of the file has that id")),
         None => page.fact("parent", "none recorded"),
     }
     let standing = subject.standing();

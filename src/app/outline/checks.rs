@@ -2,11 +2,10 @@
 
 use super::notes::{Notes, block_of};
 use super::row::Sign;
-use crate::analysis::activity;
+use crate::analysis::awaited::Awaited;
 use crate::analysis::calls::Place;
 use crate::analysis::lint::{Finding, Findings};
 use crate::analysis::troubles::{Troubles, Undone, loop_words};
-use crate::app::sequence::place_in_file;
 use crate::app::viewport::Focus;
 use crate::model::edit::Severity;
 use crate::model::entry::{Block, BlockKind, EntryId};
@@ -41,14 +40,8 @@ pub struct Check {
 
 /// All checks of a session, the worst first.
 pub fn of(transcript: &Transcript, notes: &Notes, findings: &Findings, troubles: Vec<Check>) -> Vec<Check> {
-    let newest = transcript.turns().last().map_or(0, |turn| turn.first);
-    let has_ended = activity::has_ended(transcript);
-    // Calls of the newest turn may still get their results.
-    let may_come = |id: &EntryId| {
-        let is_new = place_in_file(transcript, *id).is_some_and(|place| place >= newest);
-        is_new && !has_ended && !transcript.branches().abandoned.contains(id)
-    };
-    let open: Vec<EntryId> = notes.open.iter().copied().filter(may_come).collect();
+    let awaited = Awaited::of(transcript);
+    let open: Vec<EntryId> = notes.open.iter().copied().filter(|id| awaited.has(transcript, *id)).collect();
     let is_open = |block: &Block| matches!(&block.kind, BlockKind::Call(call) if call.state.result().is_none() && !is_textual(&call.key));
     let number = |ids: &[EntryId]| {
         let entries = ids.iter().filter_map(|id| transcript.get(*id));

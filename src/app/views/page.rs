@@ -3,11 +3,13 @@
 use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
+use crate::analysis::awaited::Awaited;
 use crate::analysis::lint::Findings;
 use crate::app::action::Action;
 use crate::app::evidence::Evidence;
 use crate::app::filter::Filter;
 use crate::app::viewport::Focus;
+use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
@@ -30,8 +32,10 @@ pub struct Scene<'a> {
     pub now: Moment,
     /// What the agent is doing.
     pub activity: &'a Activity,
-    /// Whether open calls are still waited for.
+    /// Whether the agent is at work.
     pub is_at_work: bool,
+    /// Which calls may still get their results.
+    pub awaited: Awaited,
     /// Whether all of the session was read.
     pub is_whole: bool,
     /// Where the reader is in the transcript.
@@ -40,6 +44,13 @@ pub struct Scene<'a> {
     pub follows: bool,
     /// The filter in force.
     pub filter: Option<&'a Filter>,
+}
+
+impl Scene<'_> {
+    /// Whether the agent is at work on the calls of an entry that have no result.
+    pub fn is_at_work_on(&self, id: EntryId) -> bool {
+        self.is_at_work && self.awaited.has(self.transcript, id)
+    }
 }
 
 /// A view of the session.

@@ -11,7 +11,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use crate::analysis::account::Class;
 use crate::analysis::activity::Activity;
-use crate::analysis::timeline::{Paths, SpanId, Timeline, What};
+use crate::analysis::timeline::{Ending, Paths, SpanId, Timeline, What};
 use crate::app::action::{Action, Way};
 use crate::app::viewport::Focus;
 use crate::model::moment::Moment;
@@ -315,7 +315,7 @@ fn keys(
 
 /// Whether the call that started a lane, or one of its own, is waited for.
 fn is_open(timeline: &Timeline, lane: &crate::analysis::timeline::Lane) -> bool {
-    let is_open = |id: SpanId| timeline.get(id).is_some_and(|(span, _)| bars::is_awaited(timeline, span));
+    let is_open = |id: SpanId| timeline.get(id).is_some_and(|(span, _)| span.ending == Ending::Open);
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }
 

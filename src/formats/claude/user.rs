@@ -65,6 +65,10 @@ pub fn hear(content: &Json<'_>, site: Site<'_>, by_program: bool, told: &Json<'_
             Content::Part(kind) if by_program => heard.program.push(kind),
             Content::Part(kind) => heard.own.push(kind),
             Content::Result(call, mut result) => {
+                // A line that is nothing but a result is known as a link between others: it is that result.
+                if blocks.len() == 1 {
+                    result.key = Text::clean(site.record);
+                }
                 let text = anthropic::output_text(block.get("content"));
                 let told = if has_one_result { told } else { &Json::Null };
                 outcome::enrich(&mut result, &text, told, out);

@@ -157,6 +157,7 @@ fn facts_that_are_kept_as_bits_come_back() {
             is_error: bits & 2 != 0,
             is_broken: bits & 4 != 0,
             compaction,
+            is_answer: bits == 5,
         };
         assert_eq!(Glance::from(Kept::from(glance)), glance);
     }

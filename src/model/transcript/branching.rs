@@ -25,12 +25,15 @@ impl Transcript {
     /// Brings turns up to date, but leaves branches as they were known.
     pub fn settle_turns(&mut self) {
         let new = self.order.get(self.turns_known..).unwrap_or_default();
-        let opens = |(place, id): (usize, &EntryId)| {
-            let is_main = self.entries.lane(id.index()).is_none();
-            let opens = is_main && self.entries.marks(id.index())?.prompt;
-            opens.then_some(Turn { prompt: *id, first: self.turns_known + place })
-        };
-        self.turns.extend(new.iter().enumerate().filter_map(opens));
+        for (place, id) in (self.turns_known..).zip(new.iter().copied()) {
+            let lane = self.entries.lane(id.index());
+            if let Some(step) = self.entries.step(id.index()) {
+                self.latest.see(place, id, lane, step);
+            }
+            if lane.is_none() && self.entries.marks(id.index()).is_some_and(|marks| marks.prompt) {
+                self.turns.push(Turn { prompt: id, first: place });
+            }
+        }
         self.turns_known = self.order.len();
     }
 
@@ -48,6 +51,11 @@ impl Transcript {
     /// Whether turns or branches must be found from the beginning again.
     pub fn settles_anew(&self) -> bool {
         self.branches_are_stale || self.turns_settle_anew()
+    }
+
+    /// Whether the turns and the newest answers are those of all entries that are there.
+    pub fn knows_turns(&self) -> bool {
+        self.turns_known == self.order.len()
     }
 
     /// Whether turns must be.

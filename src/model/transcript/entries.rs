@@ -3,6 +3,7 @@
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role};
+use crate::model::glance::Step;
 use crate::model::merge::{Part, merge_blocks, merge_head, move_bodies};
 use crate::model::pages::held_bytes;
 use crate::model::pairing::{call_in, identifies};
@@ -106,6 +107,7 @@ impl Transcript {
         self.change_usage(&previous, &entry);
         touched.reordered |= was_trace != entry.marks.trace;
         self.see_model(&entry);
+        self.see_step_again(id, &previous, &entry);
         self.adopt_strays_of(id, touched);
         if is_moved {
             self.unsettle();
@@ -121,6 +123,7 @@ impl Transcript {
         let Some(places) = self.large.get(id).filter(|places| places.is_further(&new.blocks)) else {
             return Some(new);
         };
+        let is_compaction = Step::of(&new) == Step::Compaction;
         let repeats = |call: &ToolCall| identifies(&call.key) && places.has_call(&call.key);
         new.blocks.retain(|block| call_in(block).is_none_or(|call| !repeats(call)));
         let mut blocks = std::mem::take(&mut entry.blocks);
@@ -143,7 +146,8 @@ impl Transcript {
         self.change_usage(&before, &head);
         touched.reordered |= before.marks.trace != head.marks.trace;
         self.see_model(&head);
-        if before.marks != head.marks || before.parent != head.parent {
+        let is_moved = before.marks != head.marks || before.parent != head.parent;
+        if is_moved || is_compaction || (before.role, &before.lane) != (head.role, &head.lane) {
             self.unsettle();
         }
         touched.changed.push(id);
@@ -209,6 +213,7 @@ impl Transcript {
         self.held_bytes =
             (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_bytes(&previous.blocks));
         self.change_calls(id, &previous, &entry);
+        self.see_step_again(id, &previous, &entry);
         touched.changed.push(id);
     }
 

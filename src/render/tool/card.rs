@@ -54,6 +54,8 @@ pub struct Card<'a> {
     plan_before: Option<&'a Body>,
     /// Whether the entry is drawn dim.
     is_dim: bool,
+    /// Whether a result may still come.
+    is_awaited: bool,
 }
 
 impl<'a> Card<'a> {
@@ -73,7 +75,8 @@ impl<'a> Card<'a> {
         let nodes = sheet.nodes(INPUT);
         let plan_before = sheet.plan_before();
         let (look, width, is_dim) = (sheet.look, sheet.room(), sheet.item.dim);
-        Self { look, call, detail, width, change, has_lane, nodes, plan_before, is_dim }
+        let is_awaited = sheet.item.is_awaited;
+        Self { look, call, detail, width, change, has_lane, nodes, plan_before, is_dim, is_awaited }
     }
 
     /// Added and removed lines.
@@ -93,6 +96,9 @@ impl<'a> Card<'a> {
         };
         match &self.call.state {
             ToolState::Pending | ToolState::Running if self.has_lane => {}
+            ToolState::Pending | ToolState::Running if !self.is_awaited => {
+                rows.push(self.note("no result: the session went on or ended without one"));
+            }
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }

@@ -16,7 +16,9 @@ const FACT: usize = 80;
 pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
+    let is_given_up = call.state.is_open() && !sheet.item.is_awaited;
     let (glyph, style) = match &call.state {
+        _ if is_given_up => (glyphs.lost, theme.warn),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => (glyphs.running, theme.accent),
         ToolState::Done(_) => (glyphs.done, theme.good),
         ToolState::Failed(_) => (glyphs.failed, theme.bad),
@@ -24,6 +26,7 @@ pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Lost => (glyphs.lost, theme.warn),
     };
     let told = match &call.state {
+        _ if is_given_up => "no result".to_owned(),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
         ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
@@ -32,7 +35,7 @@ pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     };
     let told_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
     let took = duration(sheet, call).unwrap_or_default();
-    let took = if call.state.is_open() { took } else { format!("{took:>DURATION$}") };
+    let took = if call.state.is_open() && !is_given_up { took } else { format!("{took:>DURATION$}") };
     // Decoders join facts with a dot.
     let told = if theme.ascii { told.replace('·', glyphs.dot) } else { told };
     vec![styled(told, told_style), styled(took, theme.dim), styled(glyph, style)]

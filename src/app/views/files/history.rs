@@ -116,7 +116,7 @@ impl History {
         let (sign, sign_style) = match one.outcome {
             Outcome::Done => (glyphs.done, theme.good),
             Outcome::Failed => (glyphs.failed, theme.bad),
-            Outcome::Open if scene.is_at_work => (glyphs.running, theme.warn),
+            Outcome::Open if scene.is_at_work_on(one.place.entry) => (glyphs.running, theme.warn),
             Outcome::Open => (glyphs.lost, theme.dim),
         };
         let lines = self.lines(one, call, scene).map(|(added, removed)| match removed {

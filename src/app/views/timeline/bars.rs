@@ -72,7 +72,7 @@ impl Painter<'_> {
 
     /// Until when a span is shown.
     pub fn end(&self, span: &Stretch) -> Moment {
-        span.end(self.now.filter(|_| is_awaited(self.timeline(), span)))
+        span.end(self.now)
     }
 
     /// Whether a span is on the critical path of its turn, as far as that was walked.
@@ -150,7 +150,7 @@ impl Painter<'_> {
     fn mark(&self, span: &Stretch) -> Mark {
         match span.ending {
             Ending::Failed => Mark::Failed,
-            Ending::Open if self.now.is_some() && is_awaited(self.timeline(), span) => Mark::Running,
+            Ending::Open if self.now.is_some() => Mark::Running,
             Ending::Open | Ending::Lost => Mark::Lost,
             Ending::Done | Ending::Refused => Mark::None,
         }
@@ -311,11 +311,6 @@ pub fn class_style(scene: &Scene<'_>, class: Class, is_on_path: bool, is_passed:
         Class::Retry => theme.warn,
         Class::Human | Class::Idle | Class::Unknown => theme.dim,
     }
-}
-
-/// Whether a result is still waited for, if the session goes on at all.
-pub fn is_awaited(timeline: &Timeline, span: &Stretch) -> bool {
-    span.ending == Ending::Open && timeline.turn_at(span.id.from).1 == Moment(i64::MAX)
 }
 
 /// The item of a span: its call, else what its entry says.

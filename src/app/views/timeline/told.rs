@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::Growing;
-use super::bars::{Painter, class_style, is_awaited};
+use super::bars::{Painter, class_style};
 use super::window::{Scope, View};
 use crate::analysis::account::Class;
 use crate::analysis::calls::{Place, call_at};
@@ -218,7 +218,7 @@ impl Telling<'_> {
         let at_most = if theme.ascii { "<=" } else { "≤" };
         let length = self.painter.end(span).since(span.id.from);
         if span.to.is_none() {
-            let is_running = self.view.now.is_some() && is_awaited(self.view.timeline, span);
+            let is_running = self.view.now.is_some() && span.ending == Ending::Open;
             return if is_running {
                 vec![Span::styled(format!("running {}", figures::elapsed(length)), theme.warn)]
             } else {

@@ -99,7 +99,7 @@ impl<'a> Told<'a> {
         match Outcome::of(&self.call.state) {
             Outcome::Refused => Status::Refused,
             Outcome::Lost => Status::Interrupted,
-            Outcome::Open if is_awaited(scene, self.place) => Status::Running,
+            Outcome::Open if scene.is_at_work_on(self.place.entry) => Status::Running,
             Outcome::Open => Status::NoResult,
             Outcome::Failed | Outcome::Done
                 if self.findings(scene).any(|finding| finding.rule.id == SYNTHETIC) =>
@@ -144,12 +144,6 @@ impl Status {
             Self::Done => (glyphs.done, theme.good),
         }
     }
-}
-
-/// Whether the agent is at work on what stands here: it belongs to the last turn.
-pub fn is_awaited(scene: &Scene<'_>, place: Place) -> bool {
-    let last = scene.transcript.turns().len().checked_sub(1);
-    scene.is_at_work && scene.evidence.account.turn_of(scene.transcript, place.entry) == last
 }
 
 /// `41.2s`, and `≤41.2s` for a bound.

@@ -11,7 +11,7 @@ use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
 use crate::app::views::table::{Column, Table};
-use crate::app::views::tools::call::{Told, is_awaited, took_words};
+use crate::app::views::tools::call::{Told, took_words};
 use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -209,7 +209,11 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
         Node::Call(place) => match transcript.get(place.entry).zip(call_of(scene, *place)) {
             Some((entry, call)) => Words {
                 title: format!("{}  {}", wrap::head(&call.name, 40), call.headline),
-                fate: told(fate(transcript, None, Some(call), is_awaited(scene, *place)), Some(call), theme),
+                fate: told(
+                    fate(transcript, None, Some(call), scene.is_at_work_on(place.entry)),
+                    Some(call),
+                    theme,
+                ),
                 at: call.started.or(entry.at),
                 is_dim: true,
             },
@@ -251,8 +255,15 @@ pub fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'
     let place = caller(scene.transcript, lane);
     let call = place.and_then(|place| Some((place, call_of(scene, place)?)));
     let last = lane.entries.last().map(|id| Place { entry: *id, block: 0 });
-    let is_awaited = place.or(last).is_some_and(|place| is_awaited(scene, place));
+    let is_awaited = place.or(last).is_some_and(|place| is_worked_on(scene, place));
     (call, fate(scene.transcript, Some(lane), call.map(|(_, call)| call), is_awaited))
+}
+
+/// Whether the agent is at work on the turn that something stands in: a sub-agent may go on by itself when its call
+/// was answered.
+fn is_worked_on(scene: &Scene<'_>, place: Place) -> bool {
+    let last = scene.transcript.turns().len().checked_sub(1);
+    scene.is_at_work && scene.evidence.account.turn_of(scene.transcript, place.entry) == last
 }
 
 /// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is

@@ -1,0 +1,147 @@
+use super::Awaited;
+use crate::analysis::lint::Findings;
+use crate::analysis::pairing;
+use crate::model::body::{Key, Tree};
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
+use crate::model::moment::Moment;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+/// Tells a session record by record.
+#[derive(Default)]
+struct Told {
+    transcript: Transcript,
+    clock: i64,
+}
+
+impl Told {
+    fn tell(&mut self, work: impl FnOnce(&mut Batch, Moment)) -> &mut Self {
+        self.clock += 1_000;
+        let mut batch = Batch::default();
+        work(&mut batch, Moment(self.clock));
+        self.transcript.apply(batch);
+        self.transcript.settle();
+        self
+    }
+
+    fn prompt(&mut self, key: &str) -> &mut Self {
+        self.tell(|out, at| {
+            let mut entry = out.new_entry(Key::from(key), Role::User, Some(at));
+            entry.marks = Marks { prompt: true, ..Marks::default() };
+            out.entry(entry);
+        })
+    }
+
+    fn answer(&mut self, key: &str, lane: Option<&str>, calls: &[&str]) -> &mut Self {
+        self.tell(|out, at| {
+            let mut entry = out.new_entry(Key::from(key), Role::Assistant, Some(at));
+            entry.lane = lane.map(Text::from);
+            for (place, id) in (0..).zip(calls) {
+                let call = ToolCall {
+                    key: Key::from(*id),
+                    name: Text::from("bash"),
+                    kind: ToolKind::Run,
+                    headline: Text::default(),
+                    input: out.tree(&Text::default(), 0, || Tree::Null),
+                    state: ToolState::Pending,
+                    started: None,
+                    lane: None,
+                };
+                entry.blocks.push(Batch::block(Piece(place), BlockKind::Call(Box::new(call))));
+            }
+            out.entry(entry);
+        })
+    }
+
+    fn result(&mut self, call: &str) -> &mut Self {
+        self.tell(|out, at| {
+            let result = ToolResult {
+                key: Key::from(format!("result of {call}").as_str()),
+                tool: None,
+                verdict: Verdict::Done,
+                body: out.output("done"),
+                patch: None,
+                images: Vec::new(),
+                facts: Text::default(),
+                at: Some(at),
+                duration_ms: None,
+            };
+            out.push(Edit::Result { call: Key::from(call), result: Box::new(result), lane: None });
+        })
+    }
+
+    fn compaction(&mut self, partial: bool) -> &mut Self {
+        self.tell(|out, at| {
+            let mut entry = out.new_entry(Key::from(format!("c{}", at.0).as_str()), Role::Harness, Some(at));
+            let line = Break::Compaction { before: None, after: None, trigger: Text::default(), partial };
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            out.entry(entry);
+        })
+    }
+
+    fn live(&mut self, is_live: bool) -> &mut Self {
+        self.tell(|out, _| out.meta(MetaEdit::Live(Some(is_live))))
+    }
+
+    /// Whether the calls of an entry are awaited; and figures and findings say the same of all.
+    fn awaits(&self, key: &str) -> bool {
+        let awaited = Awaited::of(&self.transcript);
+        let counts = pairing::count(&self.transcript);
+        let findings = Findings::of(&self.transcript);
+        let orphans = findings.iter().filter(|finding| finding.rule.id == "orphan-call").count();
+        assert_eq!(counts.orphan_calls, orphans as u64);
+        awaited.has(&self.transcript, self.transcript.find(key).unwrap())
+    }
+}
+
+#[test]
+fn the_newest_answer_is_awaited_until_the_model_is_asked_again() {
+    let mut told = Told::default();
+    told.prompt("p").answer("a", None, &["1", "2"]).result("1");
+    assert!(told.awaits("a"));
+    told.answer("b", Some("scout"), &["3"]);
+    assert!(told.awaits("a") && told.awaits("b"), "each lane has an answer of its own");
+    told.answer("c", None, &[]);
+    assert!(!told.awaits("a") && told.awaits("b"));
+    told.result("2");
+    assert!(told.awaits("b"), "a late result takes nothing from others");
+}
+
+#[test]
+fn another_turn_a_compaction_and_the_end_leave_calls_behind() {
+    let mut told = Told::default();
+    told.prompt("p").answer("a", None, &["1"]).answer("b", Some("scout"), &["2"]).compaction(true);
+    assert!(told.awaits("a"), "old outputs that are dropped take no call along");
+    told.compaction(false);
+    assert!(!told.awaits("a") && told.awaits("b"), "the history of another lane was shortened");
+    told.live(false);
+    assert!(!told.awaits("b"));
+    told.live(true);
+    assert!(told.awaits("b"), "the session goes on");
+    told.prompt("q");
+    assert!(!told.awaits("b"));
+    told.answer("c", None, &["3"]);
+    assert!(told.awaits("c"));
+}
+
+#[test]
+fn a_sub_agent_told_behind_all_else_belongs_to_the_turn_of_its_time() {
+    let mut told = Told::default();
+    told.prompt("p").answer("a", None, &[]).prompt("q").answer("b", None, &[]);
+    told.clock = 1_500;
+    told.answer("early", Some("scout"), &["1"]);
+    told.clock = 9_000;
+    told.answer("late", Some("other"), &["2"]);
+    assert!(!told.awaits("early") && told.awaits("late"));
+}
+
+#[test]
+fn what_is_taken_back_is_as_if_it_had_not_come() {
+    let mut told = Told::default();
+    told.prompt("p").answer("a", None, &["1"]).answer("b", None, &[]);
+    assert!(!told.awaits("a"));
+    told.tell(|out, _| out.push(Edit::Retire(Key::from("b"))));
+    assert!(told.awaits("a"));
+}
