@@ -106,6 +106,7 @@ impl Transcript {
         self.change_calls(id, &previous, &entry);
         self.change_usage(&previous, &entry);
         touched.reordered |= was_trace != entry.marks.trace;
+        self.change_lane(id, &previous, &entry, touched);
         self.see_model(&entry);
         self.see_step_again(id, &previous, &entry);
         self.adopt_strays_of(id, touched);
@@ -145,6 +146,7 @@ impl Transcript {
         self.large.note(id, entry);
         self.change_usage(&before, &head);
         touched.reordered |= before.marks.trace != head.marks.trace;
+        self.change_lane(id, &before, &head, touched);
         self.see_model(&head);
         let is_moved = before.marks != head.marks || before.parent != head.parent;
         if is_moved || is_compaction || (before.role, &before.lane) != (head.role, &head.lane) {
@@ -152,6 +154,22 @@ impl Transcript {
         }
         touched.changed.push(id);
         None
+    }
+
+    /// An entry belongs to another lane: it has another place in everything that goes by lanes.
+    fn change_lane(&mut self, id: EntryId, before: &Entry, now: &Entry, touched: &mut Touched) {
+        if before.lane == now.lane {
+            return;
+        }
+        if let Some(name) = &before.lane {
+            self.lanes.of(name).entries.retain(|known| *known != id);
+        }
+        if let Some(name) = &now.lane {
+            let entries = &mut self.lanes.of(name).entries;
+            entries.insert(entries.partition_point(|known| *known < id), id);
+        }
+        touched.reordered = true;
+        self.unsettle();
     }
 
     /// The usage of an entry is another one, or of another model.

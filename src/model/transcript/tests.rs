@@ -326,3 +326,23 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
     transcript.apply(last);
     assert_eq!(transcript.totals().sum().requests, 1);
 }
+
+#[test]
+fn an_entry_that_goes_to_another_lane_stands_in_that() {
+    let told = |lane: Option<&str>| {
+        let mut batch = telling(Mode::Append, &[]);
+        let mut entry = entry(&mut batch, "a", &[("1", "said")]);
+        entry.lane = lane.map(Text::from);
+        batch.push(Edit::Entry(Box::new(entry)));
+        batch
+    };
+    let mut transcript = Transcript::new();
+    for lane in [None, Some("one"), Some("two")] {
+        let touched = transcript.apply(told(lane));
+        let a = transcript.find("a").unwrap();
+        assert_eq!(transcript.lane_at(a).map(Text::as_str), lane);
+        let holding = transcript.lanes().iter().filter(|lane| lane.entries == [a]);
+        assert_eq!(holding.map(|lane| lane.name.as_str()).collect::<Vec<_>>(), Vec::from_iter(lane));
+        assert_eq!(touched.reordered, lane.is_some());
+    }
+}
