@@ -155,7 +155,15 @@
 //!   one of them is open ([`app::evidence`]).
 //! * **A digit is a count until nothing follows.** Views have digits, and so have counts: a digit opens its view a
 //!   quarter of a second after it was typed, unless another key makes it a count.
-//! * **A sub-agent belongs to the turn that started it**, wherever its entries were written: in cost, calls and errors.
+//! * **There is one account** ([`analysis::account`]): which turn an entry, a request or a sub-agent belongs to, what is
+//!   overhead of the session, what was work and what was waiting. Every surface reads it and none reckons, so two of
+//!   them never differ. It is a fold over the entries of each lane, as other indexes are ([`analysis`], `fold`): pages
+//!   are judged in order, anew only where they begin with something else, and never more than a portion at a time. A
+//!   figure is shown when all that belongs to it was taken in.
+//! * **Lanes with files of their own stand in time.** One that no call in the transcript started stands where it began
+//!   ([`analysis::reading`]), so the last entry of the main lane is the last of all.
+//! * **Records tell when a session was alive, not its file.** A file that changed long after its newest record was
+//!   copied ([`analysis::activity`]).
 //! * **Finding sessions opens none.** [`ingest::find`] walks under the roots that the formats name and the
 //!   environment moves, and orders files by when they were written. The facts of each are read when its
 //!   row is asked for, by its own decoder from the beginning and the end of the file, and never more.
