@@ -111,7 +111,8 @@ pub fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigures {
     let told = |all: Option<u64>, of: &dyn Fn(&TurnFigures) -> Option<u64>| all.map(|all| left(all, of));
     let requests = left(session.requests, &|turn| Some(turn.requests));
     let mut cost = cost::of(totals);
-    let of_turns: f64 = turns.iter().filter_map(|turn| turn.cost.usd).sum();
+    // Sums of what is rounded already would differ from it by a little more for each turn.
+    let of_turns = cost::of(&reading.account.turns(&reading.transcript)).usd.unwrap_or(0.0);
     cost.usd = cost.usd.map(|usd| usd - of_turns);
     OverheadFigures {
         requests,
