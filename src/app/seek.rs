@@ -50,7 +50,8 @@ pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind)
         entry.blocks.iter().position(says) == Some(place)
     };
     match kind {
-        Kind::Prompt => entry.marks.prompt && is_headline(entry, place),
+        // What one agent asks of another is no prompt.
+        Kind::Prompt => entry.marks.prompt && entry.lane.is_none() && is_headline(entry, place),
         Kind::Error => block.kind.is_error(),
         Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
         Kind::Message => entry.role == Role::Assistant && is_first_text(),

@@ -201,7 +201,8 @@ impl Wanted<'_> {
 
     fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
         let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
-        !is_filtered && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
+        let is_said = self.level != Level::Prompts || transcript.lane_at(id).is_none();
+        !is_filtered && is_said && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
     }
 }
 

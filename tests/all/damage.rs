@@ -194,7 +194,13 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     let damaged = read(lines, &records);
     let origin = lines.record(n).origin;
     let its = |at: u64| (origin.at..=origin.at + u64::from(origin.len)).contains(&at);
-    for entry in sound.entries().filter(|entry| !has_part(entry, its)) {
+    // A line that takes a prompt out of a queue names none: which one it tells is known by the lines before it.
+    let is_told_elsewhere = |entry: &Entry| {
+        let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+        (entry.marks.prompt || entry.marks.trace)
+            && bodies.into_iter().any(|body| body.from.at != entry.origin.at)
+    };
+    for entry in sound.entries().filter(|entry| !has_part(entry, its) && !is_told_elsewhere(entry)) {
         // An error may be told with the answer it ended or, if that is lost, by itself. More blocks may
         // be there: the lost record may have been one that takes something back.
         let now = damaged.find(&entry.key).and_then(|id| damaged.get(id));

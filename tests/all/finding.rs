@@ -509,7 +509,8 @@ fn marks_show_on_the_spine() {
 
 #[test]
 fn every_fixture_is_shown_or_hidden() {
-    for path in fixtures::all() {
+    // What makes a database is a text, and no session.
+    for path in fixtures::all().into_iter().filter(|path| path.extension().is_none_or(|end| end != "sql")) {
         let name = fixtures::name(&path);
         let mut stage = Stage::open(&path, (80, 24), Theme::dark());
         let blocks: usize = stage.state.transcript.entries().map(|entry| entry.blocks.len()).sum();

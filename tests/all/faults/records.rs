@@ -233,7 +233,7 @@ fn keys_are_masked_and_counted() {
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert_eq!(output.status.code(), Some(0));
         assert!(shown.contains("ghp_[masked]") && !shown.contains("0123456789"), "{shown}");
-        assert_eq!(said, "tv: 2 keys or tokens masked; only known shapes are found\n");
+        assert_eq!(said, "tv: 1 key or token masked; only known shapes are found\n");
     }
     assert!(String::from_utf8(tv(&["show"], &path).stdout).unwrap().contains(key));
 }
