@@ -192,8 +192,7 @@ impl Account {
         transcript.turn_at(transcript.place_of(prompt)?)
     }
 
-    /// What is spent on no turn: tokens and money of the session without those of its turns. What runs count beyond
-    /// their requests may be less than nothing.
+    /// What was spent on all turns together; what the session spent besides is its overhead.
     pub fn turns(&self, transcript: &Transcript) -> Totals {
         let mut totals = Totals::default();
         for number in 0..transcript.turns().len() {

@@ -150,8 +150,29 @@ const ASKING: &[&str] = &[
     "attemptcompletion",
 ];
 
-/// Judges from the end of the transcript. `last_write` is when the file last changed.
-pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -> Activity {
+/// When the files of a session were written to last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastWrite {
+    /// When.
+    pub at: Moment,
+    /// Whether that was seen. What a file says of itself may be the time at which it was copied.
+    pub is_seen: bool,
+}
+
+impl LastWrite {
+    /// As the file says.
+    pub fn found(at: Moment) -> Self {
+        Self { at, is_seen: false }
+    }
+
+    /// As it was seen while the file was followed.
+    pub fn seen(at: Moment) -> Self {
+        Self { at, is_seen: true }
+    }
+}
+
+/// Judges from the end of the transcript.
+pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Moment) -> Activity {
     if has_ended(transcript) {
         let last = main_lane_backwards(transcript).find_map(last_block);
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
@@ -226,13 +247,14 @@ pub fn judge(transcript: &Transcript, last_write: Option<Moment>, now: Moment) -
     }
 }
 
-/// When the agent was heard of last: by its newest record. A file that changed long after that was copied; but not
-/// all that is written has a time of its own, and parts of a message have that of its beginning.
-fn last_seen(last_write: Option<Moment>, last: &Entry) -> Option<Moment> {
+/// When the agent was heard of last: by its newest record. A file that says it changed long after that was copied; but
+/// not all that is written has a time of its own, parts of a message have that of its beginning, and what was seen to
+/// be written is news, whatever clock its agent goes by.
+fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Moment> {
     let told_at = last.last_time();
     let is_late = |write: Moment| told_at.is_some_and(|told| write.since(told) > IDLE_AFTER_MS);
-    let is_copy = |write: Moment| !last.marks.open && is_late(write);
-    last_write.filter(|write| !is_copy(*write)).max(told_at)
+    let is_copy = |write: &LastWrite| !write.is_seen && !last.marks.open && is_late(write.at);
+    last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(told_at)
 }
 
 /// Whether the session says that it ended, and nothing came after that.
@@ -302,14 +324,14 @@ fn passes(error: &str) -> bool {
 pub fn silence(
     transcript: &Transcript,
     activity: &Activity,
-    last_write: Option<Moment>,
+    last_write: Option<LastWrite>,
     now: Moment,
 ) -> Option<u64> {
     if !activity.is_work() && *activity != Activity::Unclean || has_ended(transcript) {
         return None;
     }
     let told_at = main_lane_backwards(transcript).next().and_then(Entry::last_time);
-    last_write.max(told_at).map(|seen| now.since(seen))
+    last_write.map(|write| write.at).max(told_at).map(|seen| now.since(seen))
 }
 
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not

@@ -35,7 +35,7 @@ use super::viewport::{Focus, Viewport};
 use super::views::Views;
 use super::watching::Watches;
 use super::whole::Whole;
-use crate::analysis::activity::{self, Activity};
+use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::awaited::Awaited;
 use crate::analysis::context::ContextUse;
 use crate::analysis::expression::LOOP;
@@ -192,7 +192,7 @@ pub struct State {
     /// What the agent is doing.
     pub activity: Activity,
     /// What that was judged of: the state of the session, when it was written to, and the second.
-    pub judged: Option<(u64, Option<Moment>, i64)>,
+    pub judged: Option<(u64, Option<LastWrite>, i64)>,
     /// How full the context is.
     pub context: Option<ContextUse>,
     /// The session's cost, ready to print.
@@ -202,7 +202,7 @@ pub struct State {
     /// The time, as told by the runtime.
     pub now: Moment,
     /// When the file last changed.
-    pub last_write: Option<Moment>,
+    pub last_write: Option<LastWrite>,
 
     /// What [`super::arrange::arrange`] must make anew.
     pub stale: Stale,

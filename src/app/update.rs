@@ -34,6 +34,7 @@ use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
 use super::views;
 use super::watching;
+use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
@@ -139,7 +140,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             }
             return effects;
         }
-        Event::Written(at) => state.last_write = Some(at),
+        Event::Written(at) => state.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {
             feeding::fill(state, &entries, &contents);
             return taking::resume(state);

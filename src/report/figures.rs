@@ -9,7 +9,7 @@ use super::parts::{self, BranchFigures, LaneFigures, is_message};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnFigures};
-use crate::analysis::activity::{self, Wish};
+use crate::analysis::activity::{self, LastWrite, Wish};
 use crate::analysis::pairing::PairingCounts;
 use crate::analysis::{cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
@@ -260,7 +260,7 @@ fn session(reading: &Reading, now: Moment) -> SessionFigures {
         Some((first, last)) => Some((first.min(at), last.max(at))),
         None => Some((at, at)),
     });
-    let activity = activity::judge(transcript, reading.last_write(), now);
+    let activity = activity::judge(transcript, reading.last_write().map(LastWrite::found), now);
     let id = string(meta.id.as_ref());
     let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
     SessionFigures {

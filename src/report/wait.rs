@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::follow::followed;
 use super::outcome::{Outcome, Trouble};
 use super::reading::Reading;
-use crate::analysis::activity::{self, Activity};
+use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
 use crate::analysis::expression::{Expr, State, Term};
@@ -124,6 +124,8 @@ struct Watch<'a> {
     findings: Findings,
     orphans: Vec<Place>,
     touched: Vec<EntryId>,
+    /// When the files had changed last at the first look.
+    first_write: Option<Moment>,
     /// Whether all that was there at the start is read.
     is_whole: bool,
     has_begun: bool,
@@ -144,6 +146,7 @@ impl<'a> Watch<'a> {
             findings: Findings::default(),
             orphans: Vec::new(),
             touched: Vec::new(),
+            first_write: None,
             is_whole: false,
             has_begun: false,
             link: LinkState::Live,
@@ -171,6 +174,13 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// What was written since the first look was written while the session was followed.
+    fn last_write(&mut self, reading: &Reading) -> Option<LastWrite> {
+        let at = reading.last_write()?;
+        let first = *self.first_write.get_or_insert(at);
+        Some(LastWrite { at, is_seen: at > first })
+    }
+
     fn look(&mut self, now: Moment, is_closed: bool, reading: &mut Reading) -> Option<End> {
         if !self.is_whole && !is_closed {
             return None;
@@ -178,7 +188,7 @@ impl<'a> Watch<'a> {
         reading.transcript.settle();
         let touched = std::mem::take(&mut self.touched);
         let transcript = &reading.transcript;
-        let last_write = reading.last_write();
+        let last_write = self.last_write(reading);
         let activity = match activity::judge(transcript, last_write, now) {
             // Whoever closed the pipe will not go on.
             Activity::Waiting { .. } | Activity::Idle { .. } if is_closed => Activity::Ended,

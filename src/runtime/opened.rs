@@ -11,6 +11,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use super::clock::{now, written};
 use super::config::ViewConfig;
 use super::workers::Workers;
+use crate::analysis::activity::LastWrite;
 use crate::app::filter::Filter;
 use crate::app::marks::Marks;
 use crate::app::news::Seen;
@@ -57,7 +58,7 @@ impl Opened {
         kept.give_back(state);
         update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
         state.address = address_of(&target);
-        state.last_write = written(&session.opened.path);
+        state.last_write = written(&session.opened.path).map(LastWrite::found);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&state.pictures);
         let pagers = std::array::from_fn(|_| session.pager());

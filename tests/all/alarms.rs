@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tv::analysis::activity::{Activity, judge};
+use tv::analysis::activity::{Activity, LastWrite, judge};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::app::watching::{Notice, Ring, Watches, Wish};
@@ -228,7 +228,7 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
         });
         if let Some(then) = then.filter(|_| last.is_some() && open.is_none()) {
             // A question may be answered by its result, which is no entry.
-            let is_waiting = match judge(&transcript, last, Moment(then.0 - 1)) {
+            let is_waiting = match judge(&transcript, last.map(LastWrite::found), Moment(then.0 - 1)) {
                 Activity::Waiting { what, .. } => what.as_str() == "the next prompt",
                 activity => matches!(activity, Activity::Idle { .. }),
             };

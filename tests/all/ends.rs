@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::bounded;
-use tv::analysis::activity::Activity;
+use tv::analysis::activity::{Activity, LastWrite};
 use tv::analysis::lint::Findings;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
@@ -115,7 +115,7 @@ fn what_the_agent_does_is_told_by_the_end() {
     let mut stage = reading(30);
     stage.add_as(Mode::Append, Stretch::Whole, [call("c1", "ls hold")]);
     stage.add_as(Mode::Append, Stretch::Preview, [call("c9", "pump the bilge")]);
-    stage.state.last_write = Some(stage.state.now);
+    stage.state.last_write = Some(LastWrite::seen(stage.state.now));
     stage.press("g space space space space");
     let head = stage.state.transcript.find("c1").unwrap();
     assert!(shows(&stage, "ls hold"), "{}", stage.picture());

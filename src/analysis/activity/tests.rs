@@ -1,6 +1,6 @@
 //! Each state from the smallest transcript that has it.
 
-use super::{Activity, Wish, judge};
+use super::{Activity, LastWrite, Wish, judge};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
@@ -215,7 +215,15 @@ fn a_file_that_was_copied_later_tells_its_own_time() {
     transcript.apply(batch);
     transcript.settle();
     let months = Moment(100 * 24 * 3_600_000);
-    assert_eq!(judge(&transcript, Some(months), months).word(), "idle");
+    assert_eq!(judge(&transcript, Some(LastWrite::found(months)), months).word(), "idle");
+    assert_eq!(
+        judge(&transcript, Some(LastWrite::seen(months)), Moment(months.0 + 5 * 60_000)).word(),
+        "waiting"
+    );
     let (soon, now) = (Moment(50 * 60_000), Moment(70 * 60_000));
-    assert_eq!(judge(&transcript, Some(soon), now).word(), "waiting", "not all that is written has a time");
+    assert_eq!(
+        judge(&transcript, Some(LastWrite::found(soon)), now).word(),
+        "waiting",
+        "not all that is written has a time"
+    );
 }

@@ -9,40 +9,52 @@ use tv::render::row::{Row, RowKind};
 /// Entries with a number of rows for each of their blocks.
 struct Flat(Vec<Vec<usize>>);
 
+/// Most blocks of an entry that one portion holds.
+const PORTION: usize = 2;
+
+impl Flat {
+    /// Where each portion begins; an entry without blocks has one.
+    fn starts(&self) -> impl Iterator<Item = Focus> {
+        self.0.iter().enumerate().flat_map(|(entry, blocks)| {
+            let entry = EntryId(u32::try_from(entry).expect("few"));
+            (0..blocks.len().max(1)).step_by(PORTION).map(move |block| Focus { entry, block })
+        })
+    }
+
+    /// Place and row of all rows.
+    fn all(&mut self) -> Vec<(usize, usize)> {
+        (0..self.len()).flat_map(|place| (0..self.rows(place).len()).map(move |row| (place, row))).collect()
+    }
+}
+
 impl Rows for Flat {
     fn len(&self) -> usize {
-        self.0.len()
+        self.starts().count()
     }
 
-    fn id(&self, place: usize) -> Option<EntryId> {
-        (place < self.0.len()).then(|| EntryId(u32::try_from(place).expect("few")))
+    fn start(&self, place: usize) -> Option<Focus> {
+        self.starts().nth(place)
     }
 
-    fn place(&self, id: EntryId) -> Option<usize> {
-        (id.index() < self.0.len()).then(|| id.index())
+    fn place(&self, focus: Focus) -> Option<usize> {
+        let is_of = |start: &Focus| start.entry == focus.entry && start.block <= focus.block;
+        let found = self.starts().enumerate().filter(|(_, start)| is_of(start)).last();
+        found.map(|(place, _)| place)
     }
 
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
+        let start = self.start(place).expect("a portion");
+        let blocks = self.0[start.entry.index()].iter().enumerate();
         let kind = |n| if n == 0 { RowKind::Head } else { RowKind::Body };
-        let blocks = self.0[place].iter().enumerate();
         Arc::new(
             blocks
+                .skip(start.block)
+                .take(PORTION)
                 .flat_map(|(block, count)| {
                     (0..*count).map(move |n| Row { block, kind: kind(n), ..Row::default() })
                 })
                 .collect(),
         )
-    }
-}
-
-impl Flat {
-    fn all(&mut self) -> Vec<(EntryId, usize)> {
-        let mut all = Vec::new();
-        for place in 0..self.0.len() {
-            let id = self.id(place).expect("it is there");
-            all.extend((0..self.rows(place).len()).map(|row| (id, row)));
-        }
-        all
     }
 }
 
@@ -77,7 +89,7 @@ pub fn viewport(data: &[u8]) {
         let was_following = view.follows();
         view.arrange(&mut flat, height);
         let all = flat.all();
-        let shown: Vec<(EntryId, usize)> = view.lines.iter().map(|line| (line.entry, line.row)).collect();
+        let shown: Vec<(usize, usize)> = view.lines.iter().map(|line| (line.place, line.row)).collect();
         assert_eq!(shown.len(), height.min(all.len()), "the window is full");
         let top = shown.first().map(|first| all.iter().position(|row| row == first).expect("a row"));
         if let Some(top) = top {
