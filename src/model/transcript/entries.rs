@@ -38,6 +38,7 @@ impl Transcript {
         new.end_at(None);
         self.retell(id, &new);
         self.adopt_strays(id, &mut new, touched);
+        self.adopt_usage(&mut new, touched);
         self.note_calls(id, &new, &new.blocks);
         if let Some(usage) = &new.usage {
             self.totals.add(usage, new.model.as_ref());

@@ -3,6 +3,7 @@
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::edit::MetaEdit;
+use crate::model::entry::Entry;
 use crate::model::text::Name;
 use crate::model::usage::{Aside, Usage};
 
@@ -32,6 +33,14 @@ impl Transcript {
         if let Some(old) = self.beside.insert(of, Aside { usage, model, after }) {
             self.totals.remove(&old.usage, old.model.as_ref());
         }
+        touched.meta = true;
+    }
+
+    /// What was recorded of an entry before it came is that entry's. What it says itself is newer.
+    pub(super) fn adopt_usage(&mut self, entry: &mut Entry, touched: &mut Touched) {
+        let Some(before) = self.beside.remove(&entry.key) else { return };
+        self.totals.remove(&before.usage, before.model.as_ref());
+        entry.usage.get_or_insert_with(|| Box::new(before.usage));
         touched.meta = true;
     }
 

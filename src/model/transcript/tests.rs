@@ -328,6 +328,27 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
 }
 
 #[test]
+fn usage_that_is_told_before_its_entry_becomes_that_of_the_entry() {
+    let told = |mode: Mode| {
+        let mut batch = telling(mode, &[]);
+        let usage = Box::new(Usage { output: Some(61), ..Usage::default() });
+        batch.push(Edit::Usage { of: Text::from("a"), usage, model: None });
+        let entry = entry(&mut batch, "a", &[("1", "said")]);
+        batch.push(Edit::Entry(Box::new(entry)));
+        batch
+    };
+    let mut transcript = Transcript::new();
+    transcript.apply(told(Mode::Append));
+    let first = transcript.clone();
+    transcript.apply(told(Mode::Replace));
+    for transcript in [first, transcript] {
+        let of_entry = transcript.entries().next().and_then(|entry| entry.usage.as_ref()?.output);
+        assert_eq!((of_entry, transcript.totals().sum().output.total), (Some(61), 61));
+        assert_eq!(transcript.asides().count(), 0);
+    }
+}
+
+#[test]
 fn an_entry_that_goes_to_another_lane_stands_in_that() {
     let told = |lane: Option<&str>| {
         let mut batch = telling(Mode::Append, &[]);
