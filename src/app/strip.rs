@@ -97,6 +97,12 @@ struct Part {
     goes_on: bool,
 }
 
+impl Part {
+    fn work_ms(&self) -> u64 {
+        if self.class.is_work() { self.ms } else { 0 }
+    }
+}
+
 impl Strip {
     /// Another transcript has taken the place of this one.
     pub fn clear(&mut self) {
@@ -152,7 +158,13 @@ fn make(state: &State, width: usize) -> Strip {
     if total == 0 {
         return Strip { legend: format!("{what}: no times to tell"), ..Strip::default() };
     }
-    let legend = |scale: u64| format!("  {what} {}  1 col = {}", figures::duration(total), column(scale));
+    let work = work_ms(state, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
+    let took = match work {
+        0 => figures::duration(total),
+        work if work == total => figures::duration(total),
+        work => format!("{} of {}", figures::duration(work), figures::duration(total)),
+    };
+    let legend = |scale: u64| format!("  {what} {took}  1 col = {}", column(scale));
     // The legend's own length hardly depends on the scale.
     let room = width.saturating_sub(TITLE.len() + legend(SCALES.last().copied().unwrap_or(1)).len() + 1);
     let (room, is_bare) =
@@ -168,6 +180,15 @@ fn make(state: &State, width: usize) -> Strip {
         cursor,
         legend: if is_bare { String::new() } else { legend(scale) },
         made: None,
+    }
+}
+
+/// What the turn, or the session, took without the time of the human, in ms.
+fn work_ms(state: &State, turn: Option<usize>) -> u64 {
+    let account = &state.evidence.account;
+    match turn {
+        Some(turn) => account.turn(&state.transcript, turn).time.work(),
+        None => account.time(None).work(),
     }
 }
 

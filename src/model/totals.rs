@@ -18,28 +18,13 @@ pub struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, term: Option<u64>) {
-        if let Some(n) = term {
-            self.total = self.total.saturating_add(n.min(MOST_TOKENS));
-            self.told = self.told.saturating_add(1);
-        }
+    fn of(term: Option<u64>) -> Self {
+        Self { total: term.unwrap_or(0).min(MOST_TOKENS), told: u32::from(term.is_some()) }
     }
 
-    fn remove(&mut self, term: Option<u64>) {
-        if let Some(n) = term {
-            self.total = self.total.saturating_sub(n.min(MOST_TOKENS));
-            self.told = self.told.saturating_sub(1);
-        }
-    }
-
-    fn join(&mut self, other: Self) {
-        self.total = self.total.saturating_add(other.total);
-        self.told = self.told.saturating_add(other.told);
-    }
-
-    fn leave(&mut self, other: Self) {
-        self.total = self.total.saturating_sub(other.total);
-        self.told = self.told.saturating_sub(other.told);
+    fn change(&mut self, sign: Sign, other: Self) {
+        sign.change(&mut self.total, other.total);
+        sign.count(&mut self.told, other.told);
     }
 
     /// The sum, unless nothing was recorded.
@@ -65,8 +50,6 @@ pub struct Spent {
     pub reasoning: Sum,
     /// Requests that recorded usage.
     pub requests: u64,
-    /// Recorded cost in micro-dollars (USD × 10⁻⁶), rounded term by term; see [`Spent::recorded_usd`].
-    pub recorded_micros: i64,
     /// Recorded cost in nano-dollars (USD × 10⁻⁹), an integer so that removal is exact. Requests cost
     /// fractions of a micro-dollar, which add up over hundreds of them.
     pub recorded_nanos: i64,
@@ -100,15 +83,15 @@ impl Unpriced {
         *self == Self::default()
     }
 
-    fn change(&mut self, usage: &Usage, apply: impl Fn(u64, u64) -> u64) {
+    fn of(usage: &Usage) -> Self {
         let long = usage.cache_write_1h.unwrap_or(0).min(usage.cache_write.unwrap_or(0));
         let short = usage.cache_write.unwrap_or(0) - long;
         let tokens =
             [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
-        for (sum, n) in self.tokens_mut(usage).iter_mut().zip(tokens) {
-            *sum = apply(*sum, n.min(MOST_TOKENS));
-        }
-        self.searches = apply(self.searches, usage.searches.unwrap_or(0).min(MOST_TOKENS));
+        let mut unpriced = Self::default();
+        *unpriced.tokens_mut(usage) = tokens.map(|n| n.min(MOST_TOKENS));
+        unpriced.searches = usage.searches.unwrap_or(0).min(MOST_TOKENS);
+        unpriced
     }
 
     /// Sums of many requests say nothing about the size of a prompt.
@@ -122,92 +105,53 @@ impl Unpriced {
         surpassed.checked_sub(1).and_then(|n| rest.get_mut(n)).unwrap_or(least)
     }
 
-    fn change_by(&mut self, other: &Self, apply: impl Fn(u64, u64) -> u64) {
+    fn change(&mut self, sign: Sign, other: &Self) {
         let sums = self.bands.iter_mut().chain([&mut self.batch]).flatten();
         for (sum, n) in sums.zip(other.bands.iter().chain([&other.batch]).flatten()) {
-            *sum = apply(*sum, *n);
+            sign.change(sum, *n);
         }
-        self.searches = apply(self.searches, other.searches);
+        sign.change(&mut self.searches, other.searches);
     }
 }
 
 impl Spent {
     /// What one usage record says.
     pub fn of(usage: &Usage) -> Self {
-        let mut spent = Self::default();
-        spent.change(usage, Sign::Plus);
-        spent
+        Self {
+            input: Sum::of(usage.input),
+            output: Sum::of(usage.output),
+            cache_read: Sum::of(usage.cache_read),
+            cache_write: Sum::of(usage.cache_write),
+            cache_write_1h: Sum::of(usage.cache_write_1h),
+            reasoning: Sum::of(usage.reasoning),
+            requests: u64::from(usage.scope == Scope::Request),
+            recorded_nanos: usage.cost.map_or(0, nanos),
+            priced: u32::from(usage.cost.is_some()),
+            unpriced: if usage.cost.is_some() { Unpriced::default() } else { Unpriced::of(usage) },
+        }
     }
 
-    fn change(&mut self, usage: &Usage, sign: Sign) {
-        let sums = [
-            (&mut self.input, usage.input),
-            (&mut self.output, usage.output),
-            (&mut self.cache_read, usage.cache_read),
-            (&mut self.cache_write, usage.cache_write),
-            (&mut self.cache_write_1h, usage.cache_write_1h),
-            (&mut self.reasoning, usage.reasoning),
-        ];
-        for (sum, term) in sums {
-            match sign {
-                Sign::Plus => sum.add(term),
-                Sign::Minus => sum.remove(term),
-            }
-        }
-        let is_request = u64::from(usage.scope == Scope::Request);
-        match sign {
-            Sign::Plus => self.requests += is_request,
-            Sign::Minus => self.requests = self.requests.saturating_sub(is_request),
-        }
-        match (usage.cost, sign) {
-            (Some(usd), Sign::Plus) => {
-                self.recorded_micros = self.recorded_micros.saturating_add(scaled(usd, 1e6));
-                self.recorded_nanos = self.recorded_nanos.saturating_add(scaled(usd, 1e9));
-                self.priced += 1;
-            }
-            (Some(usd), Sign::Minus) => {
-                self.recorded_micros = self.recorded_micros.saturating_sub(scaled(usd, 1e6));
-                self.recorded_nanos = self.recorded_nanos.saturating_sub(scaled(usd, 1e9));
-                self.priced = self.priced.saturating_sub(1);
-            }
-            (None, Sign::Plus) => self.unpriced.change(usage, u64::saturating_add),
-            (None, Sign::Minus) => self.unpriced.change(usage, u64::saturating_sub),
-        }
+    fn change(&mut self, sign: Sign, other: &Self) {
+        self.input.change(sign, other.input);
+        self.output.change(sign, other.output);
+        self.cache_read.change(sign, other.cache_read);
+        self.cache_write.change(sign, other.cache_write);
+        self.cache_write_1h.change(sign, other.cache_write_1h);
+        self.reasoning.change(sign, other.reasoning);
+        sign.change(&mut self.requests, other.requests);
+        sign.money(&mut self.recorded_nanos, other.recorded_nanos);
+        sign.count(&mut self.priced, other.priced);
+        self.unpriced.change(sign, &other.unpriced);
+    }
+
+    /// Adds another sum to this one.
+    pub fn join(&mut self, other: &Self) {
+        self.change(Sign::Plus, other);
     }
 
     /// Recorded cost in USD.
     pub fn recorded_usd(&self) -> f64 {
         self.recorded_nanos as f64 / 1e9
-    }
-
-    /// Adds another sum to this one.
-    pub fn join(&mut self, other: &Self) {
-        self.input.join(other.input);
-        self.output.join(other.output);
-        self.cache_read.join(other.cache_read);
-        self.cache_write.join(other.cache_write);
-        self.cache_write_1h.join(other.cache_write_1h);
-        self.reasoning.join(other.reasoning);
-        self.requests += other.requests;
-        self.recorded_micros = self.recorded_micros.saturating_add(other.recorded_micros);
-        self.recorded_nanos = self.recorded_nanos.saturating_add(other.recorded_nanos);
-        self.priced += other.priced;
-        self.unpriced.change_by(&other.unpriced, u64::saturating_add);
-    }
-
-    /// Takes another sum away that was joined before.
-    pub fn leave(&mut self, other: &Self) {
-        self.input.leave(other.input);
-        self.output.leave(other.output);
-        self.cache_read.leave(other.cache_read);
-        self.cache_write.leave(other.cache_write);
-        self.cache_write_1h.leave(other.cache_write_1h);
-        self.reasoning.leave(other.reasoning);
-        self.requests = self.requests.saturating_sub(other.requests);
-        self.recorded_micros = self.recorded_micros.saturating_sub(other.recorded_micros);
-        self.recorded_nanos = self.recorded_nanos.saturating_sub(other.recorded_nanos);
-        self.priced = self.priced.saturating_sub(other.priced);
-        self.unpriced.change_by(&other.unpriced, u64::saturating_sub);
     }
 }
 
@@ -217,10 +161,33 @@ enum Sign {
     Minus,
 }
 
-fn scaled(usd: f64, scale: f64) -> i64 {
+impl Sign {
+    fn change(self, sum: &mut u64, term: u64) {
+        *sum = match self {
+            Self::Plus => sum.saturating_add(term),
+            Self::Minus => sum.saturating_sub(term),
+        };
+    }
+
+    fn count(self, sum: &mut u32, term: u32) {
+        *sum = match self {
+            Self::Plus => sum.saturating_add(term),
+            Self::Minus => sum.saturating_sub(term),
+        };
+    }
+
+    fn money(self, sum: &mut i64, term: i64) {
+        *sum = match self {
+            Self::Plus => sum.saturating_add(term),
+            Self::Minus => sum.saturating_sub(term),
+        };
+    }
+}
+
+fn nanos(usd: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "float casts saturate; costs are small")]
-    let units = (usd.clamp(-MOST_USD, MOST_USD) * scale).round() as i64;
-    units
+    let nanos = (usd.clamp(-MOST_USD, MOST_USD) * 1e9).round() as i64;
+    nanos
 }
 
 /// Sums by scope and model.
@@ -258,30 +225,28 @@ impl ByModel {
 impl Totals {
     /// Adds a usage record.
     pub fn add(&mut self, usage: &Usage, model: Option<&Name>) {
-        self.of(usage.scope, model).change(usage, Sign::Plus);
+        self.of(usage.scope, model).change(Sign::Plus, &Spent::of(usage));
     }
 
     /// Takes a usage record back, when it was replaced.
     pub fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
-        self.of(usage.scope, model).change(usage, Sign::Minus);
+        self.of(usage.scope, model).change(Sign::Minus, &Spent::of(usage));
     }
 
     /// Adds other sums to these.
     pub fn join(&mut self, other: &Self) {
-        let maps = [
-            (&mut self.requests, &other.requests),
-            (&mut self.runs, &other.runs),
-            (&mut self.fallback, &other.fallback),
-        ];
-        for (sums, terms) in maps {
-            for (model, spent) in &terms.0 {
-                sums.of(model).join(spent);
-            }
-        }
+        self.change(Sign::Plus, other);
     }
 
     /// Takes other sums away that were joined before; nothing is left of models that nothing was spent on.
     pub fn leave(&mut self, other: &Self) {
+        self.change(Sign::Minus, other);
+        for sums in [&mut self.requests, &mut self.runs, &mut self.fallback] {
+            sums.0.retain(|(_, spent)| *spent != Spent::default());
+        }
+    }
+
+    fn change(&mut self, sign: Sign, other: &Self) {
         let maps = [
             (&mut self.requests, &other.requests),
             (&mut self.runs, &other.runs),
@@ -289,9 +254,8 @@ impl Totals {
         ];
         for (sums, terms) in maps {
             for (model, spent) in &terms.0 {
-                sums.of(model).leave(spent);
+                sums.of(model).change(sign, spent);
             }
-            sums.0.retain(|(_, spent)| *spent != Spent::default());
         }
     }
 

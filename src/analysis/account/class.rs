@@ -27,6 +27,11 @@ impl Class {
     /// All of them, in the order in which they are told.
     pub const ALL: [Self; 6] = [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
 
+    /// Whether the agent is at work: the model, a tool, or a request that is made again.
+    pub fn is_work(self) -> bool {
+        matches!(self, Self::Model | Self::Tool | Self::Retry)
+    }
+
     /// A word for readers.
     pub fn word(self) -> &'static str {
         match self {
@@ -115,7 +120,7 @@ impl Sums {
 
     /// Time of the model, of tools, and of requests that were made again.
     pub fn work(&self) -> u64 {
-        [Class::Model, Class::Tool, Class::Retry].into_iter().fold(0, |sum, class| sum + self.of(class))
+        Class::ALL.into_iter().filter(|class| class.is_work()).map(|class| self.of(class)).sum()
     }
 
     /// Time of the human: a permission, a question, nothing to do.

@@ -198,7 +198,7 @@ fn summaries_of_other_sessions_are_no_title() {
 #[test]
 fn recorded_cost_of_early_versions_counts() {
     let spent = read(EARLY).totals().sum();
-    assert_eq!(spent.recorded_micros, 4125);
+    assert_eq!(spent.recorded_nanos, 4_125_000);
     assert_eq!(spent.priced, 1);
 }
 
