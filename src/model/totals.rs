@@ -106,9 +106,11 @@ impl Unpriced {
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        let sums = self.bands.iter_mut().chain([&mut self.batch]).flatten();
-        for (sum, n) in sums.zip(other.bands.iter().chain([&other.batch]).flatten()) {
-            sign.change(sum, *n);
+        let rows = self.bands.iter_mut().chain([&mut self.batch]);
+        // One request counts in one row.
+        let terms = other.bands.iter().chain([&other.batch]);
+        for (sums, terms) in rows.zip(terms).filter(|(_, terms)| **terms != Tokens::default()) {
+            sums.iter_mut().zip(terms).for_each(|(sum, n)| sign.change(sum, *n));
         }
         sign.change(&mut self.searches, other.searches);
     }
