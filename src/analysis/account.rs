@@ -24,6 +24,7 @@ use crate::model::totals::Totals;
 use crate::model::transcript::{Touched, Transcript};
 use crate::model::turn::TurnFacts;
 
+mod as_of;
 pub mod class;
 pub mod figures;
 mod homes;
@@ -32,6 +33,7 @@ mod pages;
 mod sweep;
 mod time;
 
+pub use as_of::AsOf;
 pub use class::{Class, Stretch, Sums};
 pub use figures::{Figures, PathFacts};
 use homes::Homes;

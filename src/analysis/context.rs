@@ -5,6 +5,9 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
+/// Entries in which the request before one is looked for.
+pub const LOOKED_AT: usize = 4_096;
+
 /// The size of the context at the last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextUse {
@@ -18,6 +21,20 @@ pub struct ContextUse {
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     let (request, usage) = transcript.last_request()?;
     let tokens = compacted_to(transcript).unwrap_or_else(|| usage.total());
+    Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
+}
+
+/// The context when an entry was told, in the lane of that; nothing if no request near before it records usage.
+pub fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
+    let entry = transcript.get(id)?;
+    let (request, compaction) = if is_request(entry) {
+        (Some(id), None)
+    } else {
+        before(transcript, transcript.place_of(id)?, LOOKED_AT)
+    };
+    let request = transcript.get(request?)?;
+    let left = left_by(entry).or_else(|| left_by(transcript.get(compaction?)?));
+    let tokens = left.or_else(|| Some(request.usage.as_ref()?.total()))?;
     Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
 }
 
@@ -50,14 +67,15 @@ pub fn before(transcript: &Transcript, place: usize, most: usize) -> (Option<Ent
 /// The tokens that a compaction left, if no request followed it.
 fn compacted_to(transcript: &Transcript) -> Option<u64> {
     let main_lane = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
-    main_lane
-        .filter(|entry| entry.lane.is_none())
-        .take_while(|entry| !is_request(entry))
-        .flat_map(|entry| &entry.blocks)
-        .find_map(|block| match &block.kind {
-            BlockKind::Break(Break::Compaction { after, .. }) => *after,
-            _ => None,
-        })
+    main_lane.filter(|entry| entry.lane.is_none()).take_while(|entry| !is_request(entry)).find_map(left_by)
+}
+
+/// The tokens that the compaction of an entry left.
+fn left_by(entry: &Entry) -> Option<u64> {
+    entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Compaction { after, .. }) => *after,
+        _ => None,
+    })
 }
 
 /// Whether an entry is a request that records its prompt.

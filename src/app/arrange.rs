@@ -272,6 +272,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             has_keys,
             glyphs: state.theme.glyphs(),
             account: &state.evidence.account,
+            then: state.as_of.then(),
             troubles: &state.evidence.troubles,
             findings: &state.findings,
         });

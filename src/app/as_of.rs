@@ -1,4 +1,5 @@
-//! The session as of the cursor: what the model no longer saw there is dimmed, and can be listed.
+//! The session as of the cursor: what the model no longer saw there is dimmed, and can be listed, and the header and
+//! the outline tell what it had come to by then.
 //!
 //! Invariant: nothing moves when the dimming goes on or off, or when the cursor does; only what is painted in
 //! the window is asked for.
@@ -11,6 +12,9 @@ use super::mode::Mode;
 use super::raw::RawView;
 use super::state::State;
 use super::viewport::Focus;
+use crate::analysis::account::{self, Figures};
+use crate::analysis::context::{self, ContextUse};
+use crate::analysis::cost::Cost;
 use crate::analysis::seen::Sight;
 use crate::analysis::window::shares;
 use crate::analysis::window::weigh::{Class, parts};
@@ -37,12 +41,36 @@ pub struct AsOf {
     pub is_on: bool,
     /// Entries in the window that the model did not see at the cursor.
     lost: HashSet<EntryId>,
+    /// What the session had come to.
+    then: Option<Then>,
+}
+
+/// What the session had come to at the cursor.
+#[derive(Clone, Debug)]
+pub struct Then {
+    /// The entry, and the revision of the account.
+    made_for: (EntryId, u64),
+    /// How far it had come.
+    pub reach: account::AsOf,
+    /// When that was.
+    pub at: Option<Moment>,
+    /// What it had cost.
+    pub cost: Cost,
+    /// What the turn had come to.
+    pub turn: Option<Figures>,
+    /// How full the context was.
+    pub context: Option<ContextUse>,
 }
 
 impl AsOf {
     /// Whether an entry in the window is dimmed.
     pub fn has_lost(&self, id: EntryId) -> bool {
         self.lost.contains(&id)
+    }
+
+    /// What the session had come to at the cursor, if the reader wants it and it is known.
+    pub fn then(&self) -> Option<&Then> {
+        self.then.as_ref()
     }
 }
 
@@ -56,14 +84,32 @@ pub fn switch(state: &mut State, is_on: bool) {
     });
 }
 
-/// Finds out what of the window is to be dimmed.
+/// Finds out what of the window is to be dimmed, and what the session had come to.
 pub fn arrange(state: &mut State) {
     state.as_of.lost.clear();
     let focus = state.view.focus.filter(|_| state.as_of.is_on && !state.evidence.is_behind());
+    let known = state.as_of.then.take();
+    state.as_of.then = focus.map(|focus| {
+        let wanted = (focus.entry, state.evidence.account.revision());
+        known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(state, wanted))
+    });
     let sight = focus.and_then(|focus| sight(state, focus));
     let Some(sight) = sight else { return };
     let in_sight = state.view.lines.iter().map(|line| line.entry);
     state.as_of.lost = in_sight.filter(|id| sight.has_lost(&state.transcript, *id)).collect();
+}
+
+fn then(state: &State, made_for: (EntryId, u64)) -> Then {
+    let (transcript, account) = (&state.transcript, &state.evidence.account);
+    let reach = account.as_of(transcript, made_for.0);
+    Then {
+        made_for,
+        at: transcript.get(made_for.0).and_then(|entry| entry.at),
+        cost: account.cost_as_of(transcript, &reach),
+        turn: reach.turn().map(|turn| account.turn_as_of(transcript, &reach, turn)),
+        context: context::at(transcript, made_for.0),
+        reach,
+    }
 }
 
 fn sight(state: &State, focus: Focus) -> Option<Sight> {

@@ -20,6 +20,7 @@ use row::{Key, Part, Row};
 use shares::{scrolled, shares};
 use sums::Sums;
 
+use super::as_of::Then;
 use super::branches;
 use super::viewport::Focus;
 use crate::analysis::account::Account;
@@ -82,6 +83,8 @@ pub struct Wanted<'a> {
     pub transcript: &'a Transcript,
     /// What turns and lanes came to.
     pub account: &'a Account,
+    /// What they had come to at the cursor, if that is what is told.
+    pub then: Option<&'a Then>,
     /// Its files.
     pub files: &'a Files,
     /// The focused entry.
@@ -165,7 +168,7 @@ impl Outline {
             let in_sight = all.iter().skip(top).take(lines);
             let rows = in_sight.map(|key| Row {
                 is_current: *key == Key::Turn(current) || Some(key) == branch.map(Key::Branch).as_ref(),
-                ..self.row(wanted, key)
+                ..self.row_at_cursor(wanted, key)
             });
             let rows: Vec<Row> = rows.collect();
             let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
@@ -230,6 +233,14 @@ impl Outline {
         };
         if let Some(cursor) = &mut self.cursor {
             cursor.place = cursor.place.min(keys.of(cursor.part).len().saturating_sub(1));
+        }
+    }
+
+    fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> Row {
+        let row = self.row(wanted, key);
+        match wanted.then {
+            Some(then) => row::as_of(row, wanted.transcript, wanted.account, then, key),
+            None => row,
         }
     }
 

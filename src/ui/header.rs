@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
+use crate::analysis::phrases;
 use crate::app::state::State;
 use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Role};
@@ -108,7 +109,13 @@ fn right(state: &State, width: u16) -> Line<'static> {
     }
     parts.extend(trouble(state));
     parts.push(state_words(state, is_wide));
-    if let Some(context) = state.context.filter(|_| width >= NARROW) {
+    let then = state.as_of.then();
+    parts.extend(then.map(|then| match then.at.filter(|_| width >= NARROW) {
+        Some(at) => format!("as of {}", at.clock()),
+        None => "as of".to_owned(),
+    }));
+    let context = then.map_or(state.context, |then| then.context);
+    if let Some(context) = context.filter(|_| width >= NARROW) {
         let mut words = String::from("ctx ");
         if let Some(window) = context.window.filter(|window| *window > 0) {
             let percent = context.tokens * 100 / window;
@@ -127,10 +134,16 @@ fn right(state: &State, width: u16) -> Line<'static> {
         }
         parts.push(words);
     }
-    parts.push(state.cost.clone());
-    let turn =
-        state.turn_cost.as_ref().filter(|(.., cost)| is_wide && !cost.is_empty() && *cost != state.cost);
-    parts.extend(turn.map(|(.., cost)| format!("+{cost}")));
+    let (cost, turn) = match then {
+        Some(then) => {
+            let turn = then.turn.as_ref().and_then(|turn| phrases::cost(&turn.cost()));
+            (phrases::cost(&then.cost).unwrap_or_default(), turn)
+        }
+        None => (state.cost.clone(), state.turn_cost.as_ref().map(|(.., cost)| cost.clone())),
+    };
+    let turn = turn.filter(|turn| is_wide && !turn.is_empty() && *turn != cost);
+    parts.push(cost);
+    parts.extend(turn.map(|turn| format!("+{turn}")));
     parts.retain(|part| !part.is_empty());
     Line::from(Span::raw(format!("{} ", parts.join("  "))))
 }

@@ -1,13 +1,18 @@
 //! One account: what the surfaces tell of a turn and of the session is the same, and turns with what belongs to none
 //! of them are the session. Over all fixtures, and over real files where they are at hand.
 
+use std::collections::HashSet;
+
 use tv::analysis::cost;
 use tv::analysis::phrases;
 use tv::analysis::spending::Spending;
 use tv::analysis::spending::amount::{Amount, usd};
 use tv::analysis::spending::statement::{Group, Grouping, Statement};
 use tv::ingest::Target;
+use tv::model::entry::EntryId;
 use tv::model::moment::Moment;
+use tv::model::text::Name;
+use tv::model::transcript::Transcript;
 use tv::report::figures::{self, Figures};
 use tv::report::reading::{self, Reading};
 
@@ -74,6 +79,63 @@ fn check(name: &str, target: &Target) -> Option<usize> {
     let left = json["overhead"]["cost"]["usd"].as_f64().unwrap_or(0.0);
     assert!((left - usd(beside.money.picos())).abs() < rounded, "{name}: {left}");
     Some(turns.len())
+}
+
+/// What was told when an entry was told: its own lane up to it, others up to what was told later.
+fn told_by(transcript: &Transcript, id: EntryId) -> HashSet<EntryId> {
+    let cursor = transcript.get(id).unwrap();
+    let mut is_over: HashSet<Option<Name>> = HashSet::new();
+    let mut told = HashSet::new();
+    for entry in transcript.order().iter().filter_map(|id| Some((*id, transcript.get(*id)?))) {
+        let (other, lane) = (entry.1, entry.1.lane.clone());
+        if lane != cursor.lane && (cursor.at.is_none() || other.at > cursor.at) {
+            is_over.insert(lane.clone());
+        }
+        if !is_over.contains(&lane) {
+            told.insert(entry.0);
+        }
+        if entry.0 == id {
+            is_over.insert(lane);
+        }
+    }
+    told
+}
+
+#[test]
+fn as_of_an_entry_counts_what_was_told_by_then() {
+    let (mut looks, mut parts) = (0, 0);
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let Some((Reading { transcript, account, .. }, _)) = told(&target) else { continue };
+            let order: Vec<EntryId> = transcript.order().to_vec();
+            for id in order.iter().step_by(order.len() / 20 + 1).chain(order.last()) {
+                let then = account.as_of(&transcript, *id);
+                let told = told_by(&transcript, *id);
+                for turn in 0..transcript.turns().len() {
+                    let is_of_turn = |id: &&EntryId| account.turn_of(&transcript, **id) == Some(turn);
+                    let mut output = 0;
+                    for entry in told.iter().filter(is_of_turn).filter_map(|id| transcript.get(*id)) {
+                        let usage = entry.usage.as_ref().filter(|usage| usage.scope.is_of_requests());
+                        output += usage.and_then(|usage| usage.output).unwrap_or(0);
+                    }
+                    for (_, aside) in
+                        transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests())
+                    {
+                        let is_told = aside.after.is_some_and(|id| told.contains(&id) && is_of_turn(&&id));
+                        output += aside.usage.output.filter(|_| is_told).unwrap_or(0);
+                    }
+                    let figures = account.turn_as_of(&transcript, &then, turn);
+                    let place = format!("{}, turn {turn}, entry {}", fixtures::name(&path), id.index());
+                    assert_eq!(figures.facts.totals.sum().output.total, output, "{place}");
+                    let whole = account.turn(&transcript, turn);
+                    assert!(figures.time.work() <= whole.time.work(), "{place}");
+                    parts += usize::from(output < whole.facts.totals.sum().output.total);
+                }
+                looks += 1;
+            }
+        }
+    }
+    assert!(looks > 500 && parts > 300, "{looks} {parts}");
 }
 
 #[test]

@@ -325,7 +325,7 @@ fn spent(spent: &Spent) -> String {
     let mut words = vec![format!("requests={}", spent.requests)];
     words.extend(sums.iter().filter_map(|(name, sum)| sum.known().map(|n| format!("{name}={n}"))));
     if spent.priced > 0 {
-        words.push(format!("recorded micros={}", spent.recorded_micros));
+        words.push(format!("recorded micros={}", spent.recorded_nanos / 1_000));
     }
     words.join(" ")
 }

@@ -109,13 +109,13 @@ impl Account {
 }
 
 /// The stretches of a page, with the places in the lane of the entries that told them.
-fn stretches(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, Stretch)> {
+pub(super) fn stretches(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, Stretch)> {
     let kept = track.page(page).map(|kept| &kept.stretches);
     let told = kept.into_iter().flat_map(move |kept| kept.iter(track.ids_of(page)));
     told.map(move |(place, stretch)| (page * PAGE + place, stretch))
 }
 
 /// Of the first entry only its calls count: the time before it belongs to what was before.
-fn is_inside((place, stretch): &(usize, Stretch), range: &Range<usize>) -> bool {
+pub(super) fn is_inside((place, stretch): &(usize, Stretch), range: &Range<usize>) -> bool {
     range.contains(place) && (*place > range.start || stretch.block.is_some())
 }

@@ -5,15 +5,13 @@ use ratatui::text::Span;
 use super::item::classes;
 use super::page::{Page, bar};
 use super::subject::Subject;
-use crate::analysis::context::{before, is_request, window_at};
+use crate::analysis::context::{LOOKED_AT, before, is_request, window_at};
 use crate::app::sequence::place_in_file;
 use crate::app::viewport::Focus;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures::{self, percent};
 use crate::model::usage::Usage;
 
-/// Entries in which the request before is looked for.
-const LOOKED_AT: usize = 4_096;
 /// Columns of bars.
 const BAR: usize = 24;
 

@@ -5,6 +5,7 @@ use crate::analysis::account::{Account, Figures};
 use crate::analysis::cost::{self, Cost};
 use crate::analysis::files::File;
 use crate::analysis::phrases;
+use crate::app::as_of::Then;
 use crate::app::seek::is_headline;
 use crate::app::sequence::depth_of;
 use crate::app::viewport::Focus;
@@ -15,6 +16,7 @@ use crate::model::meta::LaneFacts;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
+use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
@@ -158,6 +160,29 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     }
     let took = spent.took_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default();
     vec![cost_words(&spent.cost()), took]
+}
+
+/// The row of a turn or a sub-agent with what it had come to at the cursor; one that was still to come is dim.
+pub fn as_of(row: Row, transcript: &Transcript, account: &Account, then: &Then, key: &Key) -> Row {
+    let lane = |lane: &usize| {
+        let lane = transcript.lanes().get(*lane)?;
+        Some(account.lane_as_of(transcript, &then.reach, &lane.name))
+    };
+    let figures = match (key, then.reach.turn()) {
+        (Key::Turn(turn), Some(now)) if *turn < now => return row,
+        (Key::Turn(turn), Some(now)) if *turn > now => Figures::default(),
+        (Key::Turn(_), Some(_)) => then.turn.clone().unwrap_or_default(),
+        (Key::Turn(turn), None) => account.turn_as_of(transcript, &then.reach, *turn),
+        (Key::Lane(number, _) | Key::Agent(number), _) => lane(number).unwrap_or_default(),
+        _ => return row,
+    };
+    let is_to_come = figures.facts.started.is_none() && figures.facts.totals == Totals::default();
+    Row {
+        sign: if is_to_come { Sign::None } else { row.sign },
+        figures: spent(&figures, !is_to_come),
+        is_dim: row.is_dim || is_to_come,
+        ..row
+    }
 }
 
 /// A compaction with what it left of the context.

@@ -1,0 +1,144 @@
+//! The account as of an entry: what a turn, a lane and the session had come to when it was told.
+
+use std::ops::Range;
+
+use super::Account;
+use super::figures::Figures;
+use super::pages::Books;
+use super::time::{is_inside, stretches};
+use crate::analysis::cost::{self, Cost};
+use crate::analysis::fold::{PAGE, Track};
+use crate::model::entry::EntryId;
+use crate::model::moment::Moment;
+use crate::model::text::Name;
+use crate::model::totals::Totals;
+use crate::model::transcript::Transcript;
+
+/// How far a session had come with an entry: its own lane up to it, each other one up to what was told later.
+#[derive(Clone, Debug, Default)]
+pub struct AsOf {
+    /// The first place of each lane that was still to come, by the number of the lane.
+    ends: Vec<usize>,
+    /// The turn of the entry.
+    turn: Option<usize>,
+}
+
+impl AsOf {
+    /// The turn that went on then; none before the first prompt, and in a lane of no turn.
+    pub fn turn(&self) -> Option<usize> {
+        self.turn
+    }
+
+    fn has(&self, place: Option<(usize, usize)>) -> bool {
+        place.is_some_and(|(lane, place)| self.ends.get(lane).is_some_and(|end| place < *end))
+    }
+}
+
+impl Account {
+    /// How far the session had come with an entry.
+    pub fn as_of(&self, transcript: &Transcript, id: EntryId) -> AsOf {
+        let own = self.lanes.place_of(id);
+        let at = transcript.get(id).and_then(|entry| entry.at);
+        let end = |(number, track): (usize, &Track<Books>)| match own {
+            Some((lane, place)) if lane == number => place + 1,
+            _ => at.map_or(0, |at| later(transcript, track, at)),
+        };
+        let ends = self.lanes.tracks().iter().enumerate().map(end).collect();
+        AsOf { ends, turn: self.turn_of(transcript, id) }
+    }
+
+    /// What a turn had come to.
+    pub fn turn_as_of(&self, transcript: &Transcript, as_of: &AsOf, number: usize) -> Figures {
+        let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
+        let next = transcript.turns().get(number + 1).and_then(|next| self.lanes.place_of(next.prompt));
+        let Some((main, first)) = self.lanes.place_of(turn.prompt) else { return Figures::default() };
+        let end = next.map_or(usize::MAX, |(_, place)| place);
+        let mut figures = self.part_as_of(transcript, as_of, main, first..end);
+        let is_own =
+            |lane: Option<&Name>| lane.and_then(|name| self.homes.of_lane(name)) == Some(turn.prompt);
+        for (lane, track) in self.lanes.tracks().iter().enumerate() {
+            if is_own(track.lane()) {
+                figures.join_facts(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX));
+            }
+        }
+        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+            let place = aside
+                .after
+                .and_then(|after| self.lanes.place_of(after))
+                .filter(|place| as_of.has(Some(*place)));
+            let Some((lane, place)) = place else { continue };
+            let is_in_turn = lane == main && (first..end).contains(&place);
+            if is_in_turn || is_own(self.lanes.tracks().get(lane).and_then(Track::lane)) {
+                figures.facts.totals.add(&aside.usage, aside.model.as_ref());
+            }
+        }
+        figures
+    }
+
+    /// What a sub-agent had done by itself.
+    pub fn lane_as_of(&self, transcript: &Transcript, as_of: &AsOf, name: &Name) -> Figures {
+        let number = self.lanes.track_of(Some(name)).map(|(number, _)| number);
+        number.map(|number| self.part_as_of(transcript, as_of, number, 0..usize::MAX)).unwrap_or_default()
+    }
+
+    /// What the session had cost. What runs count beyond their requests is known only in the end.
+    pub fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
+        let tracks = self.lanes.tracks();
+        if tracks.iter().zip(&as_of.ends).all(|(track, end)| track.ids().len() <= *end) {
+            return cost::of(transcript.totals());
+        }
+        let mut totals = Totals::default();
+        for lane in 0..tracks.len() {
+            totals.join(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX).facts.totals);
+        }
+        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+            if as_of.has(aside.after.and_then(|after| self.lanes.place_of(after))) {
+                totals.add(&aside.usage, aside.model.as_ref());
+            }
+        }
+        cost::of(&totals)
+    }
+
+    /// What entries of a lane came to, as far as they were told. Pages count as a whole, but for the outermost ones.
+    fn part_as_of(
+        &self,
+        transcript: &Transcript,
+        as_of: &AsOf,
+        lane: usize,
+        places: Range<usize>,
+    ) -> Figures {
+        let mut figures = Figures::default();
+        let Some(track) = self.lanes.tracks().get(lane) else { return figures };
+        let end = as_of.ends.get(lane).map_or(0, |end| places.end.min(*end).min(track.ids().len()));
+        let range = places.start..end;
+        for number in range.start / PAGE..end.div_ceil(PAGE) {
+            let Some(page) = track.page(number) else { continue };
+            let ids = track.ids_of(number);
+            let own = number * PAGE..number * PAGE + ids.len();
+            if range.start <= own.start && own.end <= range.end {
+                page.parts.iter().for_each(|part| figures.join(&part.figures));
+                continue;
+            }
+            let inside = own.zip(ids).filter(|(place, _)| range.contains(place));
+            inside.filter_map(|(_, id)| transcript.get(*id)).for_each(|entry| figures.facts.add(entry));
+            let told = stretches(track, number).filter(|told| is_inside(told, &range));
+            told.for_each(|(_, stretch)| figures.time.add(&stretch));
+        }
+        figures
+    }
+}
+
+/// The place of the first entry of a lane that was told after a moment.
+fn later(transcript: &Transcript, track: &Track<Books>, at: Moment) -> usize {
+    let is_later =
+        |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at).is_some_and(|then| then > at);
+    for (number, page) in track.pages().enumerate() {
+        if page.parts.iter().all(|part| part.figures.facts.ended.is_none_or(|ended| ended <= at)) {
+            continue;
+        }
+        if let Some(place) = track.ids_of(number).iter().position(is_later) {
+            return number * PAGE + place;
+        }
+    }
+    track.ids().len()
+}
