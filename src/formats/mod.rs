@@ -16,7 +16,9 @@ pub mod openclaw;
 pub mod opencode;
 pub mod pi;
 pub mod roots;
+pub mod survey;
 pub mod tables;
+pub mod told;
 pub mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};

@@ -108,8 +108,7 @@ impl<'f> Follow<'f> {
     fn open(&mut self) -> Option<Reader<'f>> {
         let mut last = String::new();
         while !self.stop.load(Ordering::Relaxed) {
-            let mut teller =
-                Teller::new(self.plan.format.decoder_of(&self.plan.path), Stage::Whole, self.outlet);
+            let mut teller = Teller::new(self.plan.decoder(), Stage::Whole, self.outlet);
             if self.has_told {
                 teller.replace();
             }

@@ -24,8 +24,8 @@ mod told;
 mod whole;
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -42,6 +42,8 @@ use self::reader::Reader;
 use self::teller::{Outlet, Teller};
 use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
+use crate::formats::survey::Sums;
+use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -138,6 +140,14 @@ impl Session {
         });
     }
 
+    /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is told.
+    pub fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
+        let sums = Sums::default();
+        self.plan.survey = Some(Sums::clone(&sums));
+        self.read_whole(true, sink);
+        sums.lock().unwrap_or_else(PoisonError::into_inner).finish()
+    }
+
     /// A reader of bodies that are away.
     pub fn pager(&self) -> Pager {
         Pager::new(self.files.clone())
@@ -170,7 +180,7 @@ impl Session {
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
     outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
-    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet);
+    let teller = Teller::new(plan.decoder(), Stage::Whole, outlet);
     match Reader::new(plan, files, bodies, teller, Instant::now()) {
         Ok(mut reader) => {
             while reader.step(Instant::now(), &mut || ()) || reader.rest(Instant::now(), true) {}

@@ -30,7 +30,7 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop. What is to be read again is copied for these files.
 pub fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let teller = Teller::new(plan.format.decoder_of(&plan.path), Stage::Whole, outlet).of_pipe();
+    let teller = Teller::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
     let reader = thread::current();
     let pipe = match plan.packing {
         Some(packing) => Pipe::Packed(plan.path.clone(), packing),
@@ -152,7 +152,8 @@ impl Piped<'_> {
         if probe::is_unclaimed(&detection) {
             return None;
         }
-        let plan = Plan::new(&self.plan.path, self.plan.session.clone(), detection);
+        let mut plan = Plan::new(&self.plan.path, self.plan.session.clone(), detection);
+        plan.survey.clone_from(&self.plan.survey);
         Some(match self.plan.packing {
             Some(packing) => plan.packed(packing),
             None => plan,
@@ -167,7 +168,7 @@ impl Piped<'_> {
             files.number(&self.plan.path, kind);
             files.set_format(self.plan.format, &self.plan.path);
         }
-        self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
+        self.teller.restart(self.plan.decoder());
         self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
             let head = std::mem::take(&mut self.head);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::probe::{self, HEAD};
 use crate::formats::Detection;
-use crate::formats::decoder::{Format, Verdict};
+use crate::formats::decoder::{Decoder, Format, Verdict};
+use crate::formats::survey::{Sums, Surveyed};
 use crate::model::edit::Opened;
 use crate::model::record::Shape;
 use crate::model::text::Text;
@@ -32,6 +33,8 @@ pub struct Plan {
     pub verdicts: Vec<(&'static str, Verdict)>,
     /// What to tell the reader.
     pub opened: Opened,
+    /// Where it is found out what of the records is told, if somebody asks.
+    pub survey: Option<Sums>,
 }
 
 impl Plan {
@@ -52,6 +55,7 @@ impl Plan {
             packing: None,
             verdicts: detection.others,
             opened,
+            survey: None,
         }
     }
 
@@ -61,6 +65,15 @@ impl Plan {
         self.opened.reason = Text::clean(&reason);
         self.packing = Some(packing);
         self
+    }
+
+    /// A decoder that begins with the first record.
+    pub fn decoder(&self) -> Box<dyn Decoder> {
+        let decoder = self.format.decoder_of(&self.path);
+        match &self.survey {
+            Some(sums) => Box::new(Surveyed::new(decoder, Sums::clone(sums))),
+            None => decoder,
+        }
     }
 
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
@@ -76,6 +89,7 @@ impl Plan {
         }
         let mut plan = Self::new(&self.path, self.session.clone(), detection);
         plan.opened.path.clone_from(&self.opened.path);
+        plan.survey.clone_from(&self.survey);
         Some(plan)
     }
 

@@ -318,7 +318,7 @@ impl<'o> Reader<'o> {
 
     /// Begins a new telling: everything is read again from its beginning.
     fn restart(&mut self, now: Instant) {
-        self.teller.restart(self.plan.format.decoder_of(&self.plan.path));
+        self.teller.restart(self.plan.decoder());
         self.strands.clear();
         self.strand_at.clear();
         self.smalls.clear();

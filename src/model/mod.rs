@@ -6,6 +6,7 @@
 pub mod body;
 pub mod branch;
 pub mod change;
+pub mod coverage;
 mod digits;
 pub mod edit;
 pub mod entry;

@@ -16,6 +16,7 @@ use super::reading::{self, Reading};
 use crate::analysis::oddities::{self, Oddity};
 use crate::analysis::pairing;
 use crate::ingest::{self, Target};
+use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
 use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
@@ -46,6 +47,7 @@ struct Report {
     records: RecordFigures,
     shown_percent: Option<f64>,
     shown_bytes_percent: Option<f64>,
+    strings: StringLines,
     unknown: Vec<UnknownLine>,
     unknown_fields: Vec<UnknownLine>,
     /// `null` if the format does not link all of its records.
@@ -72,6 +74,25 @@ struct FileLine {
     bytes: Option<u64>,
     records: u64,
     record_bytes: u64,
+}
+
+/// What of the strings of the records is told by entries; the records themselves, as they are written, do not count.
+#[derive(Serialize)]
+struct StringLines {
+    bytes: u64,
+    told: u64,
+    told_percent: Option<f64>,
+    missing: Vec<FieldLine>,
+}
+
+/// Strings of which something is not told.
+#[derive(Serialize)]
+struct FieldLine {
+    path: String,
+    strings: u64,
+    bytes: u64,
+    told: u64,
+    first: PlaceLine,
 }
 
 #[derive(Serialize)]
@@ -135,8 +156,8 @@ struct PlaceLine {
 
 /// Writes how a session was understood.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
-    let reading = reading::read(&options.target, true)?;
-    let report = examine(&reading);
+    let (reading, coverage) = reading::survey(&options.target)?;
+    let report = examine(&reading, &coverage);
     if options.json {
         json::write_line(out, &report)?;
     } else {
@@ -145,7 +166,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
     Ok(Outcome::of(reading.failure().into_iter().collect()))
 }
 
-fn examine(reading: &Reading) -> Report {
+fn examine(reading: &Reading, coverage: &Coverage) -> Report {
     let transcript = &reading.transcript;
     let tally = transcript.tally();
     let formats = reading.verdicts.iter().map(|verdict| FormatLine {
@@ -184,6 +205,7 @@ fn examine(reading: &Reading) -> Report {
         // Faulty records are shown too, as they are.
         shown_percent: percent(tally.records() - tally.passed, tally.records()),
         shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
+        strings: strings(coverage, reading),
         unknown: unknown(&tally.unknown),
         unknown_fields: unknown(&tally.unknown_fields),
         links,
@@ -202,6 +224,19 @@ fn examine(reading: &Reading) -> Report {
         omits: ingest::omits(reading.opened.format),
         fault: reading.fault.as_ref().map(ToString::to_string),
     }
+}
+
+fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
+    let Share { bytes, told, .. } = coverage.total();
+    let line = |(path, share): (&Text, Share)| FieldLine {
+        path: path.to_string(),
+        strings: share.strings,
+        bytes: share.bytes,
+        told: share.told,
+        first: place(share.first, reading),
+    };
+    let missing = coverage.missing().into_iter().map(line).collect();
+    StringLines { bytes, told, told_percent: percent(told, bytes), missing }
 }
 
 /// In the order of their first places.

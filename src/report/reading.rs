@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 use crate::analysis::account::Account;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
 use crate::model::body::{Body, Held, Key};
+use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::moment::Moment;
@@ -39,9 +40,28 @@ pub struct Reading {
 
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
 pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
+    read_as(target, stubs_only, |session, reading| {
+        session.read_whole(stubs_only, &mut |feed| reading.take(feed));
+    })
+}
+
+/// As [`read`], with what of the strings of its records is told.
+pub fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
+    let mut coverage = Coverage::default();
+    let reading = read_as(target, true, |session, reading| {
+        coverage = session.survey(&mut |feed| reading.take(feed));
+    })?;
+    Ok((reading, coverage))
+}
+
+fn read_as(
+    target: &Target,
+    is_paged: bool,
+    read: impl FnOnce(Session, &mut Reading),
+) -> Result<Reading, OpenError> {
     let session = ingest::open(target)?;
-    let mut reading = Reading::of(target, &session, stubs_only);
-    session.read_whole(stubs_only, &mut |feed| reading.take(feed));
+    let mut reading = Reading::of(target, &session, is_paged);
+    read(session, &mut reading);
     reading.settle();
     // A file has only one session, so what is named behind it is an entry.
     let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();

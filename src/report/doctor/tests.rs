@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{examine, text};
 use crate::ingest::{FormatVerdict, Target};
+use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Severity};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Fate;
@@ -29,10 +30,19 @@ fn sick_session() -> Reading {
     Reading { verdicts, ..Reading::told(target, out) }
 }
 
+fn coverage() -> Coverage {
+    let at = |line: u32| Origin { file: FileId(0), at: u64::from(line) * 10, len: 9, line };
+    let mut coverage = Coverage::default();
+    coverage.add("text", 900, 900, at(1));
+    coverage.add("details.mood", 40, 0, at(2));
+    coverage.add("details.note", 60, 10, at(3));
+    coverage
+}
+
 #[test]
 fn everything_that_is_odd_is_told_with_its_place() {
     let mut written = Vec::new();
-    text::write(&examine(&sick_session()), &mut written).unwrap();
+    text::write(&examine(&sick_session(), &coverage()), &mut written).unwrap();
     let text = String::from_utf8(written).unwrap();
     for expected in [
         "9 records of 81 B: 88.8% of them and 88.8% of their bytes are shown",
@@ -41,6 +51,9 @@ fn everything_that_is_odd_is_told_with_its_place() {
         "sick.jsonl:9: byte 90: not JSON",
         "1      9 B  a copy",
         "no header",
+        "strings: 1.0 KB of text, 91% of it shown; in the raw record only:",
+        "50 B of     60 B  details.note (first: sick.jsonl:3, byte 30)",
+        "40 B of     40 B  details.mood (first: sick.jsonl:2, byte 20)",
     ] {
         assert!(text.contains(expected), "{expected:?} is not in\n{text}");
     }
@@ -49,9 +62,12 @@ fn everything_that_is_odd_is_told_with_its_place() {
 
 #[test]
 fn the_same_as_json() {
-    let json = serde_json::to_value(examine(&sick_session())).unwrap();
+    let json = serde_json::to_value(examine(&sick_session(), &coverage())).unwrap();
     assert_eq!(json["schema"], "tv.doctor/1");
     assert_eq!(json["shown_percent"], 88.8);
     assert_eq!(json["unknown"][0]["count"], 2);
     assert_eq!(json["formats"][0]["reason"], "no header");
+    assert_eq!(json["strings"]["told_percent"], 91.0);
+    assert_eq!(json["strings"]["missing"][0]["path"], "details.note");
+    assert_eq!(json["strings"]["missing"][0]["told"], 10);
 }

@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::{FileLine, OddityLine, PlaceLine, Report, VersionLine};
+use super::{FieldLine, FileLine, OddityLine, PlaceLine, Report, VersionLine};
 use crate::model::figures::{bytes, count};
 
 /// So many files are told by name.
 const FILES: usize = 12;
+/// So many fields that are not shown are told by name.
+const FIELDS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Report { path, format, confidence, reason, .. } = report;
@@ -25,6 +27,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     write_records(report, out)?;
     write_files(report, out)?;
+    write_strings(report, out)?;
     section("unknown types and fields, shown raw", report.unknown.iter(), out, |line| {
         format!("{:>6}  {} (first: {})", line.count, line.what, shown(&line.first))
     })?;
@@ -105,6 +108,20 @@ fn write_files(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let size = more.iter().filter_map(|file| file.bytes).sum();
     let records = more.iter().map(|file| file.records).sum();
     writeln!(out, "  and {} more: {}, {}", more.len(), bytes(size), count(records, "record"))
+}
+
+fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let strings = &report.strings;
+    let Some(percent) = strings.told_percent else { return Ok(()) };
+    let only = if strings.missing.is_empty() { "" } else { "; in the raw record only:" };
+    let title = format!("strings: {} of text, {percent}% of it shown{only}", bytes(strings.bytes));
+    let line = |field: &FieldLine| {
+        let missing = bytes(field.bytes.saturating_sub(field.told));
+        format!("{missing:>8} of {:>8}  {} (first: {})", bytes(field.bytes), field.path, shown(&field.first))
+    };
+    titled(&title, strings.missing.iter().take(FIELDS), out, line)?;
+    let more = strings.missing.len().saturating_sub(FIELDS);
+    if more == 0 { Ok(()) } else { writeln!(out, "  and {} more", count(more as u64, "field")) }
 }
 
 fn write_oddities(report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -1,0 +1,296 @@
+//! A look at each record while it is decoded: which of its strings are told.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::decoder::{BESIDE, Decoder, Input, Place};
+use super::fields::Fields;
+use super::json::{self, Json};
+use super::told::{Told, print};
+use crate::model::coverage::Coverage;
+use crate::model::edit::{Batch, Edit};
+use crate::model::record::Origin;
+use crate::model::tally::Fate;
+
+/// Keys whose strings decoders use without saying them: they tell what a value is, which one it belongs to, or
+/// that somebody signed it.
+const USED: [&str; 23] = [
+    "id",
+    "type",
+    "role",
+    "subtype",
+    "uuid",
+    "parentUuid",
+    "parent_uuid",
+    "parentId",
+    "parent_id",
+    "sessionId",
+    "session_id",
+    "sessionID",
+    "messageID",
+    "messageId",
+    "parentID",
+    "callID",
+    "tool_use_id",
+    "toolUseID",
+    "toolCallId",
+    "timestamp",
+    "signature",
+    "thinkingSignature",
+    "textSignature",
+];
+/// Longer paths are cut.
+const DEEPEST: usize = 8;
+/// Shorter ones are words.
+const OPAQUE: usize = 256;
+/// Keys beyond this are data.
+const LONGEST_KEY: usize = 32;
+
+/// Strings that are not told with their own record are kept up to so many lines.
+const PENDING: usize = 1 << 20;
+/// Shorter strings stand in other records by chance.
+const SHORT: usize = 24;
+
+/// What is found out, while it is.
+pub type Sums = Arc<Mutex<Survey>>;
+
+/// Which strings are told so far, and which may yet be, with another record: streams are told when they are whole.
+#[derive(Debug, Default)]
+pub struct Survey {
+    coverage: Coverage,
+    /// Prints of all lines that were told.
+    lines: HashSet<u64>,
+    pending: Vec<Pending>,
+    pending_lines: usize,
+}
+
+#[derive(Debug)]
+struct Pending {
+    path: String,
+    bytes: usize,
+    told: usize,
+    origin: Origin,
+    lines: Vec<(u64, usize)>,
+}
+
+impl Survey {
+    /// What all of it comes to.
+    pub fn finish(&mut self) -> Coverage {
+        for string in std::mem::take(&mut self.pending) {
+            let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
+            let known = string.lines.iter().filter(|(line, _)| self.lines.contains(line));
+            let told = string.bytes * known.map(|(_, bytes)| bytes).sum::<usize>() / all.max(1);
+            self.coverage.add(&string.path, string.bytes, told.max(string.told), string.origin);
+        }
+        std::mem::take(&mut self.coverage)
+    }
+
+    fn add(&mut self, path: &str, text: &str, told: usize, origin: Origin) {
+        if told == text.len() || text.len() < SHORT || self.pending_lines > PENDING {
+            return self.coverage.add(path, text.len(), told, origin);
+        }
+        let lines: Vec<(u64, usize)> = text.lines().map(|line| (print(line), line.len() + 1)).collect();
+        self.pending_lines += lines.len();
+        self.pending.push(Pending { path: path.to_owned(), bytes: text.len(), told, origin, lines });
+    }
+}
+
+/// A decoder whose records are looked at.
+pub struct Surveyed {
+    decoder: Box<dyn Decoder>,
+    sums: Sums,
+}
+
+impl Surveyed {
+    /// Begins anew: a new decoder tells all records again.
+    pub fn new(decoder: Box<dyn Decoder>, sums: Sums) -> Self {
+        *sums.lock().unwrap_or_else(PoisonError::into_inner) = Survey::default();
+        Self { decoder, sums }
+    }
+
+    /// Looks at what is told with whole bodies, which then go where they would have been.
+    fn look<T>(
+        &mut self,
+        out: &mut Batch,
+        tell: impl FnOnce(&mut dyn Decoder, &mut Batch) -> T,
+        walk: impl FnOnce(&T, &Told, &'static Fields, &mut Survey),
+    ) -> T {
+        let (edits, notices) = (out.edits.len(), out.notices.len());
+        let stubs_only = std::mem::replace(&mut out.stubs_only, false);
+        let answer = tell(&mut *self.decoder, out);
+        out.stubs_only = stubs_only;
+        let edits = out.edits.get_mut(edits..).unwrap_or_default();
+        let told = Told::of(edits, out.notices.get(notices..).unwrap_or_default());
+        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        walk(&answer, &told, self.decoder.fields(), &mut sums);
+        sums.lines.extend(told.into_lines());
+        if stubs_only {
+            edits.iter_mut().for_each(release);
+        }
+        answer
+    }
+}
+
+impl Decoder for Surveyed {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let origin = out.origin();
+        let decode = |decoder: &mut dyn Decoder, out: &mut Batch| decoder.decode(input, out);
+        self.look(out, decode, |fate, told, fields, sums| {
+            if *fate != BESIDE {
+                let mut walk = Walk { told, fields, origin, path: Vec::new(), sums };
+                walk.value(input.json, matches!(input.place, Place::Text(_)));
+            }
+        })
+    }
+
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        self.decoder.lost(path, out);
+    }
+
+    fn fields(&self) -> &'static Fields {
+        self.decoder.fields()
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.look(out, |decoder, out| decoder.finish(out), |(), _, _, _| ());
+    }
+}
+
+/// Leaves bodies on disk that were asked for only to be looked at.
+fn release(edit: &mut Edit) {
+    let bodies = match edit {
+        Edit::Entry(entry) => entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).collect(),
+        Edit::Result { result, .. } => {
+            std::iter::once(&mut result.body).chain(result.patch.as_mut()).collect()
+        }
+        _ => Vec::new(),
+    };
+    for body in bodies {
+        body.release();
+    }
+}
+
+struct Walk<'a> {
+    told: &'a Told,
+    fields: &'static Fields,
+    origin: Origin,
+    path: Vec<&'a str>,
+    sums: &'a mut Survey,
+}
+
+impl<'a> Walk<'a> {
+    fn value(&mut self, json: &'a Json<'_>, is_used: bool) {
+        match json {
+            Json::Str(text) => self.string(text, is_used),
+            Json::Deep(source) => self.string(source, is_used),
+            Json::Array(items) => {
+                self.path.push("[]");
+                for item in items {
+                    self.value(item, is_used);
+                }
+                self.path.pop();
+            }
+            Json::Object(members) => {
+                for (key, value) in members {
+                    let is_used = is_used || self.is_used(key);
+                    self.path.push(segment(key));
+                    self.value(value, is_used);
+                    self.path.pop();
+                }
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::Integer(_) => {}
+        }
+    }
+
+    fn string(&mut self, text: &str, is_used: bool) {
+        let told = if is_used || is_opaque(text) { text.len() } else { self.told.bytes_of(text) };
+        // JSON within a string is told as what it says.
+        if told < text.len()
+            && text.starts_with(['{', '['])
+            && let Some(inner) = json::read(text)
+        {
+            return self.inner(&inner);
+        }
+        self.sums.add(&path_of(&self.path), text, told, self.origin);
+    }
+
+    fn inner(&mut self, json: &Json<'_>) {
+        let mut path = self.path.clone();
+        path.push("{}");
+        let Walk { told, fields, origin, .. } = *self;
+        Walk { told, fields, origin, path, sums: self.sums }.value(json, false);
+    }
+
+    fn is_used(&self, key: &str) -> bool {
+        USED.contains(&key) || (self.path.is_empty() && self.fields.common.contains(&key))
+    }
+}
+
+/// Whether a string is no text: an image, something encrypted or signed.
+fn is_opaque(text: &str) -> bool {
+    let is_code = |c: u8| c.is_ascii_alphanumeric() || b"+/=_-".contains(&c);
+    text.starts_with("data:") || (text.len() >= OPAQUE && text.bytes().all(is_code))
+}
+
+/// `message.content[].text`; `arguments{}.path` within a string that is JSON itself.
+fn path_of(segments: &[&str]) -> String {
+    let mut path = String::new();
+    for segment in segments.iter().take(DEEPEST) {
+        if !path.is_empty() && !matches!(*segment, "[]" | "{}") {
+            path.push('.');
+        }
+        path.push_str(segment);
+    }
+    if segments.len() > DEEPEST {
+        path.push_str(".…");
+    }
+    path
+}
+
+/// The name of a field, `*` for a key that is none.
+fn segment(key: &str) -> &str {
+    let is_name =
+        key.len() <= LONGEST_KEY && key.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-$@".contains(&c));
+    if is_name { key } else { "*" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sums, Surveyed};
+    use crate::formats::decoder::{Decoder, Format, Place, feed};
+    use crate::formats::pi::Pi;
+    use crate::model::edit::{Batch, Edit};
+    use crate::model::record::{Origin, Record};
+
+    #[test]
+    fn strings_that_no_entry_tells_are_found_with_their_paths() {
+        let sums = Sums::default();
+        let mut decoder = Surveyed::new(Pi.decoder(), Sums::clone(&sums));
+        let mut out = Batch::default();
+        out.stubs_only = true;
+        let text = "a long answer that is told ".repeat(20);
+        let record = format!(
+            r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-02T03:04:05Z","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}","hidden":[{{"a mood":"nobody knows"}}]}}],"model":"m-1"}}}}"#
+        );
+        let record = Record { origin: Origin { line: 7, ..Origin::default() }, bytes: record.as_bytes() };
+        feed(&mut decoder as &mut dyn Decoder, record, Place::Line, &mut out);
+        let coverage = sums.lock().unwrap().finish();
+        let missing: Vec<(&str, u64, u32)> = coverage
+            .missing()
+            .into_iter()
+            .map(|(path, share)| (path.as_str(), share.missing(), share.first.line))
+            .collect();
+        assert_eq!(missing, [("message.content[].hidden[].*", 12, 7)]);
+        assert!(coverage.total().told > text.len() as u64);
+        let is_away = |edit: &Edit| match edit {
+            Edit::Entry(entry) => entry
+                .blocks
+                .iter()
+                .flat_map(|block| block.kind.bodies())
+                .all(crate::model::body::Body::is_away),
+            _ => true,
+        };
+        assert!(out.edits.iter().all(is_away), "bodies stay on disk");
+    }
+}

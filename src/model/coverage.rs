@@ -1,0 +1,116 @@
+//! How much of what stands in the strings of records a transcript tells, by the paths of their fields.
+
+use std::collections::BTreeMap;
+
+use super::record::Origin;
+use super::text::Text;
+
+/// Paths are kept up to here; what has others is summed up under [`OTHER`].
+const PATHS: usize = 2_000;
+/// The path of all that have no room of their own.
+const OTHER: &str = "…";
+
+/// The strings of one field in all records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many there are.
+    pub strings: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// How many of the bytes are told.
+    pub told: u64,
+    /// The record of the first one of which something is not told, else of the first one.
+    pub first: Origin,
+}
+
+impl Share {
+    /// Bytes that are not told.
+    pub fn missing(&self) -> u64 {
+        self.bytes.saturating_sub(self.told)
+    }
+}
+
+/// What the strings of records come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    fields: BTreeMap<Text, Share>,
+}
+
+impl Coverage {
+    /// Adds a string of so many bytes, of which so many are told.
+    pub fn add(&mut self, path: &str, bytes: usize, told: usize, origin: Origin) {
+        let is_known = self.fields.contains_key(path);
+        let path = if is_known || self.fields.len() < PATHS { path } else { OTHER };
+        if !self.fields.contains_key(path) {
+            self.fields.insert(Text::clean(path), Share { first: origin, ..Share::default() });
+        }
+        let Some(share) = self.fields.get_mut(path) else { return };
+        if share.missing() == 0 && told < bytes {
+            share.first = origin;
+        }
+        share.strings += 1;
+        share.bytes += bytes as u64;
+        share.told += told.min(bytes) as u64;
+    }
+
+    /// All fields together.
+    pub fn total(&self) -> Share {
+        let mut total = Share::default();
+        for share in self.fields.values() {
+            total.strings += share.strings;
+            total.bytes += share.bytes;
+            total.told += share.told;
+        }
+        total
+    }
+
+    /// The fields with strings of which something is not told, the most missing first.
+    pub fn missing(&self) -> Vec<(&Text, Share)> {
+        let mut missing: Vec<(&Text, Share)> = self
+            .fields
+            .iter()
+            .map(|(path, share)| (path, *share))
+            .filter(|(_, share)| share.missing() > 0)
+            .collect();
+        missing.sort_by_key(|(path, share)| (std::cmp::Reverse(share.missing()), (*path).clone()));
+        missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Coverage, OTHER, Origin, PATHS};
+
+    fn at(line: u32) -> Origin {
+        Origin { line, ..Origin::default() }
+    }
+
+    #[test]
+    fn what_is_missing_most_comes_first_with_its_place() {
+        let mut coverage = Coverage::default();
+        coverage.add("a", 10, 10, at(1));
+        coverage.add("b", 10, 7, at(1));
+        coverage.add("c", 10, 10, at(1));
+        coverage.add("c", 10, 2, at(2));
+        coverage.add("c", 10, 1, at(3));
+        let missing: Vec<(&str, u64, u32)> = coverage
+            .missing()
+            .into_iter()
+            .map(|(path, share)| (path.as_str(), share.missing(), share.first.line))
+            .collect();
+        assert_eq!(missing, [("c", 17, 2), ("b", 3, 1)]);
+        let total = coverage.total();
+        assert_eq!((total.strings, total.bytes, total.told), (5, 50, 30));
+    }
+
+    #[test]
+    fn data_for_keys_does_not_fill_memory() {
+        let mut coverage = Coverage::default();
+        for number in 0..2 * PATHS {
+            coverage.add(&format!("key{number}"), 1, 0, at(1));
+        }
+        assert_eq!(coverage.total().bytes, 2 * PATHS as u64);
+        assert_eq!(coverage.missing().first().map(|(path, _)| path.as_str()), Some(OTHER));
+        assert_eq!(coverage.missing().len(), PATHS + 1);
+    }
+}
