@@ -20,7 +20,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 pub use self::charset::charset;
 use self::check::CheckArgs;
 pub use self::opening::own_prices;
-use self::opening::{read_settings, start, view};
+use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
 use self::wait::WaitArgs;
 
@@ -88,9 +88,10 @@ pub enum Config {
 struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The session to view, written as text if the output is not a terminal; without one, all sessions
-    /// to choose from
-    session: Option<OsString>,
+    /// The session to view, written as text if the output is not a terminal. Of several the first is opened, the
+    /// picker lists them; without one, it lists all that agents keep
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<OsString>,
     #[command(flatten)]
     look: LookArgs,
     /// Write nothing but ASCII
@@ -238,13 +239,23 @@ impl Config {
     ) -> Result<Self, clap::Error> {
         let args = Args::try_parse_from(arguments)?;
         let surroundings = Surroundings { wants_ascii: args.ascii, ..surroundings };
-        match (args.command, args.session) {
+        match (args.command, args.sessions.split_first()) {
             (Some(command), _) => Self::of_command(command, surroundings),
-            (None, Some(session)) => Ok(match with_entry(&session, &surroundings.environment) {
+            (None, Some((_, others))) if !others.is_empty() && !surroundings.can_view() => {
+                let what = "several sessions need a terminal to choose on; `tv show` writes one";
+                Err(Args::command().error(ErrorKind::TooManyValues, what))
+            }
+            (None, Some((session, others))) => Ok(match with_entry(session, &surroundings.environment) {
                 Err(refusal) => Self::Refuse(refusal),
-                Ok((target, entry)) if surroundings.can_view() => {
-                    let view = view(start(target), &args.look, surroundings);
-                    Self::View(Box::new(ViewConfig { entry, ..view }))
+                Ok((first, entry)) if surroundings.can_view() => {
+                    let others = others.iter().map(|other| target(other, &surroundings.environment));
+                    match others.collect::<Result<Vec<_>, _>>() {
+                        Err(refusal) => Self::Refuse(refusal),
+                        Ok(others) => {
+                            let view = view_of(first, &others, &args.look, surroundings);
+                            Self::View(Box::new(ViewConfig { entry, ..view }))
+                        }
+                    }
                 }
                 Ok((target, _)) if ingest::is_choice(&target) => Self::List(choices(target, surroundings)),
                 Ok((target, entry)) => {
@@ -253,7 +264,7 @@ impl Config {
                 }
             }),
             (None, None) if surroundings.can_view() => {
-                Ok(Self::View(Box::new(view(Start::Picker(Vec::new()), &args.look, surroundings))))
+                Ok(Self::View(Box::new(view(Start::Picker, &args.look, surroundings))))
             }
             (None, None) => {
                 let what = "name a session to view, see which there are with `tv list`, or try `tv demo`";

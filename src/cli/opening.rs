@@ -12,9 +12,20 @@ use crate::runtime::config::{Start, ThemeChoice, ViewConfig};
 use crate::runtime::graphics::Setup;
 use crate::settings::{self, Settings};
 
-/// A database of several sessions leaves the choice to the reader.
-pub(super) fn start(target: Target) -> Start {
-    if ingest::is_choice(&target) { Start::Picker(vec![target.path]) } else { Start::Session(target) }
+/// The viewer of a session. A database of several ones leaves the choice to the reader; of several sessions the first
+/// one is opened, and the picker lists them.
+pub(super) fn view_of(
+    target: Target,
+    others: &[Target],
+    look: &LookArgs,
+    surroundings: Surroundings,
+) -> ViewConfig {
+    let is_choice = ingest::is_choice(&target);
+    let is_list = is_choice || !others.is_empty();
+    let named = [&target].into_iter().chain(others).filter(|_| is_list);
+    let listed = named.map(|target| target.path.clone()).collect();
+    let start = if is_choice { Start::Picker } else { Start::Session(target) };
+    ViewConfig { listed, ..view(start, look, surroundings) }
 }
 
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
@@ -35,6 +46,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         surroundings;
     ViewConfig {
         start,
+        listed: Vec::new(),
         environment,
         theme: theme(look, &settings),
         themes,

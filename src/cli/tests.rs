@@ -85,6 +85,18 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
 }
 
 #[test]
+fn of_several_sessions_the_first_is_viewed_and_the_picker_lists_them() {
+    let config = resolve("a.jsonl b.jsonl", on_a_terminal()).unwrap();
+    let Config::View(view) = config else { panic!("{config:?}") };
+    assert_eq!(view.start, Start::Session(Target { path: "a.jsonl".into(), session: None }));
+    assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(std::path::PathBuf::from));
+    let one = resolve("a.jsonl", on_a_terminal()).unwrap();
+    assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
+    let error = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains("tv show"), "{error}");
+}
+
+#[test]
 fn the_demo_needs_a_terminal_and_a_speed() {
     let demo = resolve("demo --speed 2.5 --theme light", on_a_terminal()).unwrap();
     let Config::View(view) = demo else { panic!("{demo:?}") };
@@ -99,7 +111,7 @@ fn the_demo_needs_a_terminal_and_a_speed() {
 fn without_a_session_all_are_to_choose_from_on_a_terminal() {
     let config = resolve("--ascii", on_a_terminal()).unwrap();
     let Config::View(view) = config else { panic!("{config:?}") };
-    assert_eq!((view.start, view.ascii), (Start::Picker(Vec::new()), true));
+    assert_eq!((view.start, view.listed, view.ascii), (Start::Picker, Vec::new(), true));
     let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
     for surroundings in [dumb, Surroundings::default()] {
         let error = resolve("", surroundings).unwrap_err();

@@ -19,6 +19,8 @@ use crate::render::row::Level;
 pub struct ViewConfig {
     /// What to show first.
     pub start: Start,
+    /// Where the sessions are that the picker lists; without any, it lists all that agents keep.
+    pub listed: Vec<PathBuf>,
     /// Where the agents' roots are.
     pub environment: Environment,
     /// Which colours.
@@ -106,8 +108,8 @@ impl ViewConfig {
 pub enum Start {
     /// A session.
     Session(Target),
-    /// The sessions at these paths to choose from; without any, all that agents keep.
-    Picker(Vec<PathBuf>),
+    /// Sessions to choose from.
+    Picker,
     /// The embedded session as if it happened now, at this speed.
     Demo(DemoSpeed),
 }

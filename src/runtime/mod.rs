@@ -70,12 +70,12 @@ const TICK: Duration = Duration::from_secs(1);
 pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let demo = match &config.start {
         Start::Demo(speed) => Some(Demo::start_at(speed.0, now())?),
-        Start::Session(_) | Start::Picker(_) => None,
+        Start::Session(_) | Start::Picker => None,
     };
     let target = match (&config.start, &demo) {
         (Start::Session(target), _) => Some(target.clone()),
         (_, Some(demo)) => Some(Target { path: demo.path().to_owned(), session: None }),
-        (Start::Picker(_) | Start::Demo(_), None) => None,
+        (Start::Picker | Start::Demo(_), None) => None,
     };
     let session = target.map(|target| ingest::open(&target).map(|session| (session, target))).transpose()?;
     terminal::set_mouse(config.mouse)?;

@@ -8,7 +8,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
 use super::clock::now;
-use super::config::{Start, ViewConfig};
+use super::config::ViewConfig;
 use crate::app::update::Event;
 use crate::ingest::find::{self, Environment, Search, Watch};
 use crate::model::found::{Found, Sighting};
@@ -28,11 +28,7 @@ pub struct Seeking {
 
 /// What the picker of this viewer looks for.
 pub fn search(config: &ViewConfig) -> Search {
-    let paths = match &config.start {
-        Start::Picker(paths) => paths.clone(),
-        Start::Session(_) | Start::Demo(_) => Vec::new(),
-    };
-    Search { environment: config.environment.clone(), paths, format: None }
+    Search { environment: config.environment.clone(), paths: config.listed.clone(), format: None }
 }
 
 /// Where that is, for people.

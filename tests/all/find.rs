@@ -436,19 +436,19 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
 fn a_database_of_several_sessions_leaves_the_choice() {
     let home = home_with_databases();
     let path = home.path().join(".local/share/opencode/opencode.db");
-    let start = |surroundings: Surroundings| {
+    let viewed = |surroundings: Surroundings| {
         let arguments = ["tv".into(), path.clone().into_os_string()];
         match Config::resolve(arguments, surroundings) {
-            Ok(Config::View(view)) => view.start,
+            Ok(Config::View(view)) => (view.start, view.listed),
             other => panic!("{other:?}"),
         }
     };
     let terminal = || Surroundings { columns: Some(80), ..Surroundings::default() };
-    assert!(matches!(start(terminal()), Start::Session(_)), "the other one is a sub-agent");
+    assert!(matches!(viewed(terminal()), (Start::Session(_), _)), "the other one is a sub-agent");
     let another =
         "INSERT INTO session VALUES('ses_three', 'p', NULL, '/gears', 'Paint the gears', '1.2', 1, 2)";
     rusqlite::Connection::open(&path).unwrap().execute_batch(another).unwrap();
-    assert_eq!(start(terminal()), Start::Picker(vec![path.clone()]));
+    assert_eq!(viewed(terminal()), (Start::Picker, vec![path.clone()]));
     let (code, out, error) = home.tv(&[path.to_str().unwrap()]);
     assert_eq!((code, error.as_str()), (0, ""));
     assert!(out.contains("Oil the gears") && out.contains("Paint the gears"), "{out}");
