@@ -6,6 +6,7 @@
 //! Invariant: judging an entry looks at that entry and at entries that it names as such
 //! ([`Scene::looked_at`]), so findings can be kept up to date while a session grows ([`Findings`]).
 
+mod alike;
 mod answers;
 mod findings;
 mod ids;
@@ -19,6 +20,7 @@ mod stops;
 mod waiting;
 
 pub use crate::model::edit::Severity;
+pub use alike::{Alike, alike};
 pub use findings::{Counts, Findings};
 pub use provider::Provider;
 pub use scene::Scene;

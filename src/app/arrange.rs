@@ -260,6 +260,10 @@ fn arrange_sides(state: &mut State, frame: Frame) {
     state.stale.spine |= std::mem::replace(&mut state.spine.troubles_seen, troubles) != troubles;
     let current = state.focused_turn();
     refresh_turn(state, current);
+    if frame.outline.width > 0 || state.views.open() == Some(views::View::Checks) {
+        let (findings, troubles) = (&state.findings, &state.evidence.troubles);
+        state.checks.refresh(&state.transcript, findings, troubles, state.theme.glyphs());
+    }
     if frame.outline.width > 0 {
         let focused = state.view.focus.map(|focus| focus.entry);
         let has_keys = panes::focused(state) == Pane::Outline;
@@ -273,8 +277,7 @@ fn arrange_sides(state: &mut State, frame: Frame) {
             glyphs: state.theme.glyphs(),
             account: &state.evidence.account,
             then: state.as_of.then(),
-            troubles: &state.evidence.troubles,
-            findings: &state.findings,
+            checks: &state.checks,
         });
     } else {
         state.outline.hide();

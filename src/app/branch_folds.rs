@@ -13,6 +13,7 @@ pub fn notice(state: &mut State) {
     if std::mem::replace(&mut state.branches_seen, changed) != changed {
         state.cache.clear();
         state.outline.clear();
+        state.checks.look_again();
         state.stale.sequence |= !state.folds.branches().is_empty();
     }
 }

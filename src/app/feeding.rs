@@ -144,17 +144,21 @@ fn note_rows(state: &mut State, touched: &Touched) {
         state.asked.forget(*id);
     }
     for id in &touched.added {
-        state.outline.note(&state.transcript, *id);
+        state.outline.note();
+        state.checks.note(&state.transcript, *id);
     }
     for id in &touched.changed {
+        state.checks.note(&state.transcript, *id);
         state.outline.change(&state.transcript, *id);
     }
     if touched.lanes {
         state.outline.clear();
+        state.checks.clear();
     }
     if touched.reordered {
         state.cache.clear();
         state.outline.clear();
+        state.checks.clear();
         state.asked.clear();
     }
     let lanes =
@@ -240,6 +244,7 @@ pub fn show(state: &mut State, transcript: Transcript) -> (Transcript, Vec<Effec
     state.view.lines.clear();
     state.cache.clear();
     state.outline.clear();
+    state.checks.clear();
     state.views.clear();
     state.inspector.clear();
     state.strip.clear();

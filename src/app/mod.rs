@@ -9,6 +9,7 @@ pub mod as_of;
 pub mod bindings;
 pub mod branch_folds;
 pub mod branches;
+pub mod checks;
 pub mod columns;
 pub mod command;
 pub mod effect;

@@ -4,31 +4,25 @@
 //! Invariant: facts are made for rows that are in sight; what all rows are is found anew only when the
 //! session changes.
 
-pub mod checks;
 mod keys;
-mod notes;
 pub mod row;
 mod shares;
 mod sums;
 
 use std::collections::HashMap;
 
-use checks::{Check, Target};
 use keys::Keys;
-use notes::Notes;
 use row::{Key, Part, Row};
 use shares::{scrolled, shares};
 use sums::Sums;
 
 use super::as_of::Then;
 use super::branches;
+use super::checks::{Checks, notes};
 use super::viewport::Focus;
 use crate::analysis::account::Account;
 use crate::analysis::files::Files;
-use crate::analysis::lint::Findings;
-use crate::analysis::troubles::Troubles;
 use crate::model::entry::EntryId;
-use crate::model::record::Origin;
 use crate::model::transcript::Transcript;
 use crate::render::glyphs::Glyphs;
 
@@ -55,9 +49,6 @@ struct Cursor {
 /// The outline.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// `None` until they are collected.
-    notes: Option<Notes>,
-    checks: Vec<Check>,
     /// What all rows are; `None` if that may have changed.
     keys: Option<Keys>,
     before: Keys,
@@ -69,8 +60,8 @@ pub struct Outline {
     sums: Sums,
     /// State of the account, of which rows of turns and lanes were made.
     added_up: u64,
-    /// State of the findings, the files and the troubles that rows were made of.
-    judged: (u64, u64, u64),
+    /// State of the checks and of the files that rows were made of.
+    judged: (u64, u64),
     tops: [usize; 5],
     cursor: Option<Cursor>,
     /// What the pane shows.
@@ -97,25 +88,20 @@ pub struct Wanted<'a> {
     pub has_keys: bool,
     /// The signs of the theme.
     pub glyphs: &'a Glyphs,
-    /// Loops, and edits that were turned back.
-    pub troubles: &'a Troubles,
-    /// What the lint found.
-    pub findings: &'a Findings,
+    /// What is wrong with the session, or may be.
+    pub checks: &'a Checks,
 }
 
 impl Outline {
-    /// Takes in an entry that is new.
-    pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
-        if let Some(notes) = &mut self.notes {
-            notes.note(transcript, id);
-        }
+    /// Takes in that there is an entry more.
+    pub fn note(&mut self) {
         self.look_again();
     }
 
     /// Takes in an entry that has changed.
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
         self.sums.change(transcript, id);
-        self.note(transcript, id);
+        self.look_again();
     }
 
     /// Whether the next frame would show more of what is in sight.
@@ -138,7 +124,6 @@ impl Outline {
     /// Forgets all but where the reader is in it.
     pub fn clear(&mut self) {
         self.look_again();
-        self.notes = None;
         self.turns.clear();
         self.sums.clear();
     }
@@ -185,8 +170,7 @@ impl Outline {
 
     /// What all rows are, found anew if the session changed. The cursor stays on its row.
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
-        let generation =
-            (wanted.findings.generation(), wanted.files.generation(), wanted.troubles.generation());
+        let generation = (wanted.checks.generation(), wanted.files.generation());
         if self.added_up != wanted.account.revision() {
             self.added_up = wanted.account.revision();
             self.turns.clear();
@@ -199,16 +183,12 @@ impl Outline {
         if let Some(keys) = self.keys.take() {
             return keys;
         }
-        let notes = self.notes.take().unwrap_or_else(|| Notes::of(wanted.transcript));
-        let troubles = checks::of_troubles(wanted.troubles, wanted.glyphs);
-        self.checks = checks::of(wanted.transcript, &notes, wanted.findings, troubles);
-        let keys = Keys::new(wanted.transcript, &notes, wanted.files, self.checks.len());
+        let keys = Keys::new(wanted.transcript, wanted.checks, wanted.files);
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);
             let now = was.and_then(|was| keys.of(cursor.part).iter().position(|key| key == was));
             cursor.place = now.unwrap_or(cursor.place);
         }
-        self.notes = Some(notes);
         keys
     }
 
@@ -283,8 +263,8 @@ impl Outline {
                 Some(self.sums.row_of(transcript, branch))
             }
             Key::Check(number) => {
-                let check = self.checks.get(*number)?;
-                Some(Row { sign: check.sign, title: check.words.clone(), ..Row::default() })
+                let check = wanted.checks.list().get(*number)?;
+                Some(Row { sign: check.sign, title: check.words(), ..Row::default() })
             }
             Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
             Key::Agent(lane) => {
@@ -333,14 +313,20 @@ impl Outline {
     }
 
     /// Puts the cursor on the row in this line of the pane, and tells where it leads.
-    pub fn click(&mut self, line: usize, transcript: &Transcript, files: &Files) -> Option<Focus> {
+    pub fn click(
+        &mut self,
+        line: usize,
+        transcript: &Transcript,
+        files: &Files,
+        checks: &Checks,
+    ) -> Option<Focus> {
         let mut heading = 0;
         for section in &self.sections {
             let place = line.checked_sub(heading + 1).filter(|place| *place < section.rows.len());
             if let Some(place) = place {
                 let top = self.tops.get(section.part as usize).copied().unwrap_or(0);
                 self.cursor = Some(Cursor { part: section.part, place: top + place });
-                return self.target(transcript, files);
+                return self.target(transcript, files, checks);
             }
             heading += section.rows.len() + 2;
         }
@@ -348,7 +334,7 @@ impl Outline {
     }
 
     /// Where the row under the cursor leads.
-    pub fn target(&self, transcript: &Transcript, files: &Files) -> Option<Focus> {
+    pub fn target(&self, transcript: &Transcript, files: &Files, checks: &Checks) -> Option<Focus> {
         let cursor = self.cursor?;
         match self.keys.as_ref()?.of(cursor.part).get(cursor.place)? {
             Key::Turn(turn) => row::start_of_turn(transcript, *turn),
@@ -360,23 +346,11 @@ impl Outline {
                 Some(Focus { entry: *entry, block })
             }
             Key::Branch(number) => branches::head_of(transcript, *number),
-            Key::Check(number) => match self.checks.get(*number)?.at? {
-                Target::Item(focus) => Some(focus),
-                Target::Record(origin) => entry_of(transcript, origin),
-            },
+            Key::Check(number) => checks.list().get(*number)?.target(transcript),
             Key::File(path) => {
                 let first = files.file(path)?.uses.first()?.place;
                 Some(Focus { entry: first.entry, block: first.block })
             }
         }
     }
-}
-
-/// The entry of a record, or the next one of its file.
-fn entry_of(transcript: &Transcript, origin: Origin) -> Option<Focus> {
-    let is_it = |id: &EntryId| {
-        let of = transcript.get(*id).map(|entry| entry.origin);
-        of.is_some_and(|of| of.file == origin.file && of.at >= origin.at)
-    };
-    transcript.order().iter().copied().find(is_it).map(|entry| Focus { entry, block: 0 })
 }

@@ -320,7 +320,8 @@ fn within_outline(state: &mut State, action: Action, times: usize) -> Option<Vec
         Action::Top => state.outline.step(isize::MIN / 2),
         Action::Bottom => state.outline.step(isize::MAX / 2),
         Action::Seek(Kind::Prompt, way) => state.outline.step_section(way == Way::Next),
-        Action::Expand => match state.outline.target(&state.transcript, &state.evidence.files) {
+        Action::Expand => match state.outline.target(&state.transcript, &state.evidence.files, &state.checks)
+        {
             Some(focus) => {
                 state.panes.focus = Pane::Transcript;
                 jump(state, focus);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::as_of::AsOf;
+use super::checks::Checks;
 use super::columns::Columns;
 use super::ends::Ends;
 use super::evidence::Evidence;
@@ -106,6 +107,8 @@ pub struct State {
     pub gutter: Gutter,
     /// Rows that are still valid.
     pub cache: RowCache,
+    /// What is wrong with the session, or may be.
+    pub checks: Checks,
     /// The outline.
     pub outline: Outline,
     /// All about the focused item.
@@ -276,6 +279,7 @@ impl State {
             pictures: Arc::default(),
             gutter: Gutter::default(),
             cache: RowCache::default(),
+            checks: Checks::default(),
             outline: Outline::default(),
             inspector: Inspector::default(),
             strip: Strip::default(),

@@ -197,6 +197,7 @@ fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
         transcript: &state.transcript,
         evidence: &state.evidence,
         findings: &state.findings,
+        checks: &state.checks,
         theme: &state.theme,
         width: usize::from(frame.view.width),
         height: usize::from(frame.view.height),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
-use crate::analysis::lint::{self, Counts, Finding, Findings, Severity};
+use crate::analysis::lint::{self, Alike, Counts, Finding, Findings, Severity};
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::count;
 use crate::model::record::{Origin, Shape};
@@ -87,11 +87,11 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
             failures.extend(reading.failure());
             let findings = Findings::of(&reading.transcript);
             totals = totals + findings.counts();
-            let lines = lines(&findings, &mut reading, options.least);
+            let wanted = wanted(&findings, options.least);
             match options.form {
-                Form::Text => write_text(&lines, out)?,
-                Form::Json => write_json(&lines, out)?,
-                Form::Sarif => all.extend(lines),
+                Form::Text => write_text(&wanted, &mut reading, out)?,
+                Form::Json => write_json(&lines(wanted, &mut reading), out)?,
+                Form::Sarif => all.extend(lines(wanted, &mut reading)),
             }
         }
     }
@@ -132,10 +132,15 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, Trouble> 
     Ok(Outcome::Complete)
 }
 
-fn lines(findings: &Findings, reading: &mut Reading, least: Severity) -> Vec<Line> {
+/// What is bad enough, in the order of the files.
+fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
     let mut wanted: Vec<&Finding> = findings.iter().filter(|finding| finding.severity >= least).collect();
     wanted.sort_by_key(|finding| (finding.place.file, finding.place.at, finding.block));
-    wanted.into_iter().map(|finding| line(finding, reading)).collect()
+    wanted
+}
+
+fn lines(findings: Vec<&Finding>, reading: &mut Reading) -> Vec<Line> {
+    findings.into_iter().map(|finding| line(finding, reading)).collect()
 }
 
 fn line(finding: &Finding, reading: &mut Reading) -> Line {
@@ -167,13 +172,23 @@ fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
     memchr::memmem::find(&bytes, finding.call.as_bytes()).map(|at| at + 1)
 }
 
-fn write_text(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
-    for line in lines {
-        let Line { path, rule, severity, message, .. } = line;
-        let (row, column) = (line.number.unwrap_or(1), line.column.unwrap_or(1));
+/// A line for all of a kind in a file: where the first is, how many there are, and where the last is.
+fn write_text(findings: &[&Finding], reading: &mut Reading, out: &mut dyn Write) -> Result<(), Trouble> {
+    let of_files = findings.chunk_by(|one, next| one.place.file == next.place.file);
+    let kinds: Vec<Alike<'_>> = of_files.flat_map(|of_file| lint::alike(of_file.iter().copied())).collect();
+    for kind in kinds {
+        let first = line(kind.first, reading);
+        let Line { path, rule, severity, message, .. } = &first;
+        let (row, column) = (first.number.unwrap_or(1), first.column.unwrap_or(1));
         write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
+        let unit = if first.has_lines { "line" } else { "record" };
+        match (kind.count(), kind.last.place.line) {
+            (1, _) => {}
+            (count, 0) => write!(out, " (the first of {count})")?,
+            (count, last) => write!(out, " (the first of {count}, the last in {unit} {last})")?,
+        }
         if *severity == "error" {
-            write!(out, "; {}", line.consequence)?;
+            write!(out, "; {}", first.consequence)?;
         }
         writeln!(out)?;
     }

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tv::analysis::lint::{Findings, Severity, rules, word};
 use tv::analysis::pairing;
+use tv::app::outline::row::Part;
 use tv::ingest::Target;
 use tv::model::body::Key;
 use tv::model::tool::ToolKind;
@@ -207,7 +208,7 @@ fn the_list_of_checks_leads_to_what_was_found() {
     let mut stage = Stage::open(&path, (100, 24), Theme::dark());
     stage.press("!");
     insta::assert_snapshot!("checks", stage.picture());
-    stage.press("G enter");
+    stage.press("g j enter");
     assert_eq!(stage.state.views.open(), None);
     let focus = stage.state.view.focus.unwrap();
     let found = stage.state.findings.iter().next().unwrap();
@@ -243,4 +244,104 @@ fn the_list_of_checks_grows_with_the_session() {
     assert!(!stage.picture().contains("orphan-call"), "the call may still end: {}", stage.picture());
     stage.add([prompt("p2", "and now test it")]);
     assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
+}
+
+/// A session with so many results that have no call, one of them named in each line.
+fn strays(name: &str, count: usize) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("tv-lint-{name}-{}.jsonl", std::process::id()));
+    let user = |n: usize, content: String| {
+        format!(
+            r#"{{"type":"user","uuid":"u{n}","parentUuid":null,"sessionId":"s","timestamp":"2026-06-01T00:00:{:02}.000Z","message":{{"role":"user","content":{content}}}}}"#,
+            n % 60
+        )
+    };
+    let result = |n: usize| {
+        user(n, format!(r#"[{{"type":"tool_result","tool_use_id":"toolu_{n:03}","content":"ok"}}]"#))
+    };
+    let mut lines = vec![user(0, r#""build it""#.to_owned())];
+    lines.extend((1..=count).map(result));
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    path
+}
+
+#[test]
+fn what_a_rule_finds_many_times_is_one_line_and_each_in_json() {
+    let path = strays("lines", 60);
+    let name = path.to_str().unwrap();
+    let told = text(&check(&[name]).stdout);
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(told.contains(":2:") && told.contains("error[orphan-result]: "), "{told}");
+    assert!(told.contains(" (the first of 60, the last in line 61); "), "{told}");
+    assert!(told.ends_with("60 errors in 1 session\n"), "{told}");
+    assert_eq!(text(&check(&["--json", name]).stdout).lines().count(), 60);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn what_a_rule_finds_many_times_is_one_row_that_opens() {
+    let path = strays("rows", 60);
+    let mut stage = Stage::open(&path, (120, 24), Theme::dark());
+    std::fs::remove_file(&path).unwrap();
+    stage.press("!");
+    let rows = |stage: &Stage| stage.picture().lines().filter(|line| line.contains(" has no call")).count();
+    assert!(stage.picture().contains("2   60 orphan-result"), "{}", stage.picture());
+    assert_eq!(rows(&stage), 2, "the row and its foot: {}", stage.picture());
+    stage.press("enter j j");
+    assert!(rows(&stage) > 10, "{}", stage.picture());
+    let second = stage.state.findings.iter().nth(1).unwrap();
+    assert_eq!(stage.state.view.focus.map(|focus| focus.entry), Some(second.entry));
+    stage.press("h");
+    assert_eq!(rows(&stage), 2, "{}", stage.picture());
+    stage.press("enter j enter");
+    assert_eq!(stage.state.views.open(), None, "a single finding is gone to");
+}
+
+/// Texts of the rows below CHECKS in the outline.
+fn outlined(stage: &Stage) -> Vec<String> {
+    let sections = &stage.state.outline.sections;
+    let checks = sections.iter().filter(|section| section.part == Part::Checks);
+    checks.flat_map(|section| section.rows.iter().map(|row| row.title.clone())).collect()
+}
+
+#[test]
+fn outline_and_list_tell_the_same_kinds_by_the_same_names() {
+    for session in ["claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "lint/partial-batch/bad.jsonl"]
+    {
+        let mut stage = Stage::open(&root().join(session), (200, 60), Theme::dark());
+        stage.press(":").type_in("set outline").press("enter");
+        let outlined = outlined(&stage);
+        assert!(!outlined.is_empty(), "{}", stage.picture());
+        stage.press("!");
+        let page: Vec<String> = stage
+            .state
+            .views
+            .sheet
+            .rows
+            .iter()
+            .map(|row| row.line.spans.iter().map(|span| span.content.as_ref()).collect::<String>())
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        for words in outlined {
+            let (count, name) = words.split_once(' ').unwrap();
+            let holds = |line: &&String| line.contains(name) && line.contains(count.trim_start_matches("1 "));
+            let is_notes = name.starts_with("note");
+            let found = page.iter().find(|line| holds(line) || is_notes && line.starts_with("NOTES"));
+            assert!(found.is_some(), "{words} is not in {page:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_check_of_the_outline_leads_to_the_first_of_its_kind() {
+    let path = root().join("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    let mut stage = Stage::open(&path, (120, 40), Theme::dark());
+    let failures = outlined(&stage).iter().position(|words| words.ends_with("failures")).unwrap();
+    stage.press("tab } }");
+    for _ in 0..failures {
+        stage.press("j");
+    }
+    stage.press("enter");
+    let focus = stage.state.view.focus.unwrap();
+    let entry = stage.state.transcript.get(focus.entry).unwrap();
+    assert!(entry.blocks[focus.block].kind.counts_as_error(), "{}", stage.picture());
 }

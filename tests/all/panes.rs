@@ -192,11 +192,13 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
         let ids = stage.state.transcript.order().to_vec();
         for id in ids {
             let state = &mut stage.state;
-            state.outline.note(&state.transcript, id);
+            state.outline.note();
+            state.checks.note(&state.transcript, id);
         }
         stage.arrange();
         assert_eq!(stage.state.outline.sections, first, "{name}");
         stage.state.outline.clear();
+        stage.state.checks.clear();
         stage.arrange();
         assert_eq!(stage.state.outline.sections, first, "{name}");
     }

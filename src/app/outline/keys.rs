@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::notes::Notes;
 use super::row::{Key, Part};
 use crate::analysis::files::{File, Files};
+use crate::app::checks::Checks;
 use crate::app::sequence::place_in_file;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -17,13 +17,13 @@ pub struct Keys {
 
 impl Keys {
     /// Finds all rows of a session.
-    pub fn new(transcript: &Transcript, notes: &Notes, files: &Files, checks: usize) -> Self {
+    pub fn new(transcript: &Transcript, checks: &Checks, files: &Files) -> Self {
         let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
         Self {
             parts: [
-                turns(transcript, notes),
+                turns(transcript, checks),
                 left.map(|branch| Key::Branch(branch.number)).collect(),
-                (0..checks).map(Key::Check).collect(),
+                (0..checks.list().len()).map(Key::Check).collect(),
                 of_files(files),
                 (0..transcript.lanes().len()).map(Key::Agent).collect(),
             ],
@@ -37,7 +37,7 @@ impl Keys {
 }
 
 /// Turns, each with its sub-agents and compactions; those before the first turn come first.
-fn turns(transcript: &Transcript, notes: &Notes) -> Vec<Key> {
+fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
     let mut below: Vec<(Option<usize>, usize, Key)> = Vec::new();
     for (number, lane) in transcript.lanes().iter().enumerate() {
         let place = transcript.root_caller(lane).and_then(|id| place_in_file(transcript, id));
@@ -45,9 +45,9 @@ fn turns(transcript: &Transcript, notes: &Notes) -> Vec<Key> {
             below.push((transcript.turn_at(place), place, Key::Lane(number, false)));
         }
     }
-    for id in &notes.compactions {
-        let Some(place) = place_in_file(transcript, *id) else { continue };
-        below.push((transcript.turn_at(place), place, Key::Compaction(*id)));
+    for id in checks.compactions() {
+        let Some(place) = place_in_file(transcript, id) else { continue };
+        below.push((transcript.turn_at(place), place, Key::Compaction(id)));
     }
     below.sort_by_key(|(turn, place, _)| (*turn, *place));
     let mut below = below.into_iter().peekable();

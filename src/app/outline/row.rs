@@ -1,11 +1,11 @@
 //! Rows of the outline: what they say, and where they lead.
 
-use super::notes::{block_of, is_compaction};
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::cost::{self, Cost};
 use crate::analysis::files::File;
 use crate::analysis::phrases;
 use crate::app::as_of::Then;
+use crate::app::checks::notes::{block_of, is_compaction};
 use crate::app::seek::is_headline;
 use crate::app::sequence::depth_of;
 use crate::app::viewport::Focus;

@@ -1,13 +1,18 @@
-//! The view of what the lint found: by severity, the worst first.
+//! The view of checks: what the lint found, the worst first, and what else is wrong with calls and records.
+//! What a rule finds several times is one row, which opens.
+
+use std::collections::BTreeSet;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
 use super::table::{Column, Table};
-use crate::analysis::lint::{Finding, Findings, Severity};
+use crate::analysis::lint::{Alike, Finding, Severity, alike};
 use crate::app::action::Action;
+use crate::app::checks::{self, Check};
+use crate::app::outline::row::Sign;
 use crate::app::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::figures::count;
@@ -20,109 +25,181 @@ const FOOT: usize = 3;
 const COLUMNS: &[Column] = &[
     Column::words("", 1, 9),
     Column::figures("line", 6, 5),
+    Column::figures("", 4, 3),
     Column::words("rule", 22, 4),
     Column::rest("what", 20),
 ];
+/// The column of how many there are.
+const NUMBER: usize = 2;
+/// The column of what they are called.
+const NAME: usize = 3;
+/// What its keys do.
+const HINTS: &[Hint] = &[(&[Action::Expand, Action::Collapse], "open, close")];
 
 /// The list of findings.
 #[derive(Debug)]
 pub struct Checks {
     rows: List<Row>,
-    /// State of the findings that the rows were made for.
+    /// Kinds whose findings are listed one by one.
+    opened: BTreeSet<Kind>,
+    /// State of the checks that the rows were made for.
     generation: Option<u64>,
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { rows: List::with_headings(|row| matches!(row, Row::Found { .. })), generation: None }
+        let can_choose = |row: &Row| !matches!(row, Row::Heading(..) | Row::Good(_)) && *row != PAIRED;
+        Self { rows: List::with_headings(can_choose), opened: BTreeSet::new(), generation: None }
     }
 }
+
+/// It leads nowhere.
+const PAIRED: Row = Row::Check(checks::Kind::Paired);
+
+/// What a rule finds, and how bad that is.
+type Kind = (&'static str, Severity);
 
 /// A row of the list: texts may change while a session goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Row {
-    /// How many of a severity follow.
-    Heading(Severity, usize),
-    /// A finding.
-    Found { focus: Focus, rule: &'static str, call: Key },
+    /// How many of a severity follow; none of the lint's where that is `None`.
+    Heading(Option<Severity>, u64),
+    /// Nothing is wrong, in words.
+    Good(&'static str),
+    /// Several findings of a kind.
+    Kind(Kind),
+    /// A finding, alone or below its kind.
+    Found { focus: Focus, rule: &'static str, call: Key, is_below: bool },
+    /// What else is to be told.
+    Check(checks::Kind),
 }
 
 impl Checks {
-    fn refresh(&mut self, findings: &Findings, follows: bool) {
-        if self.generation == Some(findings.generation()) {
-            return;
+    fn refresh(&mut self, scene: &Scene<'_>) {
+        if self.generation.replace(scene.checks.generation()) != Some(scene.checks.generation()) {
+            self.rows.set(rows(scene, &self.opened), scene.follows);
         }
-        self.generation = Some(findings.generation());
-        self.rows.set(rows(findings), follows);
+    }
+
+    /// Lists the findings of a kind one by one, or not. The cursor goes to the kind if its row is gone.
+    fn open(&mut self, scene: &Scene<'_>, kind: Kind, is_open: bool) {
+        if is_open {
+            self.opened.insert(kind);
+        } else {
+            self.opened.remove(&kind);
+        }
+        self.rows.set(rows(scene, &self.opened), false);
+        self.rows.choose_key(&Row::Kind(kind));
     }
 }
 
-/// Findings under the heading of their severity.
-fn rows(findings: &Findings) -> Vec<Row> {
+/// Findings under the heading of their severity; what else there is stands before what is only noted.
+fn rows(scene: &Scene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
-        let of_it: Vec<Row> =
-            findings.iter().filter(|finding| finding.severity == severity).map(Row::of).collect();
-        if !of_it.is_empty() {
-            rows.push(Row::Heading(severity, of_it.len()));
-            rows.extend(of_it);
+    let others = || others(scene).map(|check| Row::Check(check.kind));
+    if scene.findings.counts().total() == 0 {
+        rows.push(Row::Good(match scene.is_whole {
+            false => "The session is still being read.",
+            true if others().all(|row| row == PAIRED) => {
+                "Nothing found: every call has its result, and nothing else is odd."
+            }
+            true => "No rule finds anything.",
+        }));
+    }
+    for severity in [Some(Severity::Error), Some(Severity::Warning), None, Some(Severity::Note)] {
+        match severity {
+            Some(severity) => rows.extend(of_lint(scene, opened, severity)),
+            None if others().next().is_some() => {
+                rows.push(Row::Heading(None, 0));
+                rows.extend(others());
+            }
+            None => {}
         }
     }
     rows
 }
 
-impl Row {
-    fn of(finding: &Finding) -> Self {
-        let focus = Focus { entry: finding.entry, block: finding.block };
-        Self::Found { focus, rule: finding.rule.id, call: finding.call.clone() }
+/// Findings of a severity, kind by kind.
+fn of_lint(scene: &Scene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<Row> {
+    let of_it = || scene.findings.iter().filter(|finding| finding.severity == severity);
+    let mut rows: Vec<Row> =
+        Alike::of(of_it()).map(|all| Row::Heading(Some(severity), all.count())).into_iter().collect();
+    for kind in alike(of_it()) {
+        if kind.count() == 1 {
+            rows.push(Row::of(kind.first, false));
+            continue;
+        }
+        let key = (kind.first.rule.id, severity);
+        rows.push(Row::Kind(key));
+        if opened.contains(&key) {
+            rows.extend(of_it().filter(|finding| kind.holds(finding)).map(|finding| Row::of(finding, true)));
+        }
     }
+    rows
 }
 
-fn of_row<'a>(findings: &'a Findings, row: &Row) -> Option<&'a Finding> {
-    let Row::Found { focus, .. } = row else { return None };
-    findings.of_entry(focus.entry).iter().find(|finding| Row::of(finding) == *row)
+/// What the lint has no rule for.
+fn others<'a>(scene: &Scene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
+    scene.checks.list().iter().filter(|check| !matches!(check.kind, checks::Kind::Findings(_)))
+}
+
+impl Row {
+    fn of(finding: &Finding, is_below: bool) -> Self {
+        let focus = Focus { entry: finding.entry, block: finding.block };
+        Self::Found { focus, rule: finding.rule.id, call: finding.call.clone(), is_below }
+    }
 }
 
 impl Page for Checks {
     fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
-        self.refresh(scene.findings, scene.follows);
+        self.refresh(scene);
         let (height, foot) = scene.divide(0, FOOT);
         self.rows.fit(height);
-        let title = title(scene);
-        if self.rows.keys().is_empty() {
-            let word = if scene.is_whole {
-                "Nothing found: every call has its result, and nothing else is odd."
-            } else {
-                "The session is still being read."
-            };
-            let line = Line::styled(word, scene.theme.dim);
-            let rows = vec![SheetRow { line, ..SheetRow::default() }];
-            return Sheet { title, rows, ..Sheet::default() };
-        }
         let table = Table::fit(COLUMNS, scene.columns());
+        let theme = scene.theme;
         let rows = self.rows.window().map(|(number, row, is_chosen)| {
             let line = match row {
-                Row::Heading(severity, found) => heading(*severity, *found, scene.theme),
-                Row::Found { .. } => of_row(scene.findings, row)
-                    .map(|finding| table.row(cells(finding, is_chosen, scene.theme), scene.theme))
+                Row::Heading(severity, found) => heading(*severity, *found, theme),
+                Row::Good(words) => Line::styled(*words, theme.dim),
+                Row::Kind(_) | Row::Found { .. } | Row::Check(_) => cells(scene, &table, row, is_chosen)
+                    .map(|cells| table.row(cells, theme))
                     .unwrap_or_default(),
             };
             SheetRow { line, is_chosen, number }
         });
         let rows = rows.collect();
         let foot = if foot > 0 { self.foot(scene) } else { Vec::new() };
-        Sheet { title, rows, foot, ..Sheet::default() }
+        Sheet { title: title(scene), rows, foot, ..Sheet::default() }
     }
 
-    fn act(&mut self, _: &Scene<'_>, action: Action, times: usize) -> Answer {
-        if self.rows.act(action, times) { Answer::Done } else { Answer::Pass }
+    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+        if self.rows.act(action, times) {
+            return Answer::Done;
+        }
+        let Some(row) = self.rows.chosen() else { return Answer::Pass };
+        let kind = match row {
+            Row::Kind(kind) => Some(*kind),
+            Row::Found { .. } => found(scene, row).map(|finding| (finding.rule.id, finding.severity)),
+            _ => None,
+        };
+        let Some(kind) = kind else { return Answer::Pass };
+        let is_open = self.opened.contains(&kind);
+        match action {
+            Action::Expand if !is_open && *row == Row::Kind(kind) => self.open(scene, kind, true),
+            Action::Collapse if is_open => self.open(scene, kind, false),
+            Action::ToggleFold if is_open || *row == Row::Kind(kind) => self.open(scene, kind, !is_open),
+            _ => return Answer::Pass,
+        }
+        Answer::Done
     }
 
     fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
         let is_there = |finding: &&Finding| finding.block == focus.block;
         let of_entry = scene.findings.of_entry(focus.entry);
         if let Some(finding) = of_entry.iter().find(is_there).or(of_entry.first()) {
-            self.rows.choose_key(&Row::of(finding));
+            self.rows.choose_key(&Row::Kind((finding.rule.id, finding.severity)));
+            self.rows.choose_key(&Row::of(finding, false));
+            self.rows.choose_key(&Row::of(finding, true));
         }
     }
 
@@ -131,25 +208,57 @@ impl Page for Checks {
     }
 
     fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self { opened: std::mem::take(&mut self.opened), ..Self::default() };
     }
 
-    fn target(&self, _: &Scene<'_>) -> Option<Focus> {
+    fn hints(&self) -> &'static [Hint] {
+        if self.rows.keys().iter().any(|row| matches!(row, Row::Kind(_))) { HINTS } else { &[] }
+    }
+
+    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
         match self.rows.chosen()? {
             Row::Found { focus, .. } => Some(*focus),
-            Row::Heading(..) => None,
+            Row::Kind(kind) => {
+                alike_of(scene, *kind).map(|kind| Focus { entry: kind.first.entry, block: kind.first.block })
+            }
+            Row::Check(kind) => check(scene, *kind)?.target(scene.transcript),
+            Row::Heading(..) | Row::Good(_) => None,
         }
     }
+}
+
+/// The finding of a row.
+fn found<'a>(scene: &Scene<'a>, row: &Row) -> Option<&'a Finding> {
+    let Row::Found { focus, is_below, .. } = row else { return None };
+    scene.findings.of_entry(focus.entry).iter().find(|finding| Row::of(finding, *is_below) == *row)
+}
+
+/// All findings of a kind.
+fn alike_of<'a>(scene: &Scene<'a>, (rule, severity): Kind) -> Option<Alike<'a>> {
+    Alike::of(scene.findings.iter().filter(|finding| (finding.rule.id, finding.severity) == (rule, severity)))
+}
+
+/// What else is told under this name.
+fn check<'a>(scene: &Scene<'a>, kind: checks::Kind) -> Option<&'a Check> {
+    scene.checks.list().iter().find(|check| check.kind == kind)
 }
 
 impl Checks {
     /// What is wrong with the chosen one, and what follows from it.
     fn foot(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
-        let Some(finding) = self.rows.chosen().and_then(|row| of_row(scene.findings, row)) else {
-            return Vec::new();
+        let Some(row) = self.rows.chosen() else { return Vec::new() };
+        let (before, finding) = match row {
+            Row::Kind(kind) => match alike_of(scene, *kind) {
+                Some(kind) => (format!("The first of {}: ", kind.count()), kind.first),
+                None => return Vec::new(),
+            },
+            _ => match found(scene, row) {
+                Some(finding) => (String::new(), finding),
+                None => return Vec::new(),
+            },
         };
         let words = [
-            Span::styled(format!("{}: ", finding.message), scene.theme.text),
+            Span::styled(format!("{before}{}: ", finding.message), scene.theme.text),
             Span::styled(finding.consequence(), scene.theme.dim),
         ];
         let mut lines = wrap::wrap(&words, &Frame::of(scene.columns()));
@@ -166,30 +275,67 @@ fn title(scene: &Scene<'_>) -> Vec<Span<'static>> {
     vec![Span::raw("CHECKS"), Span::raw(format!("  {}", parts.join(", ")))]
 }
 
-fn heading(severity: Severity, found: usize, theme: &Theme) -> Line<'static> {
+fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'static> {
     let what = match severity {
-        Severity::Error => "ERRORS",
-        Severity::Warning => "WARNINGS",
-        Severity::Note => "NOTES",
+        Some(Severity::Error) => "ERRORS",
+        Some(Severity::Warning) => "WARNINGS",
+        Some(Severity::Note) => "NOTES",
+        None => return Line::styled("CALLS AND RECORDS", theme.heading),
     };
     Line::from(vec![Span::styled(what, theme.heading), Span::styled(format!("  {found}"), theme.dim)])
 }
 
-fn cells(finding: &Finding, is_chosen: bool, theme: &Theme) -> Vec<Span<'static>> {
-    let (sign, style) = sign(finding.severity, theme);
-    let line = finding.place.line;
-    let line = if line > 0 { line.to_string() } else { String::new() };
-    let words = if is_chosen { theme.focus } else { theme.text };
-    vec![
-        Span::styled(sign, style),
-        Span::styled(line, theme.dim),
-        Span::styled(finding.rule.id, theme.accent),
-        Span::styled(finding.message.clone(), words),
-    ]
+/// The cells of a row that tells of something. What has no room for its name has it before its words.
+fn cells(scene: &Scene<'_>, table: &Table, row: &Row, is_chosen: bool) -> Option<Vec<Span<'static>>> {
+    let theme = scene.theme;
+    let (sign, number, line, name, what) = match row {
+        Row::Kind(kind) => {
+            let kind = alike_of(scene, *kind)?;
+            let Finding { severity, place, rule, message, .. } = kind.first;
+            (of_severity(*severity, theme), Some(kind.count()), place.line, rule.id.to_owned(), message)
+        }
+        Row::Found { is_below, .. } => {
+            let Finding { severity, place, rule, message, .. } = found(scene, row)?;
+            let (sign, name) =
+                if *is_below { (("", theme.dim), "") } else { (of_severity(*severity, theme), rule.id) };
+            (sign, None, place.line, name.to_owned(), message)
+        }
+        Row::Check(kind) => {
+            let check = check(scene, *kind)?;
+            let at = check.target(scene.transcript).and_then(|at| scene.transcript.get(at.entry));
+            let line = at.map_or(0, |entry| entry.origin.line);
+            (of_check(check.sign, theme), check.count, line, check.name.to_string(), &check.what)
+        }
+        Row::Heading(..) | Row::Good(_) => return None,
+    };
+    let number = number.map(|number| number.to_string()).unwrap_or_default();
+    let mut words = String::new();
+    if table.width_of(NUMBER).is_none() && !number.is_empty() {
+        words += &format!("{number} ");
+    }
+    if table.width_of(NAME).is_none() && !matches!(row, Row::Found { .. }) {
+        words += &format!("{name} ");
+    }
+    Some(vec![
+        Span::styled(sign.0, sign.1),
+        Span::styled(if line > 0 { line.to_string() } else { String::new() }, theme.dim),
+        Span::styled(number, theme.text),
+        Span::styled(name, theme.accent),
+        Span::styled(words + what, if is_chosen { theme.focus } else { theme.text }),
+    ])
+}
+
+fn of_check(sign: Sign, theme: &Theme) -> (&'static str, Style) {
+    match sign {
+        Sign::Bad => (theme.glyphs().failed, theme.bad),
+        Sign::Warn => ("!", theme.warn),
+        Sign::Good => (theme.glyphs().done, theme.good),
+        Sign::None | Sign::Refused | Sign::Open(_) => (theme.glyphs().dot, theme.dim),
+    }
 }
 
 /// The sign of a severity.
-pub fn sign(severity: Severity, theme: &Theme) -> (&'static str, Style) {
+pub fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
     match severity {
         Severity::Error => (theme.glyphs().failed, theme.bad),
         Severity::Warning => ("!", theme.warn),

@@ -6,6 +6,7 @@ use crate::analysis::activity::Activity;
 use crate::analysis::awaited::Awaited;
 use crate::analysis::lint::Findings;
 use crate::app::action::Action;
+use crate::app::checks::Checks;
 use crate::app::evidence::Evidence;
 use crate::app::filter::Filter;
 use crate::app::viewport::Focus;
@@ -22,6 +23,8 @@ pub struct Scene<'a> {
     pub evidence: &'a Evidence,
     /// What the lint found.
     pub findings: &'a Findings,
+    /// That and what else is wrong, kind by kind.
+    pub checks: &'a Checks,
     /// Colours and glyphs.
     pub theme: &'a Theme,
     /// Columns of the page.

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::call::{Status, Told, took_words};
 use super::order::Sort;
 use crate::analysis::calls::Place;
-use crate::app::views::checks::sign;
+use crate::app::views::checks::of_severity;
 use crate::app::views::page::Scene;
 use crate::app::views::table::{Column, Order, Table};
 use crate::model::figures;
@@ -117,7 +117,7 @@ pub fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) ->
     let has_words = table.width_of(STATUS).is_some_and(|width| width > SIGN);
     let (status, style) = status(&told, scene, has_words);
     let found = told.marks(scene).map(|(severity, count)| {
-        let (sign, style) = sign(severity, theme);
+        let (sign, style) = of_severity(severity, theme);
         Span::styled(if count > 1 { format!("{count}{sign}") } else { sign.to_owned() }, style)
     });
     vec![

@@ -6,7 +6,7 @@ use super::call::{Told, at_most};
 use super::calls::took;
 use crate::analysis::calls::{Outcome, Place, Tool};
 use crate::analysis::phrases;
-use crate::app::views::checks::sign;
+use crate::app::views::checks::of_severity;
 use crate::app::views::page::Scene;
 use crate::model::figures::{self, count, percent};
 use crate::model::text::{Name, without_sgr};
@@ -176,7 +176,7 @@ fn findings(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let mut spans = Vec::new();
     for finding in found {
-        let (sign, style) = sign(finding.severity, scene.theme);
+        let (sign, style) = of_severity(finding.severity, scene.theme);
         let gap = if spans.is_empty() { "" } else { "  " };
         spans.push(Span::styled(format!("{gap}{sign} "), style));
         spans.push(Span::styled(format!("{}: ", finding.rule.id), scene.theme.accent));
