@@ -101,6 +101,17 @@ fn told_by(transcript: &Transcript, id: EntryId) -> HashSet<EntryId> {
     told
 }
 
+/// Tokens that were written in what was told, as far as it belongs to a turn.
+fn output_of(transcript: &Transcript, told: &HashSet<EntryId>, is_of_turn: impl Fn(EntryId) -> bool) -> u64 {
+    let entries = told.iter().filter(|id| is_of_turn(**id)).filter_map(|id| transcript.get(*id));
+    let usages = entries.filter_map(|entry| entry.usage.as_ref());
+    let of_entries = usages.filter(|usage| usage.scope.is_of_requests()).filter_map(|usage| usage.output);
+    let asides = transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests());
+    let is_told = |id: EntryId| told.contains(&id) && is_of_turn(id);
+    let asides = asides.filter(|(_, aside)| aside.after.is_some_and(is_told));
+    of_entries.chain(asides.filter_map(|(_, aside)| aside.usage.output)).sum()
+}
+
 #[test]
 fn as_of_an_entry_counts_what_was_told_by_then() {
     let (mut looks, mut parts) = (0, 0);
@@ -112,18 +123,8 @@ fn as_of_an_entry_counts_what_was_told_by_then() {
                 let then = account.as_of(&transcript, *id);
                 let told = told_by(&transcript, *id);
                 for turn in 0..transcript.turns().len() {
-                    let is_of_turn = |id: &&EntryId| account.turn_of(&transcript, **id) == Some(turn);
-                    let mut output = 0;
-                    for entry in told.iter().filter(is_of_turn).filter_map(|id| transcript.get(*id)) {
-                        let usage = entry.usage.as_ref().filter(|usage| usage.scope.is_of_requests());
-                        output += usage.and_then(|usage| usage.output).unwrap_or(0);
-                    }
-                    for (_, aside) in
-                        transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests())
-                    {
-                        let is_told = aside.after.is_some_and(|id| told.contains(&id) && is_of_turn(&&id));
-                        output += aside.usage.output.filter(|_| is_told).unwrap_or(0);
-                    }
+                    let is_of_turn = |id: EntryId| account.turn_of(&transcript, id) == Some(turn);
+                    let output = output_of(&transcript, &told, is_of_turn);
                     let figures = account.turn_as_of(&transcript, &then, turn);
                     let place = format!("{}, turn {turn}, entry {}", fixtures::name(&path), id.index());
                     assert_eq!(figures.facts.totals.sum().output.total, output, "{place}");
