@@ -5,6 +5,7 @@
 
 mod charset;
 mod check;
+mod naming;
 mod opening;
 mod pages;
 mod surroundings;
@@ -19,13 +20,14 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use self::charset::charset;
 use self::check::CheckArgs;
+use self::naming::{named, with_entry};
 pub use self::opening::own_prices;
 use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
 use self::wait::WaitArgs;
 
 use crate::app::keymap::Keymap;
-use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::find::{self, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
@@ -245,24 +247,9 @@ impl Config {
                 let what = "several sessions need a terminal to choose on; `tv show` writes one";
                 Err(Args::command().error(ErrorKind::TooManyValues, what))
             }
-            (None, Some((session, others))) => Ok(match with_entry(session, &surroundings.environment) {
-                Err(refusal) => Self::Refuse(refusal),
-                Ok((first, entry)) if surroundings.can_view() => {
-                    let others = others.iter().map(|other| target(other, &surroundings.environment));
-                    match others.collect::<Result<Vec<_>, _>>() {
-                        Err(refusal) => Self::Refuse(refusal),
-                        Ok(others) => {
-                            let view = view_of(first, &others, &args.look, surroundings);
-                            Self::View(Box::new(ViewConfig { entry, ..view }))
-                        }
-                    }
-                }
-                Ok((target, _)) if ingest::is_choice(&target) => Self::List(choices(target, surroundings)),
-                Ok((target, entry)) => {
-                    let shown = show_instead(target, &args.look, &surroundings);
-                    Self::Print(show::Options { entry, ..shown })
-                }
-            }),
+            (None, Some((session, others))) => {
+                Ok(Self::of_sessions(session, others, &args.look, surroundings).unwrap_or_else(Self::Refuse))
+            }
             (None, None) if surroundings.can_view() => {
                 Ok(Self::View(Box::new(view(Start::Picker, &args.look, surroundings))))
             }
@@ -273,27 +260,46 @@ impl Config {
         }
     }
 
+    /// Sessions to view; where that cannot be, the first one is written.
+    fn of_sessions(
+        session: &OsString,
+        others: &[OsString],
+        look: &LookArgs,
+        surroundings: Surroundings,
+    ) -> Result<Self, OpenError> {
+        let (target, entry) = with_entry(session, &surroundings.environment)?;
+        if surroundings.can_view() {
+            let others = others.iter().map(|other| named(other, &surroundings.environment));
+            let others = others.collect::<Result<Vec<_>, _>>()?;
+            let view = view_of(target, &others, look, surroundings);
+            return Ok(Self::View(Box::new(ViewConfig { entry, ..view })));
+        }
+        if ingest::is_choice(&target) {
+            return Ok(Self::List(choices(target, surroundings)));
+        }
+        Ok(Self::Print(show::Options { entry, ..show_instead(target, look, &surroundings) }))
+    }
+
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
         Ok(match command {
-            Command::Show(args) => match target(&args.session, &surroundings.environment) {
+            Command::Show(args) => match named(&args.session, &surroundings.environment) {
                 Ok(target) => Self::Show(show_options(target, &args, &surroundings)),
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::Stats { sessions, json } => {
-                let target = |session| target(session, &surroundings.environment);
+                let target = |session| named(session, &surroundings.environment);
                 Self::Stats(stats::Options { targets: sessions.iter().map(target).collect(), json })
             }
-            Command::Doctor { session, json } => match target(&session, &surroundings.environment) {
+            Command::Doctor { session, json } => match named(&session, &surroundings.environment) {
                 Ok(target) => Self::Doctor(doctor::Options { target, json }),
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {
-                let targets =
-                    args.sessions.iter().map(|one| target(one, &surroundings.environment)).collect();
+                let targets = args.sessions.iter().map(|one| named(one, &surroundings.environment)).collect();
                 Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
             }
-            Command::Wait(args) => match target(&args.session, &surroundings.environment) {
+            Command::Wait(args) => match named(&args.session, &surroundings.environment) {
                 Ok(target) => {
                     let mode = watch(args.poll);
                     Self::Wait(args.options(target, mode))
@@ -383,52 +389,6 @@ fn paper(width: Option<u16>, color: ColorChoice, surroundings: &Surroundings) ->
     };
     let columns = surroundings.columns.map(|columns| columns.max(MIN_WIDTH));
     Paper { width: width.or(columns).unwrap_or(PAPER_WIDTH), colour, ascii: surroundings.is_ascii() }
-}
-
-/// What an argument names: something at a path, else a session by its id.
-fn target(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
-    // What is not UTF-8 can only be a path.
-    let Some(argument) = argument.to_str() else {
-        return Ok(Target { path: PathBuf::from(argument), session: None });
-    };
-    let target = Target::parse(argument);
-    if target.is_stdin() || target.path.symlink_metadata().is_ok() {
-        return Ok(target);
-    }
-    find::locate(argument, environment).unwrap_or(Ok(target))
-}
-
-/// A session, and the entry in it that is named behind another `#`: a file has only one session, and of a
-/// session that has no such name the end may be an entry's.
-fn with_entry(argument: &OsString, environment: &Environment) -> Result<(Target, Option<String>), OpenError> {
-    let whole = target(argument, environment);
-    let session = whole.as_ref().ok().and_then(|target| target.session.clone());
-    if let (Ok(target), Some(entry)) = (&whole, &session)
-        && target.path.is_file()
-        && !ingest::is_database(&target.path)
-    {
-        return Ok((Target { path: target.path.clone(), session: None }, Some(entry.clone())));
-    }
-    let Some((head, entry)) = argument.to_str().and_then(|argument| argument.rsplit_once('#')) else {
-        return whole.map(|target| (target, None));
-    };
-    let is_session = |target: &Target| {
-        let within = Target { path: target.path.clone(), session: None };
-        let name = target.session.as_deref().unwrap_or_default();
-        let heads = ingest::sessions(&within).unwrap_or_default();
-        heads.iter().any(|head| head.id == name || head.key.as_deref() == Some(name))
-    };
-    let is_there = |target: &Target| target.is_stdin() || target.path.symlink_metadata().is_ok();
-    match (whole, target(&head.into(), environment)) {
-        (Ok(whole), Ok(inner))
-            if is_there(&whole) && inner.session.is_some() && is_session(&inner) && !is_session(&whole) =>
-        {
-            Ok((inner, Some(entry.to_owned())))
-        }
-        (Ok(whole), _) if is_there(&whole) => Ok((whole, None)),
-        (_, Ok(inner)) if is_there(&inner) => Ok((inner, Some(entry.to_owned()))),
-        (whole, _) => whole.map(|target| (target, None)),
-    }
 }
 
 fn watch(poll: bool) -> WatchMode {

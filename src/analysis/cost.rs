@@ -14,6 +14,15 @@ pub struct Cost {
     pub source: CostSource,
     /// Models that spent tokens and have no price.
     pub unpriced_models: Vec<Name>,
+    /// Whether output was counted before answers were complete: it is an estimate of a part of the tokens.
+    pub is_partial: bool,
+}
+
+impl Cost {
+    /// Whether more was spent than it says.
+    pub fn lacks_some(&self) -> bool {
+        self.is_partial || !self.unpriced_models.is_empty()
+    }
 }
 
 /// Where a cost comes from.
@@ -44,11 +53,13 @@ impl CostSource {
 /// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests.
 pub fn of(totals: &Totals) -> Cost {
     if let Some(usd) = totals.run_cost() {
-        return Cost { usd: Some(usd), source: CostSource::Recorded, unpriced_models: Vec::new() };
+        let source = CostSource::Recorded;
+        return Cost { usd: Some(usd), source, unpriced_models: Vec::new(), is_partial: false };
     }
     let mut recorded: Option<f64> = None;
     let mut estimated: Option<f64> = None;
     let mut unpriced_models = Vec::new();
+    let mut is_partial = false;
     for (model, spent) in totals.by_model() {
         if spent.priced > 0 {
             *recorded.get_or_insert(0.0) += spent.recorded_usd();
@@ -56,6 +67,7 @@ pub fn of(totals: &Totals) -> Cost {
         if spent.unpriced.is_nothing() {
             continue;
         }
+        is_partial |= spent.partial > 0;
         match prices::of_model(model) {
             Some(prices) => *estimated.get_or_insert(0.0) += prices.of(&spent.unpriced),
             None => unpriced_models.push(model.clone()),
@@ -68,7 +80,7 @@ pub fn of(totals: &Totals) -> Cost {
         (Some(_), _, _) | (_, Some(_), _) => CostSource::Mixed,
     };
     let usd = (source != CostSource::Unpriced).then(|| recorded.unwrap_or(0.0) + estimated.unwrap_or(0.0));
-    Cost { usd, source, unpriced_models }
+    Cost { usd, source, unpriced_models, is_partial }
 }
 
 /// The cost of one request.
@@ -84,6 +96,17 @@ mod tests {
     use crate::model::text::Text;
     use crate::model::totals::Totals;
     use crate::model::usage::{Scope, Usage};
+
+    #[test]
+    fn a_part_of_the_tokens_costs_at_least_so_much() {
+        let name = Text::clean("claude-opus-4-6");
+        for (is_partial, cost, lacks_some) in
+            [(true, None, true), (false, None, false), (true, Some(0.5), false)]
+        {
+            let usage = Usage { is_partial, ..spent(10, cost) };
+            assert_eq!(of_request(&usage, Some(&name)).lacks_some(), lacks_some);
+        }
+    }
 
     fn spent(input: u64, cost: Option<f64>) -> Usage {
         Usage { input: Some(input), output: Some(0), cost, ..Usage::default() }

@@ -33,7 +33,7 @@ pub fn cost(cost: &Cost) -> Option<String> {
         CostSource::Recorded | CostSource::Unpriced => "",
         CostSource::Estimated | CostSource::Mixed => "~",
     };
-    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
+    let more = if cost.lacks_some() { "+" } else { "" };
     Some(format!("{mark}{amount}{more}"))
 }
 
@@ -52,6 +52,15 @@ pub fn turn(figures: &Figures, ascii: bool) -> String {
     joined(parts, ascii)
 }
 
+/// What stands before a figure that is a part of the whole.
+pub fn at_least(is_partial: bool, ascii: bool) -> &'static str {
+    match (is_partial, ascii) {
+        (true, false) => "≥",
+        (true, true) => ">=",
+        (false, _) => "",
+    }
+}
+
 /// Tokens and cost of one answer: `↑118k (97% cached) ↓402  $0.031`. Empty if nothing was spent.
 pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     if usage.is_zero() {
@@ -61,7 +70,8 @@ pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     let prompt = usage.prompt();
     let percent = usage.cache_read.unwrap_or(0).saturating_mul(100) / prompt.max(1);
     let cached = if percent > 0 { format!(" ({percent}% cached)") } else { String::new() };
-    let output = usage.output.map(|n| format!(" {down}{}", tokens(n))).unwrap_or_default();
+    let least = at_least(usage.is_partial, ascii);
+    let output = usage.output.map(|n| format!(" {down}{least}{}", tokens(n))).unwrap_or_default();
     let price = cost(&cost::of_request(usage, model)).map(|price| format!("  {price}")).unwrap_or_default();
     format!("{up}{}{cached}{output}{price}", tokens(prompt))
 }

@@ -193,6 +193,7 @@ pub fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
         cache_write_1h: tokens(json.get("cache_creation"), "ephemeral_1h_input_tokens", out),
         searches: tokens(json.get("server_tool_use"), "web_search_requests", out),
         is_batch: json.get("service_tier").str() == Some("batch"),
+        is_partial: false,
         ..Usage::default()
     })
 }

@@ -56,11 +56,12 @@ pub fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     }
 }
 
-/// Several records of one request repeat its usage while it grows: the greatest output counts, and of
-/// equal ones the first, so that telling them again changes nothing.
+/// Several records of one request repeat its usage while it grows: the greatest output counts, of equal ones that of a
+/// complete answer, and else the first, so that telling them again changes nothing.
 fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
+    let rank = |usage: &Usage| (usage.output, !usage.is_partial);
     match (old, new) {
-        (Some(old), Some(new)) if is_part && old.output >= new.output => Some(old),
+        (Some(old), Some(new)) if is_part && rank(&old) >= rank(&new) => Some(old),
         (old, new) => new.or(old),
     }
 }

@@ -55,6 +55,8 @@ pub struct Spent {
     pub recorded_nanos: i64,
     /// Terms with a recorded cost.
     pub priced: u32,
+    /// Terms whose output is at least so much: they were counted before the answer was complete.
+    pub partial: u32,
     /// What the terms without a recorded cost are to be priced by.
     pub unpriced: Unpriced,
 }
@@ -129,6 +131,7 @@ impl Spent {
             requests: u64::from(usage.scope == Scope::Request),
             recorded_nanos: usage.cost.map_or(0, nanos),
             priced: u32::from(usage.cost.is_some()),
+            partial: u32::from(usage.is_partial),
             unpriced: if usage.cost.is_some() { Unpriced::default() } else { Unpriced::of(usage) },
         }
     }
@@ -143,6 +146,7 @@ impl Spent {
         sign.change(&mut self.requests, other.requests);
         sign.money(&mut self.recorded_nanos, other.recorded_nanos);
         sign.count(&mut self.priced, other.priced);
+        sign.count(&mut self.partial, other.partial);
         self.unpriced.change(sign, &other.unpriced);
     }
 

@@ -26,6 +26,8 @@ pub struct Usage {
     pub searches: Option<u64>,
     /// Whether the request was one of a batch, which costs less.
     pub is_batch: bool,
+    /// Whether it was counted before the answer was complete: its output is at least so much.
+    pub is_partial: bool,
     /// Cost in USD as the agent recorded it; `None` if it records none, or a 0 that stands for an unknown price.
     pub cost: Option<f64>,
 }

@@ -99,6 +99,7 @@ struct CompactionLine<'a> {
 struct UsageLine {
     input: Option<u64>,
     output: Option<u64>,
+    output_is_partial: bool,
     cache_read: Option<u64>,
     cache_write: Option<u64>,
     reasoning: Option<u64>,
@@ -227,8 +228,8 @@ fn told(text: &str) -> Option<&str> {
 }
 
 fn usage_line(usage: &Usage) -> UsageLine {
-    let Usage { input, output, cache_read, cache_write, reasoning, .. } = *usage;
-    UsageLine { input, output, cache_read, cache_write, reasoning }
+    let Usage { input, output, cache_read, cache_write, reasoning, is_partial, .. } = *usage;
+    UsageLine { input, output, output_is_partial: is_partial, cache_read, cache_write, reasoning }
 }
 
 /// A body: a string without colours, or a tree; a body whose record is gone is its stub.

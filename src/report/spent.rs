@@ -13,6 +13,8 @@ pub struct UsageFigures {
     pub input: Option<u64>,
     /// Output, reasoning included.
     pub output: Option<u64>,
+    /// Whether it is at least so much: some was counted before the answer was complete.
+    pub output_is_partial: bool,
     /// Cache reads.
     pub cache_read: Option<u64>,
     /// Cache writes.
@@ -32,6 +34,8 @@ pub struct CostFigures {
     pub source: &'static str,
     /// Models that spent tokens and have no price; `unknown` if no model is recorded.
     pub unpriced_models: Vec<String>,
+    /// Whether output was counted before answers were complete: it cost at least so much.
+    pub is_partial: bool,
 }
 
 impl From<&Spent> for UsageFigures {
@@ -39,6 +43,7 @@ impl From<&Spent> for UsageFigures {
         Self {
             input: spent.input.known(),
             output: spent.output.known(),
+            output_is_partial: spent.partial > 0,
             cache_read: spent.cache_read.known(),
             cache_write: spent.cache_write.known(),
             reasoning: spent.reasoning.known(),
@@ -54,6 +59,7 @@ impl From<&Cost> for CostFigures {
             usd: cost.usd.map(|usd| (usd * 1e6).round() / 1e6),
             source: cost.source.word(),
             unpriced_models: cost.unpriced_models.iter().map(named).collect(),
+            is_partial: cost.is_partial,
         }
     }
 }

@@ -136,7 +136,7 @@ fn tokens_of(usage: &UsageFigures) -> String {
     let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), tokens);
     let prompt =
         [usage.input, usage.cache_read, usage.cache_write].into_iter().flatten().reduce(|a, b| a + b);
-    format!("{} in, {} out", figure(prompt), figure(usage.output))
+    format!("{} in, {} out{}", figure(prompt), figure(usage.output), or_more(usage.output_is_partial))
 }
 
 /// The first words of a label.
@@ -256,9 +256,10 @@ fn calls_line(pairing: &PairingCounts) -> String {
 fn tokens_line(usage: &UsageFigures) -> String {
     let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), tokens);
     let mut line = format!(
-        "{} input, {} output, {} cache read, {} cache write in {}",
+        "{} input, {} output{}, {} cache read, {} cache write in {}",
         figure(usage.input),
         figure(usage.output),
+        or_more(usage.output_is_partial),
         figure(usage.cache_read),
         figure(usage.cache_write),
         plural(usage.requests, "request", "requests")
@@ -276,7 +277,11 @@ fn cost_line(cost: &CostFigures) -> String {
     } else {
         format!(" (no price for {})", cost.unpriced_models.join(", "))
     };
-    format!("{amount}{}{missing}", cost.source)
+    format!("{amount}{}{}{missing}", cost.source, or_more(cost.is_partial))
+}
+
+fn or_more(is_partial: bool) -> &'static str {
+    if is_partial { " or more" } else { "" }
 }
 
 fn plural(n: u64, one: &str, many: &str) -> String {

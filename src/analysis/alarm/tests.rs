@@ -91,7 +91,8 @@ impl Session {
     }
 
     fn with<T>(&self, look: impl FnOnce(&Status<'_>) -> T) -> T {
-        let cost = Cost { usd: self.usd, source: CostSource::Recorded, unpriced_models: Vec::new() };
+        let (source, unpriced_models) = (CostSource::Recorded, Vec::new());
+        let cost = Cost { usd: self.usd, source, unpriced_models, is_partial: false };
         look(&Status {
             transcript: &self.transcript,
             activity: &self.activity,

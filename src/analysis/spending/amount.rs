@@ -58,6 +58,8 @@ pub struct Money {
     pub estimates: u32,
     /// Records with tokens, without a recorded cost and without a price.
     pub unpriced: u32,
+    /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete.
+    pub partial: u32,
     /// Recorded cost of records that could be estimated too, …
     pub compared: i128,
     /// … and their estimate.
@@ -72,6 +74,7 @@ impl Money {
             ..Self::default()
         };
         if !spent.unpriced.is_nothing() {
+            money.partial = spent.partial;
             match prices {
                 Some(prices) => {
                     money.estimated = estimate(prices, &spent.unpriced);
@@ -106,7 +109,7 @@ impl Money {
     /// As a cost; models without a price are told by an empty name.
     pub fn cost(&self) -> Cost {
         let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
-        Cost { usd: self.usd(), source: self.source(), unpriced_models }
+        Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial: self.partial > 0 }
     }
 
     fn plus(&mut self, other: &Self) {
@@ -117,6 +120,7 @@ impl Money {
         self.recordings = self.recordings.saturating_add(other.recordings);
         self.estimates = self.estimates.saturating_add(other.estimates);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
+        self.partial = self.partial.saturating_add(other.partial);
     }
 
     /// Keeps its own sources.

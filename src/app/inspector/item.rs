@@ -92,6 +92,9 @@ fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
             page.fact(name, figures::tokens(tokens));
         }
     }
+    if usage.is_partial {
+        page.say("the output was counted before the answer was complete: it is more", page.look.theme.dim);
+    }
 }
 
 /// Tokens with their names.

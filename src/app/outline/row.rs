@@ -281,7 +281,7 @@ fn cost_words(cost: &Cost) -> String {
         usd if usd > 0.0 && usd < 0.005 => "<.01".to_owned(),
         usd => format!("{usd:.2}"),
     };
-    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
+    let more = if cost.lacks_some() { "+" } else { "" };
     format!("{}{}{more}", if is_estimate { "~" } else { "" }, amount.strip_prefix('0').unwrap_or(&amount))
 }
 

@@ -84,9 +84,12 @@ fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block>
     blocks
 }
 
-/// Lines before version 1.0.x tell what the answer cost.
+/// Lines before version 1.0.x tell what the answer cost. Those before 2.1.8x, and streams, have the usage of when the
+/// answer began, and no reason why it stopped.
 fn usage(line: &Line<'_>, out: &mut Batch) -> Option<Usage> {
     let usage = anthropic::usage(line.json.at(&["message", "usage"]), out)?;
     let cost = line.json.get("costUSD").number().filter(|usd| *usd > 0.0);
-    Some(Usage { cost, ..usage })
+    let message = line.json.get("message");
+    let is_partial = cost.is_none() && message.has("stop_reason") && message.get("stop_reason").is_null();
+    Some(Usage { is_partial, cost, ..usage })
 }

@@ -1,4 +1,5 @@
 mod company;
+mod spent;
 
 use std::path::Path;
 

@@ -221,6 +221,7 @@ fn later(now: Usage, before: Usage) -> Usage {
         cache_write: now.cache_write.or(before.cache_write),
         cache_write_1h: now.cache_write_1h.or(before.cache_write_1h),
         searches: now.searches.or(before.searches),
+        is_partial: now.is_partial,
         ..before
     }
 }

@@ -75,7 +75,10 @@ fn an_answer_with_a_call_and_its_result() {
     assert_eq!(call["input"]["z"].to_string(), "1.5");
     assert_eq!(call["input"]["a"], json!([null, true, "1e400", "NaN"]));
     assert_eq!(entry["usage"]["output"], Value::Null);
-    assert_eq!(entry["cost"], json!({"usd": 0.5, "source": "recorded", "unpriced_models": []}));
+    assert_eq!(
+        entry["cost"],
+        json!({"usd": 0.5, "source": "recorded", "unpriced_models": [], "is_partial": false})
+    );
     assert_eq!(entry["origin"]["file"], "a.jsonl");
     assert_eq!(entry["active"], true);
 }

@@ -236,9 +236,15 @@ fn what_runs_grows_and_the_end_is_followed() {
 
 #[test]
 fn thousands_of_sub_agents_cost_no_more_than_the_screen() {
+    let (few, many) = (quickest_step(400), quickest_step(4_000));
+    assert!(many < few * 4, "a step costs {few:?} beside 400, and {many:?} beside 4000");
+}
+
+/// The quickest of some steps through a session with so many sub-agents.
+fn quickest_step(agents: i64) -> Duration {
     let mut stage = Stage::made((120, 40));
     let mut edits = vec![prompt("p", 0, "everybody")];
-    for n in 0..5_000_i64 {
+    for n in 0..agents {
         let (call, name) = (format!("c{n}"), format!("worker {n}"));
         edits.push(calls(&call, n, "task", ToolKind::Delegate, "help"));
         edits.push(lane(&name, &call));
@@ -246,17 +252,17 @@ fn thousands_of_sub_agents_cost_no_more_than_the_screen() {
         edits.push(done(&format!("x{n}"), n + 30));
         edits.push(done(&call, n + 31));
     }
-    edits.push(answer("end", 5_100, 9_000));
+    edits.push(answer("end", agents + 100, 9_000));
     stage.add(edits);
     open(&mut stage);
     stage.press("z 1 g");
     assert!(rows(&stage).len() < 40 && foot(&stage).contains("below"), "{}", stage.picture());
-    let start = Instant::now();
-    for _ in 0..20 {
+    let step = |_| {
+        let start = Instant::now();
         stage.press("j");
-    }
-    let each = start.elapsed() / 20;
-    assert!(each < Duration::from_millis(150), "{each:?} for a step");
+        start.elapsed()
+    };
+    (0..20).map(step).min().unwrap()
 }
 
 #[test]

@@ -1,0 +1,56 @@
+//! Which session an argument names.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::ingest::find::{self, Environment};
+use crate::ingest::{self, OpenError, Target};
+
+/// What an argument names: something at a path, else a session by its id.
+pub(super) fn named(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
+    // What is not UTF-8 can only be a path.
+    let Some(argument) = argument.to_str() else {
+        return Ok(Target { path: PathBuf::from(argument), session: None });
+    };
+    let target = Target::parse(argument);
+    if target.is_stdin() || target.path.symlink_metadata().is_ok() {
+        return Ok(target);
+    }
+    find::locate(argument, environment).unwrap_or(Ok(target))
+}
+
+/// A session, and the entry in it that is named behind another `#`: a file has only one session, and of a
+/// session that has no such name the end may be an entry's.
+pub(super) fn with_entry(
+    argument: &OsString,
+    environment: &Environment,
+) -> Result<(Target, Option<String>), OpenError> {
+    let whole = named(argument, environment);
+    let session = whole.as_ref().ok().and_then(|target| target.session.clone());
+    if let (Ok(target), Some(entry)) = (&whole, &session)
+        && target.path.is_file()
+        && !ingest::is_database(&target.path)
+    {
+        return Ok((Target { path: target.path.clone(), session: None }, Some(entry.clone())));
+    }
+    let Some((head, entry)) = argument.to_str().and_then(|argument| argument.rsplit_once('#')) else {
+        return whole.map(|target| (target, None));
+    };
+    let is_session = |target: &Target| {
+        let within = Target { path: target.path.clone(), session: None };
+        let name = target.session.as_deref().unwrap_or_default();
+        let heads = ingest::sessions(&within).unwrap_or_default();
+        heads.iter().any(|head| head.id == name || head.key.as_deref() == Some(name))
+    };
+    let is_there = |target: &Target| target.is_stdin() || target.path.symlink_metadata().is_ok();
+    match (whole, named(&head.into(), environment)) {
+        (Ok(whole), Ok(inner))
+            if is_there(&whole) && inner.session.is_some() && is_session(&inner) && !is_session(&whole) =>
+        {
+            Ok((inner, Some(entry.to_owned())))
+        }
+        (Ok(whole), _) if is_there(&whole) => Ok((whole, None)),
+        (_, Ok(inner)) if is_there(&inner) => Ok((inner, Some(entry.to_owned()))),
+        (whole, _) => whole.map(|target| (target, None)),
+    }
+}
