@@ -25,7 +25,7 @@ pub struct TurnFacts {
     pub errors: u32,
     /// Calls without a result.
     pub open: u32,
-    /// Time of the prompt.
+    /// First time seen: that of the prompt, if it has one.
     pub started: Option<Moment>,
     /// Last time seen.
     pub ended: Option<Moment>,
@@ -85,7 +85,9 @@ impl TurnFacts {
                 self.failed += u32::from(has_failed);
                 self.errors += u32::from(has_failed);
                 self.open += u32::from(call.state.is_open());
-                self.ended = self.ended.max(call.state.result().and_then(|result| result.at));
+                let told = call.state.result().and_then(|result| result.at);
+                self.started = self.started.or(told);
+                self.ended = self.ended.max(told);
             }
             BlockKind::Break(Break::Error(_)) => self.errors += 1,
             _ => {}

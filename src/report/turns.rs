@@ -87,7 +87,7 @@ pub fn list(reading: &Reading) -> Vec<TurnFigures> {
             ended: facts.ended.map(Moment::to_rfc3339),
             span_ms: figures.span_ms(),
             work_ms: figures.work_ms(),
-            waiting_ms: is_timed.then(|| time.waiting()),
+            waiting_ms: figures.work_ms().map(|_| time.waiting()),
             unknown_ms: is_timed.then(|| time.total() - time.work() - time.waiting()),
             calls: facts.calls,
             failed: facts.failed,

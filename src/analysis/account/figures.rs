@@ -1,6 +1,6 @@
 //! What a turn, a lane or a session comes to.
 
-use super::class::Sums;
+use super::class::{Class, Sums};
 use crate::analysis::cost::{self, Cost};
 use crate::model::entry::Entry;
 use crate::model::turn::TurnFacts;
@@ -39,7 +39,7 @@ impl Figures {
 
     /// Time of the model, of tools and of requests that were made again, in ms; nothing if nobody tells.
     pub fn work_ms(&self) -> Option<u64> {
-        Some(self.time.work()).filter(|_| self.time.total() > 0)
+        Some(self.time.work()).filter(|_| self.time.total() > self.time.of(Class::Unknown))
     }
 
     /// How long it took, in ms: the time of work; where nobody tells whose time it was, all of it.

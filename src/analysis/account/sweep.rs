@@ -102,17 +102,25 @@ pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut
 fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Stretch)) {
     let blocks = entry.blocks.iter().enumerate();
     let mut spans: Vec<(Moment, Moment, usize, &ToolCall)> = Vec::new();
+    let mut ends: Vec<Moment> = Vec::new();
     for (block, call) in blocks.filter_map(|(block, one)| match &one.kind {
         BlockKind::Call(call) => Some((block, call)),
         _ => None,
     }) {
-        match span_of(call, entry.at) {
-            Some((from, to)) => spans.push((from, to, block, call)),
-            None => carry.is_blurred = true,
+        if let Some((from, to)) = span_of(call, entry.at) {
+            spans.push((from, to, block, call));
+            continue;
         }
+        carry.is_blurred = true;
+        // The model's time ends somewhere before this result, and the tool's begins.
+        let is_timeless = call.started.or(entry.at).is_none();
+        ends.extend(call.state.result().and_then(|result| result.at).filter(|_| is_timeless));
     }
     spans.sort_by_key(|(from, to, block, _)| (*from, *to, *block));
     let mut told = Teller { carry, id, tell };
+    if let Some(ended) = ends.into_iter().max().filter(|_| spans.is_empty()) {
+        told.up_to(ended, Class::Unknown, None, None);
+    }
     for (from, to, block, call) in spans {
         // Between the message and the call the model is still writing, unless another call ran.
         told.up_to(from, Class::Model, None, None);

@@ -196,6 +196,22 @@ fn without_times_nothing_is_claimed() {
 }
 
 #[test]
+fn results_alone_tell_how_long_it_took_but_not_whose_time_it_was() {
+    let (transcript, account) = told(|out| {
+        prompt(out, "p", None);
+        for (number, time) in [("a", 10), ("b", 70), ("c", 100)] {
+            let kinds = vec![call(out, number, "bash", None)];
+            entry(out, &format!("m{number}"), Role::Assistant, None, kinds);
+            result(out, number, Some(time));
+        }
+        answer(out, "n", None);
+    });
+    assert_eq!(words(&account), ["unknown 60", "unknown 30"]);
+    let turn = account.turn(&transcript, 0);
+    assert_eq!((turn.work_ms(), turn.took_ms(), turn.span_ms()), (None, Some(90_000), Some(90_000)));
+}
+
+#[test]
 fn a_call_without_a_result_leaves_its_time_unknown() {
     let (_, account) = told(|out| {
         prompt(out, "p", Some(0));
