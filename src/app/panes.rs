@@ -36,6 +36,8 @@ const OUTLINE: (u16, u16) = (32, 60);
 const INSPECTOR_FROM: u16 = 160;
 /// Columns of the inspector with its divider, at least.
 const INSPECTOR: u16 = 44;
+/// With so many of them its tabs have their names.
+const INSPECTOR_NAMED: u16 = 58;
 /// No pane is narrower.
 const NARROWEST: u16 = 16;
 /// Lines of screen that the time strip needs, unless it is asked for.
@@ -209,16 +211,30 @@ fn width_of_lanes(state: &State, columns: u16) -> u16 {
     least + spare.min(most - least)
 }
 
-/// A page needs the room of the outline, unless the reader asked for that.
+/// Columns of the outline where the reader did not choose any: half of what others can spare.
+fn width_of_outline(state: &State, columns: u16) -> u16 {
+    let (least, most) = OUTLINE;
+    let inspector = if has_inspector_beside(state, columns) { INSPECTOR_NAMED } else { 0 };
+    let taken = least + inspector + TEXT_MOST + LANES.1 + MARK_AND_AIR + RIGHT;
+    (least + columns.saturating_sub(taken) / 2).min(most)
+}
+
+/// Whether the inspector is a pane of its own.
+fn has_inspector_beside(state: &State, columns: u16) -> bool {
+    columns >= INSPECTOR_FROM && state.panes.wants_inspector != Some(false)
+}
+
+/// A page needs the room of the outline, unless the reader asked for that. What the session holds decides nothing, so
+/// the text keeps its width while that is read.
 fn split_outline(state: &State, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
     let is_shown = match state.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
-        None => rest.width >= OUTLINE_FROM && state.transcript.turns().len() > 1 && !is_paging,
+        None => rest.width >= OUTLINE_FROM && !is_paging,
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
     }
-    let width = state.panes.outline_width.unwrap_or((rest.width / 6).clamp(OUTLINE.0, OUTLINE.1));
+    let width = state.panes.outline_width.unwrap_or_else(|| width_of_outline(state, rest.width));
     let width = within(width, rest.width);
     let pane = Rect { width: width - 1, ..*rest };
     let divider = Rect { x: pane.right(), width: 1, ..*rest };
@@ -228,8 +244,7 @@ fn split_outline(state: &State, is_paging: bool, rest: &mut Rect) -> (Rect, Rect
 }
 
 fn split_inspector(state: &State, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
-    let is_shown = columns >= INSPECTOR_FROM && state.panes.wants_inspector != Some(false);
-    if !is_shown {
+    if !has_inspector_beside(state, columns) {
         let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
         return (nowhere, nowhere);
     }

@@ -12,8 +12,8 @@ use crate::app::panes::{Pane, focused};
 use crate::app::state::State;
 use crate::render::wrap;
 
-/// A title that is shorter says too little: figures give way.
-const TITLE: usize = 12;
+/// Columns of the number and the title. With fewer of them a title says too little: figures give way.
+const TITLE: usize = 22;
 
 /// Paints the pane: sections below each other, with a blank line between.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {

@@ -2,12 +2,14 @@
 
 use ratatui::layout::Rect;
 use tv::app::panes::divide;
-use tv::model::entry::{BlockKind, Role};
+use tv::app::update::Event;
+use tv::model::entry::{BlockKind, Role, Stop};
+use tv::model::moment::Moment;
 use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
 
-use crate::made::{call_of, calls, entry, in_lane, lane, lines, result_at, says};
+use crate::made::{START, call_of, calls, entry, in_lane, lane, lines, result_at, says, with};
 use crate::stage::{Stage, demo};
 
 /// What stands in the gutter, line by line, each with the first word of its row.
@@ -30,6 +32,7 @@ fn gutter(stage: &Stage) -> Vec<String> {
 /// Two calls of one message, and what is said until both have their results; in which order is told.
 fn crossed(size: (u16, u16), order: [&str; 2]) -> Stage {
     let mut stage = Stage::made(size);
+    stage.state.panes.wants_outline = Some(false);
     stage.add([
         says("p", 0, Role::User, "look"),
         entry("a", 1, Role::Assistant, |batch| {
@@ -138,6 +141,47 @@ fn sub_agents_work_within_the_lane_of_their_call() {
         "{}",
         stage.picture()
     );
+}
+
+/// A sub-agent that goes on by itself, its call answered at once, and when it did something last.
+fn in_background(size: (u16, u16)) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.add([
+        says("p", 0, Role::User, "ask around"),
+        calls("a", 1, "task", ToolKind::Delegate, "ask the mate"),
+        lane("mate", "a"),
+        result_at("a", 2, "started", Verdict::Done),
+        in_lane(calls("m1", 3, "bash", ToolKind::Run, "knock"), "mate"),
+        result_at("m1", 4, "one", Verdict::Done),
+        in_lane(calls("m2", 10, "bash", ToolKind::Run, "listen"), "mate"),
+        result_at("m2", 11, "two", Verdict::Done),
+        in_lane(calls("m3", 20, "bash", ToolKind::Run, "shout"), "mate"),
+    ]);
+    stage
+}
+
+#[test]
+fn a_folded_sub_agent_at_work_tells_how_long_and_what_it_did_last() {
+    let mut stage = in_background((80, 24));
+    stage.happen(Event::Written(Moment(START + 20_000)));
+    stage.happen(Event::Tick { now: Moment(START + 62_000) });
+    stage.arrange();
+    let told = stage.picture();
+    let place = |words: &str| told.lines().position(|line| line.contains(words));
+    let head = place("▸ mate").unwrap_or_else(|| panic!("{told}"));
+    assert!(told.lines().nth(head).is_some_and(|line| line.contains("running 1:01")), "{told}");
+    let signs = ["bash knock", "bash listen", "bash shout"].map(place);
+    assert_eq!(signs, [head + 1, head + 2, head + 3].map(Some), "{told}");
+    stage.add([
+        result_at("m3", 63, "three", Verdict::Done),
+        in_lane(
+            with(says("m4", 64, Role::Assistant, "he knows nothing"), |entry| entry.stop = Stop::Done),
+            "mate",
+        ),
+    ]);
+    let told = stage.picture();
+    assert!(told.contains("· he knows nothing") && !told.contains("running"), "{told}");
+    assert!(!told.contains("bash listen"), "what it did is folded away: {told}");
 }
 
 #[test]

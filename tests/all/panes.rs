@@ -9,6 +9,7 @@ use tv::model::edit::{Edit, MetaEdit};
 use tv::model::text::Text;
 use tv::render::theme::Theme;
 
+use crate::made::prompt;
 use crate::stage::{Stage, demo, fixture};
 
 fn stage(columns: u16, lines: u16) -> Stage {
@@ -45,7 +46,23 @@ fn panes_come_with_the_width() {
     assert_eq!(shown(120, 40), (31, 82, 0, 1));
     assert_eq!(shown(160, 40), (31, 78, 43, 1));
     assert_eq!(shown(200, 60), (32, 100, 58, 1));
+    assert_eq!(shown(230, 60), (47, 100, 73, 1));
     assert_eq!(shown(400, 100), (59, 100, 231, 1));
+}
+
+#[test]
+fn the_text_keeps_its_width_whatever_the_session_turns_out_to_be() {
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let mut stage = Stage::made(size);
+        stage.arrange();
+        let empty = divide(&stage.state);
+        for (key, text) in [("p1", "Look after the lighthouse while I am away"), ("p2", "Is it lit?")] {
+            stage.add([prompt(key, text)]);
+            assert_eq!(divide(&stage.state), empty, "{}", stage.picture());
+        }
+        let is_shown = stage.picture().lines().any(|line| line.contains(" 1 Look after the li"));
+        assert_eq!(is_shown, size.0 >= 100, "{}", stage.picture());
+    }
 }
 
 #[test]
