@@ -76,15 +76,22 @@ pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     format!("{up}{}{cached}{output}{price}", tokens(prompt))
 }
 
-/// A sub-agent: what it did, what that cost and what it did last: `14 calls · $0.09 · grep recv_timeout`.
-pub fn lane(lane: &LaneFacts, transcript: &Transcript, account: &Account, ascii: bool) -> String {
+/// A sub-agent: what it did and what that cost: `14 calls · $0.09`.
+pub fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
     let figures = account.lane(&lane.name);
     let work = match figures.facts.calls {
         0 => format!("{} entries", lane.entries.len()),
         calls => count(u64::from(calls), "call"),
     };
-    let last = lane.entries.iter().rev().find_map(|id| last_sign(transcript.get(*id)?));
-    joined([Some(work), cost(&figures.cost()), last], ascii)
+    joined([Some(work), cost(&figures.cost())], ascii)
+}
+
+/// What a sub-agent did last, at most so many things, the newest at the end.
+pub fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
+    let signs = lane.entries.iter().rev().filter_map(|id| last_sign(transcript.get(*id)?));
+    let mut signs: Vec<String> = signs.take(most).collect();
+    signs.reverse();
+    signs
 }
 
 /// Why a session left a branch.

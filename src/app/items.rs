@@ -13,14 +13,18 @@ use super::rulers::{self, Ruler};
 use super::sequence::{Sequence, depth_of};
 use super::viewport::{Focus, Rows};
 use crate::analysis::account::Account;
+use crate::analysis::agents::{self, Fate};
 use crate::analysis::awaited::Awaited;
 use crate::analysis::{phrases, plans};
 use crate::model::body::Body;
 use crate::model::branch::Branch;
 use crate::model::entry::{Entry, EntryId, Role};
+use crate::model::meta::LaneFacts;
+use crate::model::moment::Moment;
 use crate::model::pairing::call_in;
 use crate::model::record::Origin;
 use crate::model::text::Name;
+use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render;
 use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
@@ -28,6 +32,9 @@ use crate::render::wrap;
 
 /// More entries than this are not kept; what is in the window always is.
 const KEPT: usize = 600;
+
+/// So many of the things that a sub-agent did last are told while it is at work.
+const SIGNS: usize = 3;
 
 /// What is told with an entry that is no part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -181,6 +188,16 @@ impl Layouts<'_> {
         Some(phrases::turn(&figures, self.look.theme.ascii)).filter(|line| !line.is_empty())
     }
 
+    /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
+    fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Moment> {
+        let newest = self.transcript.turns().len().checked_sub(1);
+        let is_awaited = !self.awaited.has_ended() && self.account.turn_of(self.transcript, id) == newest;
+        let fate = agents::fate(self.transcript, Some(lane), Some(call), is_awaited);
+        let began = || lane.entries.iter().find_map(|id| self.transcript.get(*id)?.at);
+        let since = call.started.or_else(|| self.transcript.get(id)?.at).or_else(began)?;
+        (fate == Fate::Running).then_some(since)
+    }
+
     fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
         let branch = self.transcript.branches().headed_by(id);
         let is_folded =
@@ -198,11 +215,14 @@ impl Layouts<'_> {
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
                 let is_open = self.open_lanes.contains(&lane.name);
+                let since = self.running_since(id, call, lane);
                 LaneLine {
                     call: call.key.clone(),
                     label: lane.label.clone(),
-                    facts: phrases::lane(lane, self.transcript, self.account, ascii),
+                    facts: phrases::lane(lane, self.account, ascii),
                     is_open,
+                    last: phrases::last_signs(lane, self.transcript, since.map_or(1, |_| SIGNS)),
+                    since,
                 }
             })
             .collect();

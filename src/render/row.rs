@@ -163,10 +163,14 @@ pub struct LaneLine {
     pub call: Key,
     /// Its name.
     pub label: Text,
-    /// Ready to print: `14 calls · $0.09 · read src/watch.rs › grep recv_timeout`.
+    /// Ready to print: `14 calls · $0.09`.
     pub facts: String,
     /// Whether its entries are shown below.
     pub is_open: bool,
+    /// What it did last, the newest at the end: several things while it is at work.
+    pub last: Vec<String>,
+    /// Since when it has been running; `None` if it has come to an end.
+    pub since: Option<Moment>,
 }
 
 /// One line on the screen.
@@ -184,6 +188,8 @@ pub struct Row {
     pub gutter: Gutter,
     /// Since when the call has been running: the painter shows the elapsed time at the right edge.
     pub running_since: Option<Moment>,
+    /// Since when the sub-agent of the row has been running: likewise.
+    pub lane_since: Option<Moment>,
     /// The row stands for lines that are folded away: Enter opens them in place.
     pub hides: u32,
     /// The body of this row was away; it must be fetched to show more than its stub.
@@ -233,6 +239,13 @@ pub enum RowKind {
     News,
     /// A line between entries that tells a long time.
     Ruler,
+}
+
+impl Row {
+    /// Since when what the row tells of has been running.
+    pub fn clock(&self) -> Option<Moment> {
+        self.running_since.or(self.lane_since)
+    }
 }
 
 impl RowKind {

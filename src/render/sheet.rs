@@ -208,7 +208,7 @@ impl<'a> Sheet<'a> {
         if wrap::width_of(&row.right) + 1 >= width {
             row.right.clear();
         }
-        let allowed = width.saturating_sub(reserved(&row.right, row.running_since.is_some() && width >= 24));
+        let allowed = width.saturating_sub(reserved(&row.right, row.clock().is_some() && width >= 24));
         if wrap::width_of(&row.line.spans) > allowed || !row.line.spans.iter().all(is_safe) {
             row.line.spans = wrap::fit(&row.line.spans, allowed, self.glyphs().cut);
         }

@@ -47,7 +47,8 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
     sheet.body(body);
     let lanes: Vec<&LaneLine> = sheet.item.lanes.iter().filter(|lane| lane.call == call.key).collect();
     for lane in lanes {
-        sheet.lines(vec![lane_line(sheet, lane).into()]);
+        let rows = lane_rows(sheet, call, lane, detail);
+        sheet.body(rows);
     }
     sheet.lane(first, is_running(sheet, call));
 }
@@ -172,17 +173,27 @@ fn first_line(text: &Text) -> String {
     plain.trim().lines().next().unwrap_or_default().to_owned()
 }
 
-/// `▸ reviewer  14 calls · $0.09`
-fn lane_line(sheet: &Sheet<'_>, lane: &LaneLine) -> Vec<Piece> {
+/// `▸ reviewer  14 calls · $0.09`, and below it what it did last if it is at work out of sight.
+fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail) -> Vec<Row> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let mark = if lane.is_open { glyphs.open } else { glyphs.closed };
+    let is_listed = lane.since.is_some() && !lane.is_open && detail != Detail::Closed;
+    let newest = lane.last.last().filter(|last| !is_listed && !last.is_empty());
+    let newest = newest.map(|last| format!("{}{last}", if theme.ascii { " - " } else { " · " }));
     let spans = vec![
         Span::styled(format!("{mark} "), theme.accent),
         Span::styled(first_line(&lane.label), theme.tool),
-        Span::styled(format!("  {}", lane.facts), theme.dim),
+        Span::styled(format!("  {}{}", lane.facts, newest.unwrap_or_default()), theme.dim),
     ];
-    wrap::fit(&spans, sheet.room(), glyphs.cut)
+    // The row of the call has a clock as long as that has no result.
+    let lane_since = lane.since.filter(|_| !is_running(sheet, call));
+    let head = Row { line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(), lane_since, ..Row::default() };
+    let below = lane.last.iter().filter(|_| is_listed).map(|sign| {
+        let spans = [Span::raw("  "), Span::styled(first_line(&Text::clean(sign)), theme.dim)];
+        Row { line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(), ..Row::default() }
+    });
+    std::iter::once(head).chain(below).collect()
 }
 
 /// `[image png 45 KB]`, and the image below it where there are colours to show it in.

@@ -365,8 +365,10 @@ impl<'a> Printer<'a> {
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),
-            facts: phrases::lane(lane, transcript, account, self.options.paper.ascii),
+            facts: phrases::lane(lane, account, self.options.paper.ascii),
             is_open: self.opens_lanes(),
+            last: phrases::last_signs(lane, transcript, 1),
+            since: None,
         };
         lanes.map(line).collect()
     }

@@ -45,7 +45,8 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let text =
             Rect { x: line.x + left.min(line.width), width: line.width.saturating_sub(left + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
-        let is_worked_on = row.running_since.is_some() && state.is_at_work_on(shown.entry);
+        let is_worked_on = (row.running_since.is_some() && state.is_at_work_on(shown.entry))
+            || (row.lane_since.is_some() && state.is_at_work());
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
         paint_row(state, row, is_worked_on, text, pattern, buffer);
@@ -202,7 +203,9 @@ fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) 
 /// Facts at the right edge. The clock of a call ticks while it is worked on; a call that was left without
 /// a result does not look as if it ran.
 fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Moment, theme: &Theme) -> Line<'static> {
-    let Some(since) = row.running_since else { return Line::from(row.right.clone()) };
+    let Some(since) = row.clock().filter(|_| is_worked_on || row.running_since.is_some()) else {
+        return Line::from(row.right.clone());
+    };
     if !is_worked_on {
         let glyph = format!("no result {}", theme.glyphs().lost);
         return Line::styled(glyph, theme.dim);

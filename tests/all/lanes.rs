@@ -263,7 +263,7 @@ fn a_ruler_is_no_item() {
 fn a_time_is_a_bound_where_the_entry_above_has_none() {
     let mut stage = Stage::made((80, 24));
     let timeless = says("a", 0, Role::Assistant, "somewhen");
-    let timeless = crate::made::with(timeless, |entry| entry.at = None);
+    let timeless = with(timeless, |entry| entry.at = None);
     stage.add([says("p", 0, Role::User, "think"), timeless, says("b", 60, Role::Assistant, "done")]);
     stage.press("g");
     assert!(stage.picture().contains("── ≤ 1 m 00 s unknown ──"), "{}", stage.picture());

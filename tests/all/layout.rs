@@ -154,8 +154,10 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
         let lanes = [LaneLine {
             call: "c1".into(),
             label: "reviewer".into(),
-            facts: "14 calls · $0.09 · read src/watch.rs › grep recv_timeout".into(),
+            facts: "14 calls · $0.09".into(),
             is_open: false,
+            last: vec!["read src/watch.rs › grep recv_timeout".into()],
+            since: None,
         }];
         let lanes: &[LaneLine] = if index == 13 { &lanes } else { &[] };
         let item = Item {
