@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use super::as_of;
 use super::branch_folds;
 use super::branches;
+use super::details;
 use super::effect::Effect;
 use super::ends;
 use super::evidence::Around;
@@ -82,6 +83,7 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     arrange_sides(state, frame);
     views::arrange(state);
     effects.extend(paging::page(state));
+    effects.extend(details::ask(state));
     effects.extend(inspector::arrange(state, &frame));
     strip::arrange(state, &frame);
     effects.extend(ends::hand_out(state));
@@ -153,6 +155,7 @@ pub fn with_layouts<T>(
             sideways: state.columns.sideways,
             pictures: Some(&state.pictures),
         },
+        details: &state.details,
         cache: &mut state.cache,
     };
     work(&mut layouts, &mut state.view)

@@ -22,6 +22,8 @@ pub enum Effect {
         /// Their records.
         origins: Vec<Origin>,
     },
+    /// Read what records hold that no block tells.
+    Details(Vec<Origin>),
     /// Pack entries of the session on a thread.
     Pack(ToPack),
     /// Search on a thread.

@@ -139,6 +139,9 @@ fn is_in_sequence(state: &State, id: EntryId) -> bool {
 /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
 /// the calls whose sub-agents went on.
 fn note_rows(state: &mut State, touched: &Touched) {
+    if touched.reordered || !touched.moved.is_empty() {
+        state.details.clear();
+    }
     for id in touched.added.iter().chain(&touched.changed) {
         state.cache.forget(*id);
         state.asked.forget(*id);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ratatui::text::Span;
 
+use super::details::Shown;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::news::{self, News};
@@ -116,6 +117,8 @@ pub struct Layouts<'a> {
     pub has_rulers: bool,
     /// The outer conditions.
     pub look: Look<'a>,
+    /// What records hold that no block tells.
+    pub details: &'a Shown,
     /// Rows made before.
     pub cache: &'a mut RowCache,
 }
@@ -230,7 +233,12 @@ impl Layouts<'_> {
         let away = earlier.iter().filter(|(_, _, input)| input.is_away());
         self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
         let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
+        let details = match self.look.level {
+            Level::Full | Level::Raw => self.details.of(entry, within.clone()),
+            Level::Prompts | Level::Outline | Level::Preview => Vec::new(),
+        };
         let item = Item {
+            details: &details,
             folds: self.folds.of(&entry.key),
             nodes: self.folds.nodes(&entry.key),
             plans: &plans,

@@ -12,6 +12,7 @@ pub mod branches;
 pub mod checks;
 pub mod columns;
 pub mod command;
+pub mod details;
 pub mod effect;
 pub mod ends;
 pub mod evidence;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::as_of::AsOf;
 use super::checks::Checks;
 use super::columns::Columns;
+use super::details::Shown;
 use super::ends::Ends;
 use super::evidence::Evidence;
 use super::filter::Filter;
@@ -211,6 +212,8 @@ pub struct State {
     pub stale: Stale,
     /// Bodies that were asked for.
     pub asked: Asked,
+    /// What records hold that no block tells, as far as it was in sight.
+    pub details: Shown,
     /// Tells answers for the current search from earlier ones.
     pub generation: u32,
     /// State of the highlights when rows were last made.
@@ -329,6 +332,7 @@ impl State {
             last_write: None,
             stale: Stale { sequence: true, spine: true, facts: true, search: false },
             asked: Asked::default(),
+            details: Shown::default(),
             generation: 0,
             colours_seen: 0,
             branches_seen: 0,

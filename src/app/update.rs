@@ -7,6 +7,7 @@ use super::as_of;
 use super::branch_folds;
 use super::columns;
 use super::command::Command;
+use super::details;
 use super::effect::Effect;
 use super::ends;
 use super::feeding;
@@ -36,6 +37,7 @@ use super::views;
 use super::watching;
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
+use crate::model::details::Details;
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::found::{Place, Preview, Sighting};
@@ -71,6 +73,8 @@ pub enum Event {
         /// Contents by record.
         contents: Vec<(Origin, Vec<Held>)>,
     },
+    /// What records hold that no block tells.
+    Detailed(Vec<(Origin, Details)>),
     /// Entries that were to be packed.
     Packed(WasPacked),
     /// Results of the search on the thread.
@@ -145,6 +149,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             feeding::fill(state, &entries, &contents);
             return taking::resume(state);
         }
+        Event::Detailed(found) => details::take(state, found),
         Event::Packed(page) => ends::take_back(state, page),
         Event::Searched { generation, number, hits } => {
             return searching::found(state, generation, number, hits);

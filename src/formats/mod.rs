@@ -8,6 +8,7 @@ pub mod claude;
 pub mod claude_stream;
 pub mod cline;
 pub mod decoder;
+pub mod details;
 pub mod fields;
 pub mod generic;
 pub mod inline;

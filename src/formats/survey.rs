@@ -5,45 +5,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::decoder::{BESIDE, Decoder, Input, Place};
+use super::details::{self, is_opaque, shortened};
 use super::fields::Fields;
 use super::json::{self, Json};
 use super::told::{Told, print};
+use crate::model::body::Tree;
 use crate::model::coverage::Coverage;
+use crate::model::details::Details;
 use crate::model::edit::{Batch, Edit};
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
+use crate::model::text::Text;
 
-/// Keys whose strings decoders use without saying them: they tell what a value is, which one it belongs to, or
-/// that somebody signed it.
-const USED: [&str; 23] = [
-    "id",
-    "type",
-    "role",
-    "subtype",
-    "uuid",
-    "parentUuid",
-    "parent_uuid",
-    "parentId",
-    "parent_id",
-    "sessionId",
-    "session_id",
-    "sessionID",
-    "messageID",
-    "messageId",
-    "parentID",
-    "callID",
-    "tool_use_id",
-    "toolUseID",
-    "toolCallId",
-    "timestamp",
-    "signature",
-    "thinkingSignature",
-    "textSignature",
-];
 /// Longer paths are cut.
 const DEEPEST: usize = 8;
-/// Shorter ones are words.
-const OPAQUE: usize = 256;
 /// Keys beyond this are data.
 const LONGEST_KEY: usize = 32;
 
@@ -69,7 +44,7 @@ pub struct Survey {
 struct Pending {
     path: String,
     bytes: usize,
-    told: usize,
+    shown: (usize, usize),
     origin: Origin,
     lines: Vec<(u64, usize)>,
 }
@@ -81,18 +56,21 @@ impl Survey {
             let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
             let known = string.lines.iter().filter(|(line, _)| self.lines.contains(line));
             let told = string.bytes * known.map(|(_, bytes)| bytes).sum::<usize>() / all.max(1);
-            self.coverage.add(&string.path, string.bytes, told.max(string.told), string.origin);
+            let (known, details) = string.shown;
+            let told = told.max(known - details);
+            let shown = told.max(known);
+            self.coverage.add(&string.path, string.bytes, (shown, shown - told), string.origin);
         }
         std::mem::take(&mut self.coverage)
     }
 
-    fn add(&mut self, path: &str, text: &str, told: usize, origin: Origin) {
-        if told == text.len() || text.len() < SHORT || self.pending_lines > PENDING {
-            return self.coverage.add(path, text.len(), told, origin);
+    fn add(&mut self, path: &str, text: &str, shown: (usize, usize), origin: Origin) {
+        if shown == (text.len(), 0) || text.len() < SHORT || self.pending_lines > PENDING {
+            return self.coverage.add(path, text.len(), shown, origin);
         }
         let lines: Vec<(u64, usize)> = text.lines().map(|line| (print(line), line.len() + 1)).collect();
         self.pending_lines += lines.len();
-        self.pending.push(Pending { path: path.to_owned(), bytes: text.len(), told, origin, lines });
+        self.pending.push(Pending { path: path.to_owned(), bytes: text.len(), shown, origin, lines });
     }
 }
 
@@ -114,7 +92,7 @@ impl Surveyed {
         &mut self,
         out: &mut Batch,
         tell: impl FnOnce(&mut dyn Decoder, &mut Batch) -> T,
-        walk: impl FnOnce(&T, &Told, &'static Fields, &mut Survey),
+        walk: impl FnOnce(&T, &Told, &[Edit], &mut Survey),
     ) -> T {
         let (edits, notices) = (out.edits.len(), out.notices.len());
         let stubs_only = std::mem::replace(&mut out.stubs_only, false);
@@ -123,7 +101,7 @@ impl Surveyed {
         let edits = out.edits.get_mut(edits..).unwrap_or_default();
         let told = Told::of(edits, out.notices.get(notices..).unwrap_or_default());
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        walk(&answer, &told, self.decoder.fields(), &mut sums);
+        walk(&answer, &told, edits, &mut sums);
         sums.lines.extend(told.into_lines());
         if stubs_only {
             edits.iter_mut().for_each(release);
@@ -135,10 +113,13 @@ impl Surveyed {
 impl Decoder for Surveyed {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let origin = out.origin();
+        let fields = self.decoder.fields();
         let decode = |decoder: &mut dyn Decoder, out: &mut Batch| decoder.decode(input, out);
-        self.look(out, decode, |fate, told, fields, sums| {
+        self.look(out, decode, |fate, told, edits, sums| {
             if *fate != BESIDE {
-                let mut walk = Walk { told, fields, origin, path: Vec::new(), sums };
+                let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, told));
+                let details = details.map(|details| prints(&details)).unwrap_or_default();
+                let mut walk = Walk { told, details: &details, fields, origin, path: Vec::new(), sums };
                 walk.value(input.json, matches!(input.place, Place::Text(_)));
             }
         })
@@ -157,6 +138,29 @@ impl Decoder for Surveyed {
     }
 }
 
+/// Whether details of the record are shown with this: there must be a block below which they can be.
+fn has_details(edit: &Edit) -> bool {
+    match edit {
+        Edit::Entry(entry) => !entry.blocks.is_empty(),
+        Edit::Result { .. } => true,
+        _ => false,
+    }
+}
+
+fn prints(details: &Details) -> HashSet<u64> {
+    fn add(tree: &Tree, all: &mut HashSet<u64>) {
+        match tree {
+            Tree::Text(text) => drop(all.insert(print(text))),
+            Tree::List(items) => items.iter().for_each(|item| add(item, all)),
+            Tree::Map(members) => members.iter().for_each(|(_, value)| add(value, all)),
+            Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
+        }
+    }
+    let mut all = HashSet::new();
+    details.fields.iter().for_each(|(_, value)| add(value, &mut all));
+    all
+}
+
 /// Leaves bodies on disk that were asked for only to be looked at.
 fn release(edit: &mut Edit) {
     let bodies = match edit {
@@ -173,6 +177,7 @@ fn release(edit: &mut Edit) {
 
 struct Walk<'a> {
     told: &'a Told,
+    details: &'a HashSet<u64>,
     fields: &'static Fields,
     origin: Origin,
     path: Vec<&'a str>,
@@ -193,7 +198,7 @@ impl<'a> Walk<'a> {
             }
             Json::Object(members) => {
                 for (key, value) in members {
-                    let is_used = is_used || self.is_used(key);
+                    let is_used = is_used || details::is_used(key, self.path.is_empty(), self.fields);
                     self.path.push(segment(key));
                     self.value(value, is_used);
                     self.path.pop();
@@ -206,31 +211,24 @@ impl<'a> Walk<'a> {
     fn string(&mut self, text: &str, is_used: bool) {
         let told = if is_used || is_opaque(text) { text.len() } else { self.told.bytes_of(text) };
         // JSON within a string is told as what it says.
-        if told < text.len()
+        if told * 10 < text.len() * 9
             && text.starts_with(['{', '['])
             && let Some(inner) = json::read(text)
         {
             return self.inner(&inner);
         }
-        self.sums.add(&path_of(&self.path), text, told, self.origin);
+        let short = shortened(text);
+        let is_detail = told < text.len() && self.details.contains(&print(&Text::clean(&short)));
+        let shown = if is_detail { told.max(short.len()) } else { told };
+        self.sums.add(&path_of(&self.path), text, (shown, shown - told), self.origin);
     }
 
     fn inner(&mut self, json: &Json<'_>) {
         let mut path = self.path.clone();
         path.push("{}");
-        let Walk { told, fields, origin, .. } = *self;
-        Walk { told, fields, origin, path, sums: self.sums }.value(json, false);
+        let Walk { told, details, fields, origin, .. } = *self;
+        Walk { told, details, fields, origin, path, sums: self.sums }.value(json, false);
     }
-
-    fn is_used(&self, key: &str) -> bool {
-        USED.contains(&key) || (self.path.is_empty() && self.fields.common.contains(&key))
-    }
-}
-
-/// Whether a string is no text: an image, something encrypted or signed.
-fn is_opaque(text: &str) -> bool {
-    let is_code = |c: u8| c.is_ascii_alphanumeric() || b"+/=_-".contains(&c);
-    text.starts_with("data:") || (text.len() >= OPAQUE && text.bytes().all(is_code))
 }
 
 /// `message.content[].text`; `arguments{}.path` within a string that is JSON itself.
@@ -276,12 +274,9 @@ mod tests {
         let record = Record { origin: Origin { line: 7, ..Origin::default() }, bytes: record.as_bytes() };
         feed(&mut decoder as &mut dyn Decoder, record, Place::Line, &mut out);
         let coverage = sums.lock().unwrap().finish();
-        let missing: Vec<(&str, u64, u32)> = coverage
-            .missing()
-            .into_iter()
-            .map(|(path, share)| (path.as_str(), share.missing(), share.first.line))
-            .collect();
-        assert_eq!(missing, [("message.content[].hidden[].*", 12, 7)]);
+        assert_eq!(coverage.total().details, 12, "no block tells it");
+        assert!(coverage.missing().is_empty(), "{:?}", coverage.missing());
+        assert_eq!(super::path_of(&["message", "[]", super::segment("a mood")]), "message[].*");
         assert!(coverage.total().told > text.len() as u64);
         let is_away = |edit: &Edit| match edit {
             Edit::Entry(entry) => entry

@@ -9,7 +9,9 @@ use super::files::{Files, Kind};
 use super::rows::unpacked;
 use super::teller::body_of_fault;
 use crate::formats::decoder::feed;
+use crate::formats::details::Detailing;
 use crate::model::body::{Body, Held};
+use crate::model::details::Details;
 use crate::model::edit::{Batch, Edit};
 use crate::model::record::{FileId, Origin, Record};
 use crate::source::document::{split, split_values};
@@ -64,6 +66,19 @@ impl Pager {
         let Some((path, kind)) = self.files.get(origin.file) else { return Vec::new() };
         let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Vec::new() };
         self.decode(Record { origin, bytes: &bytes }, &path, kind)
+    }
+
+    /// What a record holds that no entry tells; nothing if it is gone.
+    pub fn details(&mut self, origin: Origin) -> Details {
+        let Some((path, kind)) = self.files.get(origin.file) else { return Details::default() };
+        let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Details::default() };
+        if self.is_fault(origin, &path, kind) {
+            return Details::default();
+        }
+        let mut decoder = Detailing::new(self.files.format().decoder());
+        let record = Record { origin, bytes: &bytes };
+        feed(&mut decoder, record, kind.place(&path, origin.line), &mut Batch::default());
+        decoder.found
     }
 
     fn decode(&mut self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {

@@ -19,6 +19,8 @@ pub struct Share {
     pub bytes: u64,
     /// How many of the bytes are told.
     pub told: u64,
+    /// How many of those only by details.
+    pub details: u64,
     /// The record of the first one of which something is not told, else of the first one.
     pub first: Origin,
 }
@@ -37,8 +39,8 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Adds a string of so many bytes, of which so many are told.
-    pub fn add(&mut self, path: &str, bytes: usize, told: usize, origin: Origin) {
+    /// Adds a string of so many bytes, of which so many are told, and so many of them only by details.
+    pub fn add(&mut self, path: &str, bytes: usize, (told, details): (usize, usize), origin: Origin) {
         let is_known = self.fields.contains_key(path);
         let path = if is_known || self.fields.len() < PATHS { path } else { OTHER };
         if !self.fields.contains_key(path) {
@@ -51,6 +53,7 @@ impl Coverage {
         share.strings += 1;
         share.bytes += bytes as u64;
         share.told += told.min(bytes) as u64;
+        share.details += details.min(told).min(bytes) as u64;
     }
 
     /// All fields together.
@@ -60,6 +63,7 @@ impl Coverage {
             total.strings += share.strings;
             total.bytes += share.bytes;
             total.told += share.told;
+            total.details += share.details;
         }
         total
     }
@@ -88,11 +92,11 @@ mod tests {
     #[test]
     fn what_is_missing_most_comes_first_with_its_place() {
         let mut coverage = Coverage::default();
-        coverage.add("a", 10, 10, at(1));
-        coverage.add("b", 10, 7, at(1));
-        coverage.add("c", 10, 10, at(1));
-        coverage.add("c", 10, 2, at(2));
-        coverage.add("c", 10, 1, at(3));
+        coverage.add("a", 10, (10, 6), at(1));
+        coverage.add("b", 10, (7, 0), at(1));
+        coverage.add("c", 10, (10, 0), at(1));
+        coverage.add("c", 10, (2, 2), at(2));
+        coverage.add("c", 10, (1, 0), at(3));
         let missing: Vec<(&str, u64, u32)> = coverage
             .missing()
             .into_iter()
@@ -100,14 +104,14 @@ mod tests {
             .collect();
         assert_eq!(missing, [("c", 17, 2), ("b", 3, 1)]);
         let total = coverage.total();
-        assert_eq!((total.strings, total.bytes, total.told), (5, 50, 30));
+        assert_eq!((total.strings, total.bytes, total.told, total.details), (5, 50, 30, 8));
     }
 
     #[test]
     fn data_for_keys_does_not_fill_memory() {
         let mut coverage = Coverage::default();
         for number in 0..2 * PATHS {
-            coverage.add(&format!("key{number}"), 1, 0, at(1));
+            coverage.add(&format!("key{number}"), 1, (0, 0), at(1));
         }
         assert_eq!(coverage.total().bytes, 2 * PATHS as u64);
         assert_eq!(coverage.missing().first().map(|(path, _)| path.as_str()), Some(OTHER));

@@ -7,6 +7,7 @@ pub mod body;
 pub mod branch;
 pub mod change;
 pub mod coverage;
+pub mod details;
 mod digits;
 pub mod edit;
 pub mod entry;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::body::{Body, Held, Image, Tree};
+use super::details::Details;
 use super::entry::{Block, BlockKind, Break, Entry};
 use super::text::Text;
 use super::tool::{ToolResult, ToolState};
@@ -13,6 +14,14 @@ pub type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
 /// Replaces the texts of an entry. Its keys and names stay: by them it is found.
 pub fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {
     entry.blocks.iter_mut().for_each(|one| block(one, reword));
+}
+
+/// Replaces the texts of details.
+pub fn details(details: &mut Details, reword: &mut Reword<'_>) {
+    for (path, value) in &mut details.fields {
+        text(path, reword);
+        tree(value, reword);
+    }
 }
 
 /// Replaces the texts of a block.

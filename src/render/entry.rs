@@ -1,6 +1,7 @@
 //! One entry as rows: who speaks, what is said, lines across.
 
 mod breaks;
+mod details;
 
 use std::borrow::Cow;
 
@@ -68,6 +69,7 @@ pub fn lay_out_as(item: &Item<'_>, look: &Look<'_>, reworded: &dyn Fn(&Block) ->
         sheet.begin(index);
         let detail = sheet.detail(index);
         self::block(&mut sheet, &reworded(block), detail, &mut speaks_first);
+        details::lay_out(&mut sheet, index, detail);
     }
     if end >= item.entry.blocks.len() {
         air(&mut sheet);

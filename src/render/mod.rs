@@ -26,9 +26,11 @@ pub mod tree;
 pub mod wrap;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use row::{Item, Look, Row};
 
+use crate::model::details::Details;
 use crate::model::rewording;
 use crate::model::text::{Text, ascii, without_marks};
 
@@ -42,11 +44,20 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
             |text| without_marks(text).map_or_else(|| in_ascii(text), |text| in_ascii(&text).or(Some(text)))
         }
     };
+    let details: Vec<(usize, Arc<Details>)> =
+        item.details.iter().map(|(block, details)| (*block, in_words(details, reword))).collect();
+    let item = &Item { details: &details, ..*item };
     entry::lay_out_as(item, look, &|block| {
         let mut reworded = block.clone();
         rewording::block(&mut reworded, &mut |text| reword(text));
         Cow::Owned(reworded)
     })
+}
+
+fn in_words(details: &Details, reword: fn(&Text) -> Option<Text>) -> Arc<Details> {
+    let mut reworded = details.clone();
+    rewording::details(&mut reworded, &mut |text| reword(text));
+    Arc::new(reworded)
 }
 
 /// The text in ASCII, if it is not so already. Colours stay.

@@ -12,6 +12,7 @@ use super::picture::{Pictures, Tile};
 use super::source::Source;
 use super::theme::Theme;
 use crate::model::body::{Body, Key};
+use crate::model::details::Details;
 use crate::model::entry::Entry;
 use crate::model::moment::Moment;
 use crate::model::text::Text;
@@ -131,6 +132,8 @@ pub struct Item<'a> {
     pub raw: Option<usize>,
     /// The blocks that are shown, in order; `None` for all.
     pub only: Option<&'a [usize]>,
+    /// What records hold that no block tells, by the block below which it is shown, in order; from level 4 on.
+    pub details: &'a [(usize, Arc<Details>)],
     /// The blocks that are laid out; the others have rows of their own.
     pub blocks: (usize, usize),
 }
@@ -151,6 +154,7 @@ impl<'a> Item<'a> {
             depth: 0,
             raw: None,
             only: None,
+            details: &[],
             blocks: (0, usize::MAX),
         }
     }

@@ -82,6 +82,8 @@ struct StringLines {
     bytes: u64,
     told: u64,
     told_percent: Option<f64>,
+    details: u64,
+    details_percent: Option<f64>,
     missing: Vec<FieldLine>,
 }
 
@@ -227,7 +229,7 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
 }
 
 fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
-    let Share { bytes, told, .. } = coverage.total();
+    let Share { bytes, told, details, .. } = coverage.total();
     let line = |(path, share): (&Text, Share)| FieldLine {
         path: path.to_string(),
         strings: share.strings,
@@ -236,7 +238,14 @@ fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
         first: place(share.first, reading),
     };
     let missing = coverage.missing().into_iter().map(line).collect();
-    StringLines { bytes, told, told_percent: percent(told, bytes), missing }
+    StringLines {
+        bytes,
+        told,
+        told_percent: percent(told, bytes),
+        details,
+        details_percent: percent(details, bytes),
+        missing,
+    }
 }
 
 /// In the order of their first places.

@@ -9,6 +9,7 @@ use super::spent::CostFigures;
 use crate::analysis::awaited::Awaited;
 use crate::analysis::cost;
 use crate::model::body::{Body, Image, Tree};
+use crate::model::details::{Details, Of};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
 use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
@@ -29,12 +30,21 @@ pub struct EntryLine<'a> {
     ended: Option<String>,
     role: &'static str,
     model: Option<&'a str>,
-    blocks: Vec<BlockLine<'a>>,
+    blocks: Vec<DetailedLine<'a>>,
     usage: Option<UsageLine>,
     cost: Option<CostFigures>,
     origin: OriginLine,
     active: bool,
     branch: Option<usize>,
+}
+
+/// A block, with what its record holds besides.
+#[derive(Serialize)]
+struct DetailedLine<'a> {
+    #[serde(flatten)]
+    block: BlockLine<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Fields<'a>>,
 }
 
 #[derive(Serialize)]
@@ -70,6 +80,8 @@ struct ResultLine<'a> {
     patch: Option<Content<'a>>,
     images: Vec<ImageLine<'a>>,
     at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Fields<'a>>,
 }
 
 #[derive(Serialize)]
@@ -114,7 +126,12 @@ struct OriginLine {
 }
 
 /// The entry as it is written.
-pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a> {
+pub fn of<'a>(
+    id: EntryId,
+    entry: &'a Entry,
+    details: &'a [(usize, Of, Details)],
+    reading: &Reading,
+) -> EntryLine<'a> {
     let origin = entry.origin;
     let transcript = &reading.transcript;
     let is_open = calls_of(entry).any(|call| call.state.is_open());
@@ -123,6 +140,15 @@ pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a>
         Some(awaited) => awaited.word(transcript, id, call),
         None => call.state.word(),
     };
+    let fields = |block: usize, of: Of| {
+        let found = details.iter().find(|(at, what, _)| (*at, *what) == (block, of));
+        found.map(|(_, _, details)| Fields(details))
+    };
+    let blocks = entry.blocks.iter().enumerate().map(|(at, block)| DetailedLine {
+        block: block_line(&block.kind, entry, &state, fields(at, Of::Result)),
+        details: fields(at, Of::Block),
+    });
+    let blocks = blocks.collect();
     EntryLine {
         schema: "tv.entry/1",
         id: id.0,
@@ -133,7 +159,7 @@ pub fn of<'a>(id: EntryId, entry: &'a Entry, reading: &Reading) -> EntryLine<'a>
         ended: entry.ended.map(Moment::to_rfc3339),
         role: entry.role.word(),
         model: entry.model.as_deref(),
-        blocks: entry.blocks.iter().map(|block| block_line(&block.kind, entry, &state)).collect(),
+        blocks,
         usage: entry.usage.as_deref().map(usage_line),
         cost: entry.usage.as_deref().map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
         origin: OriginLine {
@@ -151,14 +177,18 @@ fn block_line<'a>(
     block: &'a BlockKind,
     entry: &Entry,
     state: &dyn Fn(&ToolCall) -> &'static str,
+    details: Option<Fields<'a>>,
 ) -> BlockLine<'a> {
     match block {
         BlockKind::Text(body) => BlockLine::Text { text: Content(body) },
         BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
-        BlockKind::Call(call) => BlockLine::Call(CallLine { state: state(call), ..call_line(call, entry) }),
+        BlockKind::Call(call) => {
+            let call_line = call_line(call, entry, details);
+            BlockLine::Call(CallLine { state: state(call), ..call_line })
+        }
         BlockKind::Result(stray) => {
             let StrayResult { call, result, duplicate } = &**stray;
-            BlockLine::Result { call_id: call, duplicate: *duplicate, result: result_line(result) }
+            BlockLine::Result { call_id: call, duplicate: *duplicate, result: result_line(result, details) }
         }
         BlockKind::Image(image) => BlockLine::Image(image_line(image)),
         BlockKind::Break(what) => BlockLine::Break(break_line(what)),
@@ -166,7 +196,7 @@ fn block_line<'a>(
     }
 }
 
-fn call_line<'a>(call: &'a ToolCall, entry: &Entry) -> CallLine<'a> {
+fn call_line<'a>(call: &'a ToolCall, entry: &Entry, details: Option<Fields<'a>>) -> CallLine<'a> {
     let result = call.state.result();
     let started = call.started.or(entry.at);
     let ended = result.and_then(|result| result.at);
@@ -177,7 +207,7 @@ fn call_line<'a>(call: &'a ToolCall, entry: &Entry) -> CallLine<'a> {
         kind: call.kind.word(),
         input: Content(&call.input),
         state: call.state.word(),
-        result: result.map(result_line),
+        result: result.map(|result| result_line(result, details)),
         started: started.map(Moment::to_rfc3339),
         ended: ended.map(Moment::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),
@@ -185,13 +215,14 @@ fn call_line<'a>(call: &'a ToolCall, entry: &Entry) -> CallLine<'a> {
     }
 }
 
-fn result_line(result: &ToolResult) -> ResultLine<'_> {
+fn result_line<'a>(result: &'a ToolResult, details: Option<Fields<'a>>) -> ResultLine<'a> {
     ResultLine {
         text: Content(&result.body),
         error: result.verdict != Verdict::Done,
         patch: result.patch.as_ref().map(Content),
         images: result.images.iter().map(image_line).collect(),
         at: result.at.map(Moment::to_rfc3339),
+        details,
     }
 }
 
@@ -241,6 +272,23 @@ impl Serialize for Content<'_> {
             Some(tree) => Node(tree).serialize(serializer),
             None => without_sgr(self.0.text_or_stub()).serialize(serializer),
         }
+    }
+}
+
+/// Details as an object of their paths. Of what was too much for them the size is told.
+struct Fields<'a>(&'a Details);
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Details { fields, cut } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        for (path, value) in fields {
+            map.serialize_entry(path.as_str(), &Node(value))?;
+        }
+        if *cut > 0 {
+            map.serialize_entry("cut_bytes", cut)?;
+        }
+        map.end()
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn followed<T>(
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
     let session = ingest::open(target)?;
-    let mut reading = Reading::of(target, &session, true);
+    let mut reading = Reading::of(target, &session);
     let (sender, feed) = bounded(QUEUE);
     let thread = session.follow(sender, mode, Arc::clone(&stop), Box::new(|| {}));
     let outcome = work(&feed, &stop, &mut reading);

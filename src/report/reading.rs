@@ -9,6 +9,7 @@ use crate::analysis::account::Account;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
+use crate::model::details::{Details, Of, records_below};
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::moment::Moment;
@@ -34,13 +35,13 @@ pub struct Reading {
     pub files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
     pub fault: Option<Text>,
-    /// For bodies that were left on disk; none if all are held.
+    /// For what was left on disk.
     pub pager: Option<Pager>,
 }
 
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
 pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
-    read_as(target, stubs_only, |session, reading| {
+    read_as(target, |session, reading| {
         session.read_whole(stubs_only, &mut |feed| reading.take(feed));
     })
 }
@@ -48,19 +49,15 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
 /// As [`read`], with what of the strings of its records is told.
 pub fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();
-    let reading = read_as(target, true, |session, reading| {
+    let reading = read_as(target, |session, reading| {
         coverage = session.survey(&mut |feed| reading.take(feed));
     })?;
     Ok((reading, coverage))
 }
 
-fn read_as(
-    target: &Target,
-    is_paged: bool,
-    read: impl FnOnce(Session, &mut Reading),
-) -> Result<Reading, OpenError> {
+fn read_as(target: &Target, read: impl FnOnce(Session, &mut Reading)) -> Result<Reading, OpenError> {
     let session = ingest::open(target)?;
-    let mut reading = Reading::of(target, &session, is_paged);
+    let mut reading = Reading::of(target, &session);
     read(session, &mut reading);
     reading.settle();
     // A file has only one session, so what is named behind it is an entry.
@@ -92,7 +89,7 @@ pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
 
 impl Reading {
     /// A session of which nothing has been read yet.
-    pub fn of(target: &Target, session: &Session, is_paged: bool) -> Self {
+    pub fn of(target: &Target, session: &Session) -> Self {
         Self {
             target: target.clone(),
             opened: session.opened.clone(),
@@ -102,7 +99,7 @@ impl Reading {
             account: Account::default(),
             files: BTreeMap::new(),
             fault: None,
-            pager: is_paged.then(|| session.pager()),
+            pager: Some(session.pager()),
         }
     }
 
@@ -214,6 +211,15 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
         }
     }
     entry
+}
+
+/// What the records of an entry hold that its blocks do not tell, by block.
+pub fn details(entry: &Entry, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
+    let Some(pager) = pager else { return Vec::new() };
+    let below = |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
+    let all = (0..entry.blocks.len()).flat_map(below);
+    let found = all.map(|(block, of, origin)| (block, of, pager.details(origin)));
+    found.filter(|(_, _, details)| !details.is_empty()).collect()
 }
 
 /// A body with its content, read again if it is on disk.

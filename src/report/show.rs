@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use ratatui::text::Span;
 use rustix::fs::{self, FileType};
@@ -21,6 +22,7 @@ use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
 use crate::ingest::{OpenError, Pager, Target, WatchMode};
 use crate::model::body::Body;
+use crate::model::details::{Details, Of};
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::pairing::calls_of;
@@ -195,6 +197,21 @@ impl<'a> Printer<'a> {
         entry
     }
 
+    /// As [`Printer::told`], with what its records hold besides.
+    fn told_with_details(
+        &mut self,
+        entry: &Entry,
+        mut pager: Option<&mut Pager>,
+    ) -> (Entry, Vec<(usize, Of, Details)>) {
+        let mut details = reading::details(entry, pager.as_deref_mut());
+        if let Some(mask) = &mut self.mask {
+            for (_, _, details) in &mut details {
+                rewording::details(details, &mut |text: &Text| mask.text(text));
+            }
+        }
+        (self.told(entry, pager), details)
+    }
+
     /// Writes a line. What was not masked as a text of its entry, such as a label, is masked here.
     fn write_line(&mut self, line: String, out: &mut dyn Write) -> io::Result<()> {
         let masked = self.mask.as_mut().and_then(|mask| mask.apply(&line));
@@ -282,8 +299,8 @@ impl<'a> Printer<'a> {
             return Ok(());
         }
         let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
-        let entry = self.told(entry, reading.pager.as_mut());
-        let line = json::line(&entry::of(id, &entry, reading))?;
+        let (entry, details) = self.told_with_details(entry, reading.pager.as_mut());
+        let line = json::line(&entry::of(id, &entry, &details, reading))?;
         self.write_line(line, out)
     }
 
@@ -297,7 +314,13 @@ impl<'a> Printer<'a> {
         let turn = self.turn_line(id, reading);
         let Reading { transcript, account, pager, .. } = reading;
         let Some(entry) = transcript.get(id) else { return Ok(()) };
-        let entry = self.told(entry, pager.as_mut());
+        let (entry, details) = if self.options.level < Level::Full {
+            (self.told(entry, pager.as_mut()), Vec::new())
+        } else {
+            self.told_with_details(entry, pager.as_mut())
+        };
+        let details: Vec<(usize, Arc<Details>)> =
+            details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();
         let paper = self.options.paper;
         let spent = entry
             .usage
@@ -317,6 +340,7 @@ impl<'a> Printer<'a> {
         }
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let item = Item {
+            details: &details,
             plans: &earlier,
             turn: turn.as_deref(),
             spent: spent.as_deref(),

@@ -33,6 +33,7 @@ const LARGEST_RECORD: usize = 4 << 20;
 
 enum Work {
     Page(Vec<EntryId>, Vec<Origin>),
+    Details(Vec<Origin>),
     Show(Vec<Origin>),
     Inspect(Vec<Origin>),
     Texts(Vec<Origin>, Sender<Option<Vec<String>>>),
@@ -81,6 +82,11 @@ impl Workers {
     /// Reads bodies again.
     pub fn page(&self, entries: Vec<EntryId>, origins: Vec<Origin>) {
         let _ = self.work.send(Work::Page(entries, origins));
+    }
+
+    /// Reads what records hold that no block tells.
+    pub fn details(&self, origins: Vec<Origin>) {
+        let _ = self.work.send(Work::Details(origins));
     }
 
     /// Reads records to be shown raw.
@@ -180,6 +186,10 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                 let contents: Vec<(Origin, Vec<Held>)> =
                     origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 Event::Paged { entries, contents }
+            }
+            Work::Details(origins) => {
+                let details = |origin: Origin| (origin, pager.details(origin));
+                Event::Detailed(origins.into_iter().map(details).collect())
             }
             Work::Show(origins) => {
                 let trees = records(&mut pager, &origins);

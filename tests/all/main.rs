@@ -23,6 +23,7 @@ mod damage;
 #[cfg(feature = "sqlite")]
 mod databases;
 mod demo;
+mod details;
 mod detect;
 mod dump;
 mod ends;

@@ -149,6 +149,11 @@ impl Stage {
                 let contents = origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 self.happen(Event::Paged { entries, contents });
             }
+            Effect::Details(origins) => {
+                let Some(pager) = &mut self.pager else { return };
+                let found = origins.into_iter().map(|origin| (origin, pager.details(origin))).collect();
+                self.happen(Event::Detailed(found));
+            }
             Effect::Pack(page) => self.happen(Event::Packed(page.pack(&mut Packer::default()))),
             Effect::Search(job) => {
                 if self.is_slow {

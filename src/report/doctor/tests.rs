@@ -33,9 +33,9 @@ fn sick_session() -> Reading {
 fn coverage() -> Coverage {
     let at = |line: u32| Origin { file: FileId(0), at: u64::from(line) * 10, len: 9, line };
     let mut coverage = Coverage::default();
-    coverage.add("text", 900, 900, at(1));
-    coverage.add("details.mood", 40, 0, at(2));
-    coverage.add("details.note", 60, 10, at(3));
+    coverage.add("text", 900, (900, 100), at(1));
+    coverage.add("details.mood", 40, (0, 0), at(2));
+    coverage.add("details.note", 60, (10, 0), at(3));
     coverage
 }
 
@@ -51,7 +51,7 @@ fn everything_that_is_odd_is_told_with_its_place() {
         "sick.jsonl:9: byte 90: not JSON",
         "1      9 B  a copy",
         "no header",
-        "strings: 1.0 KB of text, 91% of it shown; in the raw record only:",
+        "strings: 1.0 KB of text, 91% of it shown (10% as details); in the raw record only:",
         "50 B of     60 B  details.note (first: sick.jsonl:3, byte 30)",
         "40 B of     40 B  details.mood (first: sick.jsonl:2, byte 20)",
     ] {

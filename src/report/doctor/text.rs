@@ -114,7 +114,11 @@ fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let strings = &report.strings;
     let Some(percent) = strings.told_percent else { return Ok(()) };
     let only = if strings.missing.is_empty() { "" } else { "; in the raw record only:" };
-    let title = format!("strings: {} of text, {percent}% of it shown{only}", bytes(strings.bytes));
+    let details = match strings.details_percent.filter(|_| strings.details > 0) {
+        Some(details) => format!(" ({details}% as details)"),
+        None => String::new(),
+    };
+    let title = format!("strings: {} of text, {percent}% of it shown{details}{only}", bytes(strings.bytes));
     let line = |field: &FieldLine| {
         let missing = bytes(field.bytes.saturating_sub(field.told));
         format!("{missing:>8} of {:>8}  {} (first: {})", bytes(field.bytes), field.path, shown(&field.first))

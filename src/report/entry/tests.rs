@@ -20,7 +20,7 @@ fn written(tell: impl FnOnce(&mut Batch)) -> Value {
     tell(&mut batch);
     let reading = Reading::told(Target { path: PathBuf::from("a.jsonl"), session: None }, batch);
     let entry = reading.transcript.get(EntryId(0)).unwrap();
-    let line = serde_json::to_string(&of(EntryId(0), entry, &reading)).unwrap();
+    let line = serde_json::to_string(&of(EntryId(0), entry, &[], &reading)).unwrap();
     assert!(!line.contains('\n') && !line.contains("u001b"), "{line}");
     serde_json::from_str(&line).unwrap()
 }

@@ -1,0 +1,82 @@
+//! What records hold that no block tells: read again for what is in sight at levels 4 and 5, and kept for a while.
+//!
+//! Invariant: memory depends on the screen; a session's entries hold none of it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use super::effect::Effect;
+use super::state::State;
+use crate::model::details::{Details, records_below};
+use crate::model::entry::Entry;
+use crate::model::record::Origin;
+use crate::render::row::Level;
+
+/// Records whose details are kept.
+const KEPT: usize = 1_000;
+
+/// Details by record.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    known: HashMap<Origin, Arc<Details>>,
+    order: VecDeque<Origin>,
+    asked: HashSet<Origin>,
+}
+
+impl Shown {
+    /// Records were told anew: they may be others by now.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What is known of these blocks of an entry.
+    pub fn of(&self, entry: &Entry, blocks: std::ops::Range<usize>) -> Vec<(usize, Arc<Details>)> {
+        let blocks = blocks.start..blocks.end.min(entry.blocks.len());
+        let below = |block| records_below(entry, block).into_iter().map(move |(_, origin)| (block, origin));
+        let known = blocks.flat_map(below).filter_map(|(block, origin)| {
+            let details = self.known.get(&origin).filter(|details| !details.is_empty())?;
+            Some((block, Arc::clone(details)))
+        });
+        known.collect()
+    }
+}
+
+/// Asks for what is in sight and not known, each record once.
+pub fn ask(state: &mut State) -> Option<Effect> {
+    if state.level < Level::Full {
+        return None;
+    }
+    let mut wanted = Vec::new();
+    for line in state.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first) {
+        let Some(entry) = state.transcript.get(line.entry) else { continue };
+        let within = state.sequence.portions().at(line.place).blocks();
+        for block in within.start..within.end.min(entry.blocks.len()) {
+            let records = records_below(entry, block).into_iter().map(|(_, origin)| origin);
+            wanted.extend(records.filter(|origin| !state.details.known.contains_key(origin)));
+        }
+    }
+    wanted.retain(|origin| state.details.asked.insert(*origin));
+    (!wanted.is_empty()).then_some(Effect::Details(wanted))
+}
+
+/// Takes what was asked for.
+pub fn take(state: &mut State, found: Vec<(Origin, Details)>) {
+    let shown = &mut state.details;
+    let mut is_seen = false;
+    for (origin, details) in found {
+        // What was asked for before records were told anew may be of others.
+        if shown.asked.remove(&origin) {
+            is_seen |= !details.is_empty();
+            shown.known.insert(origin, Arc::new(details));
+            shown.order.push_back(origin);
+        }
+    }
+    while shown.order.len() > KEPT {
+        if let Some(oldest) = shown.order.pop_front() {
+            shown.known.remove(&oldest);
+        }
+    }
+    if is_seen {
+        state.cache.clear();
+    }
+}

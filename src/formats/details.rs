@@ -1,0 +1,291 @@
+//! The fields of a record that its decoder does not tell: what would else be seen in the raw record only.
+//!
+//! They are found by content ([`Told`]), so no decoder has to name what it leaves out, and a new field of an agent is
+//! shown from its first day. What is `null`, `false` or empty says nothing.
+
+use std::borrow::Cow;
+
+use super::decoder::{BESIDE, Decoder, Input, Place};
+use super::fields::Fields;
+use super::json::Json;
+use super::told::Told;
+use crate::model::body::Tree;
+use crate::model::details::Details;
+use crate::model::edit::{Batch, prefix};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// Keys whose values decoders use without saying them: they tell what a value is, which one it belongs to, or
+/// that somebody signed it.
+const USED: [&str; 23] = [
+    "id",
+    "type",
+    "role",
+    "subtype",
+    "uuid",
+    "parentUuid",
+    "parent_uuid",
+    "parentId",
+    "parent_id",
+    "sessionId",
+    "session_id",
+    "sessionID",
+    "messageID",
+    "messageId",
+    "parentID",
+    "callID",
+    "tool_use_id",
+    "toolUseID",
+    "toolCallId",
+    "timestamp",
+    "signature",
+    "thinkingSignature",
+    "textSignature",
+];
+/// Strings of code letters from this size on are no words.
+const OPAQUE: usize = 256;
+/// So much of a string is taken along.
+const STRING: usize = 4 << 10;
+/// So much of all strings of a record.
+const RECORD: usize = 64 << 10;
+/// Fields of a record.
+const FIELDS: usize = 400;
+/// Values of one object are told together if each is as short as that, with its name.
+const SHORT: usize = 64;
+/// Items of a list of words that are told together.
+const LIST: usize = 200;
+/// Deeper values are told as they are written.
+const DEEPEST: usize = 12;
+
+/// Whether a member is used without being told.
+pub fn is_used(key: &str, is_top: bool, fields: &Fields) -> bool {
+    USED.contains(&key) || (is_top && fields.common.contains(&key))
+}
+
+/// Whether a string is no text: an image, something encrypted or signed.
+pub fn is_opaque(text: &str) -> bool {
+    let is_code = |c: u8| c.is_ascii_alphanumeric() || b"+/=_-".contains(&c);
+    text.starts_with("data:") || (text.len() >= OPAQUE && text.bytes().all(is_code))
+}
+
+/// As much of a string as is taken along.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= STRING { text.into() } else { (prefix(text, STRING).to_owned() + "…").into() }
+}
+
+/// What is left of a record when all that was told is taken out.
+pub fn of(json: &Json<'_>, fields: &Fields, told: &Told) -> Details {
+    let mut rest = Rest { told, fields, left: RECORD, cut: 0 };
+    let tree = rest.of(json, 0);
+    let mut details = Details { fields: Vec::new(), cut: rest.cut };
+    if let Some(tree) = tree {
+        flatten(String::new(), tree, &mut details);
+    }
+    details
+}
+
+struct Rest<'a> {
+    told: &'a Told,
+    fields: &'a Fields,
+    left: usize,
+    cut: u64,
+}
+
+impl Rest<'_> {
+    fn of(&mut self, json: &Json<'_>, depth: usize) -> Option<Tree> {
+        match json {
+            Json::Null | Json::Bool(false) => None,
+            Json::Bool(true) => Some(Tree::Bool(true)),
+            Json::Integer(number) => self.number(json, *number as f64),
+            Json::Number(number) => self.number(json, *number),
+            Json::Str(text) => self.string(text),
+            Json::Deep(source) => self.string(source),
+            _ if depth > DEEPEST => self.string(&json.to_source()),
+            Json::Array(items) => {
+                let rests: Vec<(Text, Tree)> = items
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, item)| Some((at, self.of(item, depth + 1)?)))
+                    .map(|(at, rest)| (Text::clean(&format!("[{at}]")), rest))
+                    .collect();
+                if rests.iter().all(|(_, rest)| is_leaf(rest)) && rests.len() <= LIST {
+                    return some(Tree::List(rests.into_iter().map(|(_, rest)| rest).collect()));
+                }
+                some(Tree::Map(rests))
+            }
+            Json::Object(members) => {
+                let members = members.iter().filter(|(key, _)| !is_used(key, depth == 0, self.fields));
+                let members: Vec<_> = members.collect();
+                let rests = members.into_iter().filter_map(|(key, value)| {
+                    Some((Text::clean(&shortened(key)), self.of(value, depth + 1)?))
+                });
+                some(Tree::Map(rests.collect()))
+            }
+        }
+    }
+
+    fn number(&self, json: &Json<'_>, number: f64) -> Option<Tree> {
+        (!self.told.has_number(number)).then(|| json.to_tree())
+    }
+
+    fn string(&mut self, text: &str) -> Option<Tree> {
+        if is_opaque(text) || self.told.bytes_of(text) * 10 >= text.len() * 9 {
+            return None;
+        }
+        let short = shortened(text);
+        if short.len() > self.left {
+            self.cut += text.len() as u64;
+            return None;
+        }
+        self.left -= short.len();
+        self.cut += text.len().saturating_sub(STRING) as u64;
+        Some(Tree::Text(Text::clean(&short)))
+    }
+}
+
+fn some(tree: Tree) -> Option<Tree> {
+    let is_empty = matches!(&tree, Tree::List(items) if items.is_empty())
+        || matches!(&tree, Tree::Map(members) if members.is_empty());
+    (!is_empty).then_some(tree)
+}
+
+fn is_leaf(tree: &Tree) -> bool {
+    !matches!(tree, Tree::List(_) | Tree::Map(_))
+}
+
+fn weight(tree: &Tree) -> usize {
+    match tree {
+        Tree::Null | Tree::Bool(_) => 4,
+        Tree::Number(text) | Tree::Text(text) => text.len(),
+        Tree::List(items) => items.iter().map(weight).sum(),
+        Tree::Map(members) => members.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+    }
+}
+
+/// A field for each value; the short ones of one object share one.
+fn flatten(path: String, tree: Tree, out: &mut Details) {
+    let Tree::Map(members) = tree else { return push(path, tree, out) };
+    let is_short = |key: &str, value: &Tree| {
+        !path.is_empty() && is_leaf(value) && !key.starts_with('[') && key.len() + weight(value) <= SHORT
+    };
+    let (short, long): (Vec<_>, Vec<_>) = members.into_iter().partition(|(key, value)| is_short(key, value));
+    match <[(Text, Tree); 1]>::try_from(short) {
+        Ok([(key, value)]) => push(format!("{path}.{key}"), value, out),
+        Err(several) if several.is_empty() => {}
+        Err(several) => push(path.clone(), Tree::Map(several), out),
+    }
+    for (key, value) in long {
+        let dot = if path.is_empty() || key.starts_with('[') { "" } else { "." };
+        flatten(format!("{path}{dot}{key}"), value, out);
+    }
+}
+
+fn push(path: String, tree: Tree, out: &mut Details) {
+    if out.fields.len() < FIELDS {
+        out.fields.push((Text::clean(&path), tree));
+    } else {
+        out.cut += weight(&tree) as u64;
+    }
+}
+
+/// A decoder of single records that finds their details.
+pub struct Detailing {
+    decoder: Box<dyn Decoder>,
+    /// What was found.
+    pub found: Details,
+}
+
+impl Detailing {
+    /// With nothing found.
+    pub fn new(decoder: Box<dyn Decoder>) -> Self {
+        Self { decoder, found: Details::default() }
+    }
+}
+
+impl Decoder for Detailing {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let (edits, notices) = (out.edits.len(), out.notices.len());
+        let fate = self.decoder.decode(input, out);
+        if fate != BESIDE && !matches!(input.place, Place::Text(_)) {
+            self.decoder.finish(out);
+            let edits = out.edits.get(edits..).unwrap_or_default();
+            let told = Told::of(edits, out.notices.get(notices..).unwrap_or_default());
+            let details = of(input.json, self.decoder.fields(), &told);
+            self.found.fields.extend(details.fields);
+            self.found.cut += details.cut;
+        }
+        fate
+    }
+
+    fn fields(&self) -> &'static Fields {
+        self.decoder.fields()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detailing, STRING};
+    use crate::formats::claude_stream::ClaudeStream;
+    use crate::formats::decoder::{Format, Place, feed};
+    use crate::formats::pi::Pi;
+    use crate::model::body::Tree;
+    use crate::model::details::Details;
+    use crate::model::edit::Batch;
+    use crate::model::record::{Origin, Record};
+    use crate::model::text::Text;
+
+    fn details(format: &dyn Format, record: &str) -> Details {
+        let mut decoder = Detailing::new(format.decoder());
+        let record = Record { origin: Origin::default(), bytes: record.as_bytes() };
+        feed(&mut decoder, record, Place::Line, &mut Batch::default());
+        decoder.found
+    }
+
+    #[test]
+    fn what_a_decoder_leaves_out_is_told_with_its_path() {
+        let found = details(
+            &Pi,
+            r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-02T03:04:05Z","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"model":"m-1","api":"some-messages","provider":"\u001b[31mp","usage":{"input":7,"output":9,"cost":{"input":0.5,"output":0.25,"total":0.75}},"none":null,"empty":[],"off":false,"stopReason":"stop"}}"#,
+        );
+        let expected = [("api", "some-messages"), ("provider", "␛[31mp"), ("stopReason", "stop")]
+            .map(|(key, value)| (Text::from(key), Tree::Text(Text::from(value))));
+        let Some((path, Tree::Map(members))) = found.fields.first() else { panic!("{found:?}") };
+        assert_eq!(
+            (path.as_str(), members.as_slice()),
+            ("message", &expected[..]),
+            "no control character passes"
+        );
+        let Some((path, Tree::Map(members))) = found.fields.get(1) else { panic!("{found:?}") };
+        let parts: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(
+            (path.as_str(), parts),
+            ("message.usage.cost", vec!["input", "output"]),
+            "the total is usage"
+        );
+        assert_eq!(found.fields.len(), 2);
+    }
+
+    #[test]
+    fn servers_that_failed_are_told() {
+        let found = details(
+            &ClaudeStream,
+            r#"{"type":"system","subtype":"init","session_id":"s","tools":["Bash","Read"],"mcp_servers":[{"name":"files","status":"connected"},{"name":"web","status":"failed"}],"model":"m","cwd":"/","uuid":"x"}"#,
+        );
+        let status = |(_, value): &(Text, Tree)| matches!(value.get("status"), Some(Tree::Text(text)) if text.as_str() == "failed");
+        assert!(found.fields.iter().any(status), "{found:?}");
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_counted() {
+        let long = "word ".repeat(STRING);
+        let found = details(
+            &Pi,
+            &format!(
+                r#"{{"type":"message","id":"a1","message":{{"role":"assistant","content":[],"x":"{long}"}}}}"#
+            ),
+        );
+        let Some((_, Tree::Text(text))) = found.fields.first() else { panic!("{found:?}") };
+        assert!(text.len() <= STRING + 4 && text.ends_with('…'));
+        assert_eq!(found.cut, (long.len() - STRING) as u64);
+    }
+}

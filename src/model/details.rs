@@ -1,0 +1,80 @@
+//! What a record holds that its entries tell nowhere else, and below which of their blocks it is shown.
+
+use super::body::{Body, Tree};
+use super::entry::{BlockKind, Entry};
+use super::record::Origin;
+use super::text::Text;
+
+/// Fields of a record that nothing else tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// Their paths with what they hold: `message.api`.
+    pub fields: Vec<(Text, Tree)>,
+    /// Bytes of texts that were too much to be taken along.
+    pub cut: u64,
+}
+
+impl Details {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.cut == 0
+    }
+}
+
+/// Which of a block's records it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The one that brought it.
+    Block,
+    /// The one that brought the result of the call.
+    Result,
+}
+
+/// The records whose details stand below a block of an entry: of a record that brought several blocks in a row below
+/// the last one.
+pub fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
+    let (own, result) = records_of(entry, block);
+    let (next_own, next_result) = records_of(entry, block + 1);
+    let own = own.filter(|own| Some(*own) != next_own);
+    let result = result.filter(|result| Some(*result) != next_result && Some(*result) != next_own);
+    let result = result.filter(|result| Some(*result) != own);
+    let told = [own.map(|own| (Of::Block, own)), result.map(|result| (Of::Result, result))];
+    told.into_iter().flatten().collect()
+}
+
+fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
+    let from = |body: &Body| Some(body.from);
+    match entry.blocks.get(block).map(|block| &block.kind) {
+        None => (None, None),
+        Some(BlockKind::Text(body) | BlockKind::Thinking(body)) => (from(body), None),
+        Some(BlockKind::Raw(raw)) => (from(&raw.body), None),
+        Some(BlockKind::Call(call)) => {
+            (from(&call.input), call.state.result().and_then(|result| from(&result.body)))
+        }
+        Some(BlockKind::Result(stray)) => (None, from(&stray.result.body)),
+        Some(BlockKind::Image(image)) => (Some(image.origin), None),
+        Some(BlockKind::Break(_)) => (Some(entry.origin), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Of, records_below};
+    use crate::model::edit::Batch;
+    use crate::model::entry::{BlockKind, Piece, Role};
+    use crate::model::record::Origin;
+
+    #[test]
+    fn a_record_of_several_blocks_is_told_below_the_last() {
+        let mut out = Batch::default();
+        let mut entry = out.new_entry("a".into(), Role::Assistant, None);
+        let at = |at| Origin { at, ..Origin::default() };
+        for record in [1, 1, 2] {
+            out.begin_record(at(record));
+            let body = out.prose("words");
+            entry.blocks.push(Batch::block(Piece(record), BlockKind::Text(body)));
+        }
+        let told: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
+        assert_eq!(told, [vec![], vec![(Of::Block, at(1))], vec![(Of::Block, at(2))], vec![]]);
+    }
+}

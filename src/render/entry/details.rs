@@ -1,0 +1,100 @@
+//! What records hold that no block tells: a dim row for each field, below the last block of its record.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::model::body::Tree;
+use crate::model::figures;
+use crate::model::text::Text;
+use crate::render::excerpt::Detail;
+use crate::render::row::Level;
+use crate::render::sheet::{Sheet, hidden_row};
+use crate::render::wrap::{self, Piece};
+
+/// Fields that are shown of a record at level 4.
+const FIELDS: usize = 24;
+/// Items of a list that are written out.
+const ITEMS: usize = 200;
+/// Bytes of a value that are laid out.
+const BYTES: usize = 8_000;
+
+/// Adds what belongs below a block.
+pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
+    if sheet.look.level < Level::Full || detail == Detail::Closed {
+        return;
+    }
+    let all = sheet.item.details;
+    let own = all.iter().position(|(of, _)| *of == block).map_or(all.len()..all.len(), |first| {
+        let count = all.iter().skip(first).take_while(|(of, _)| *of == block).count();
+        first..first + count
+    });
+    let before = own.start.checked_sub(1).and_then(|at| all.get(at)).map(|(_, details)| details);
+    for (_, details) in all.get(own).unwrap_or_default() {
+        // Records of one message repeat what they say of it.
+        let is_new = |field: &&(Text, Tree)| before.is_none_or(|before| !before.fields.contains(field));
+        let fields: Vec<&(Text, Tree)> = details.fields.iter().filter(is_new).collect();
+        let most = if detail == Detail::Raw { usize::MAX } else { FIELDS };
+        for (path, value) in fields.iter().take(most) {
+            field(sheet, path, value, detail);
+        }
+        let hidden = fields.len().saturating_sub(most);
+        let more = [
+            (hidden > 0).then(|| figures::count(hidden as u64, "field")),
+            (details.cut > 0).then(|| figures::bytes(details.cut)),
+        ];
+        let more: Vec<String> = more.into_iter().flatten().collect();
+        if !more.is_empty() {
+            let what = format!("+{} in the record", more.join(", "));
+            let mut row = hidden_row(&what, 1, sheet.look);
+            row.hides = 0;
+            sheet.body(vec![row]);
+        }
+    }
+}
+
+fn field(sheet: &mut Sheet<'_>, path: &Text, value: &Tree, detail: Detail) {
+    let dim = sheet.look.theme.dim;
+    let mut spans = vec![Span::styled(format!("{path}  "), dim)];
+    push(value, sheet, &mut spans);
+    if detail == Detail::Raw {
+        let lines = wrap::wrap(&spans, &wrap::Frame::hanging(sheet.room(), 2));
+        return sheet.lines(lines);
+    }
+    let line = wrap::fit(&spans, sheet.room(), sheet.glyphs().cut);
+    sheet.lines(vec![line.into()]);
+}
+
+fn push(value: &Tree, sheet: &Sheet<'_>, spans: &mut Vec<Piece>) {
+    let dim = sheet.look.theme.dim;
+    match value {
+        Tree::Null => spans.push(Span::styled("null", dim)),
+        Tree::Bool(flag) => spans.push(Span::styled(flag.to_string(), dim)),
+        Tree::Number(text) => spans.push(Span::styled(text.to_string(), dim)),
+        Tree::Text(text) => spans.push(Span::styled(on_one_line(text), style_of(text, sheet))),
+        Tree::List(items) => {
+            for (at, item) in items.iter().take(ITEMS).enumerate() {
+                if at > 0 {
+                    spans.push(Span::styled(", ", dim));
+                }
+                push(item, sheet, spans);
+            }
+        }
+        Tree::Map(members) => {
+            for (at, (key, value)) in members.iter().enumerate() {
+                let gap = if at > 0 { "  " } else { "" };
+                spans.push(Span::styled(format!("{gap}{key} "), dim));
+                push(value, sheet, spans);
+            }
+        }
+    }
+}
+
+/// What went wrong is seen.
+fn style_of(text: &str, sheet: &Sheet<'_>) -> Style {
+    let theme = sheet.look.theme;
+    if matches!(text, "failed" | "error" | "needs-auth" | "rejected") { theme.bad } else { theme.dim }
+}
+
+fn on_one_line(text: &str) -> String {
+    wrap::head(text, BYTES).split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,79 @@
+//! What records hold that no block tells: shown from level 4 on, read again for what is in sight only.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use tv::render::theme::Theme;
+
+use crate::stage::Stage;
+
+const LINES: &str = concat!(
+    r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-01-02T03:04:05Z","cwd":"/w"}"#,
+    "\n",
+    r#"{"type":"message","id":"u1","parentId":null,"timestamp":"2026-01-02T03:04:06Z","message":{"role":"user","content":"Look."}}"#,
+    "\n",
+    r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-02T03:04:07Z","message":{"role":"assistant","content":[{"type":"text","text":"It is there."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls"}}],"model":"m-1","api":"odd-\u001b[31mapi","provider":"someone","stopReason":"toolUse","key":"sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}"#,
+    "\n",
+    r#"{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-01-02T03:04:08Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"a file"}],"isError":false,"details":{"mood":"failed"}}}"#,
+    "\n",
+);
+
+fn session() -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    fs::write(&path, LINES).unwrap();
+    (dir, path)
+}
+
+fn shown(args: &[&str], path: &std::path::Path) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_tv")).arg("show").args(args).arg(path).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn fields_that_no_block_tells_are_shown_from_level_4_on() {
+    let (_dir, path) = session();
+    let full = shown(&["--level", "4"], &path);
+    for row in [
+        "    message  ",
+        "api odd-␛[31mapi",
+        "provider someone",
+        "stopReason toolUse",
+        "message.details.mood  failed",
+    ] {
+        assert!(full.contains(row), "{row:?} is not in\n{full}");
+    }
+    assert_eq!(full.matches("provider someone").count(), 1, "below the last block of the record:\n{full}");
+    assert!(!shown(&["--level", "3"], &path).contains("someone"));
+    assert!(!shown(&["--level", "4", "--redact"], &path).contains("AAAAAAAA"));
+    let ascii = shown(&["--level", "4", "--ascii"], &path);
+    assert!(ascii.is_ascii() && ascii.contains("provider someone"), "{ascii}");
+}
+
+#[test]
+fn json_has_them_at_the_block_or_the_result() {
+    let (_dir, path) = session();
+    let lines = shown(&["--json"], &path);
+    let entries: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answer = entries.iter().find(|entry| entry["key"] == "a1").unwrap();
+    assert!(answer["blocks"][0].get("details").is_none());
+    let call = &answer["blocks"][1];
+    assert_eq!(call["details"]["message"]["provider"], "someone");
+    assert_eq!(call["result"]["details"]["message.details.mood"], "failed");
+    assert!(!shown(&["--json", "--redact"], &path).contains("AAAAAAAA"));
+}
+
+#[test]
+fn the_viewer_reads_them_for_what_is_in_sight() {
+    let (_dir, path) = session();
+    let mut stage = Stage::open(&path, (100, 40), Theme::dark());
+    assert!(!stage.picture().contains("someone"));
+    stage.press("z 4");
+    let picture = stage.picture();
+    assert!(picture.contains("provider someone") && picture.contains("mood  failed"), "{picture}");
+    assert!(!picture.contains('\u{1b}'));
+    stage.press("z 3");
+    assert!(!stage.picture().contains("someone"));
+}
