@@ -8,8 +8,8 @@
 //! Invariant: it costs as much as the record is long.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 
 use crate::model::body::{Body, Held, Image, Tree};
 use crate::model::edit::{Edit, MetaEdit, Notice};
@@ -19,6 +19,8 @@ use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::usage::Usage;
 
+/// What is found of longer strings is remembered.
+const LONG: usize = 512;
 /// Shorter strings of one line must be told as they are.
 const SHORT: usize = 24;
 
@@ -36,6 +38,8 @@ pub struct Told {
     /// All of it again, for words.
     sources: Vec<Source>,
     words: OnceCell<HashSet<u64>>,
+    /// What was found of long strings, by print and size: more than one look at a record costs no more than one.
+    found: RefCell<HashMap<(u64, usize), usize>>,
 }
 
 enum Source {
@@ -235,8 +239,21 @@ impl Told {
         }
     }
 
-    /// How many bytes of a string are told.
+    /// How many bytes of a string of the record are told.
     pub fn bytes_of(&self, raw: &str) -> usize {
+        if raw.len() < LONG {
+            return self.look_for(raw);
+        }
+        let print = (print(raw), raw.len());
+        let known = self.found.borrow().get(&print).copied();
+        known.unwrap_or_else(|| {
+            let found = self.look_for(raw);
+            self.found.borrow_mut().insert(print, found);
+            found
+        })
+    }
+
+    fn look_for(&self, raw: &str) -> usize {
         if raw.trim().is_empty() || self.texts.contains(&print(raw)) {
             return raw.len();
         }
