@@ -24,6 +24,8 @@ const MARK_AND_AIR: u16 = 2;
 pub const RIGHT: u16 = 2;
 /// Longer lines are hard to read: what is beyond them belongs to the inspector.
 const TEXT_MOST: u16 = 100;
+/// With so many columns it reads well: more go to the panes beside it first.
+const TEXT_GOOD: u16 = 88;
 /// The transcript keeps so many columns, however far the dividers are moved.
 const TRANSCRIPT_LEAST: u16 = 28;
 /// The outline needs this many columns of screen, unless it is asked for.
@@ -37,7 +39,7 @@ const INSPECTOR_FROM: u16 = 160;
 /// Columns of the inspector with its divider, at least.
 const INSPECTOR: u16 = 44;
 /// With so many of them its tabs have their names.
-const INSPECTOR_NAMED: u16 = 58;
+const INSPECTOR_NAMED: u16 = 59;
 /// No pane is narrower.
 const NARROWEST: u16 = 16;
 /// Lines of screen that the time strip needs, unless it is asked for.
@@ -215,7 +217,7 @@ fn width_of_lanes(state: &State, columns: u16) -> u16 {
 fn width_of_outline(state: &State, columns: u16) -> u16 {
     let (least, most) = OUTLINE;
     let inspector = if has_inspector_beside(state, columns) { INSPECTOR_NAMED } else { 0 };
-    let taken = least + inspector + TEXT_MOST + LANES.1 + MARK_AND_AIR + RIGHT;
+    let taken = least + inspector + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
     (least + columns.saturating_sub(taken) / 2).min(most)
 }
 
@@ -248,8 +250,9 @@ fn split_inspector(state: &State, columns: u16, rest: &mut Rect) -> (Rect, Rect)
         let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
         return (nowhere, nowhere);
     }
-    let spare = rest.width.saturating_sub(TEXT_MOST + LANES.1 + MARK_AND_AIR + RIGHT);
-    let width = within(state.panes.inspector_width.unwrap_or(spare.max(INSPECTOR)), rest.width);
+    let beside = |text: u16| rest.width.saturating_sub(text + LANES.1 + MARK_AND_AIR + RIGHT);
+    let least = if beside(TEXT_GOOD) >= INSPECTOR_NAMED { INSPECTOR_NAMED } else { INSPECTOR };
+    let width = within(state.panes.inspector_width.unwrap_or(beside(TEXT_MOST).max(least)), rest.width);
     rest.width -= width;
     let divider = Rect { x: rest.right(), width: 1, ..*rest };
     (Rect { x: divider.right(), width: width - 1, ..*rest }, divider)

@@ -13,7 +13,7 @@ use crate::app::state::State;
 use crate::render::wrap;
 
 /// Columns of the number and the title. With fewer of them a title says too little: figures give way.
-const TITLE: usize = 22;
+const TITLE: usize = 16;
 
 /// Paints the pane: sections below each other, with a blank line between.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
