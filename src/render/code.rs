@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// Where the reader waits for the colours, so much of a piece gets some, from its beginning on.
 const A_PIECE_NOW: usize = 16 * 1024;
 /// So much of all that is written at once gets colours: a second of waiting, in the slowest languages.
-const ALL_NOW: usize = 96 * 1024;
+const ALL_NOW: usize = 64 * 1024;
 /// Finished pieces that are kept.
 const MAX_PIECES: usize = 2_000;
 /// Bytes of finished pieces that are kept.
