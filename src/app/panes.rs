@@ -226,12 +226,15 @@ fn has_inspector_beside(state: &State, columns: u16) -> bool {
     columns >= INSPECTOR_FROM && state.panes.wants_inspector != Some(false)
 }
 
-/// A page needs the room of the outline, unless the reader asked for that. What the session holds decides nothing, so
-/// the text keeps its width while that is read.
+/// A page needs the room of the outline, unless the reader asked for that. On wide screens the
+/// text keeps its width whatever the session holds; on others one turn needs no outline.
 fn split_outline(state: &State, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
     let is_shown = match state.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
-        None => rest.width >= OUTLINE_FROM && !is_paging,
+        None => {
+            let is_wide = rest.width >= INSPECTOR_FROM || state.transcript.turns().len() > 1;
+            rest.width >= OUTLINE_FROM && is_wide && !is_paging
+        }
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });

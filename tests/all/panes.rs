@@ -51,8 +51,8 @@ fn panes_come_with_the_width() {
 }
 
 #[test]
-fn the_text_keeps_its_width_whatever_the_session_turns_out_to_be() {
-    for size in [(80, 24), (120, 40), (200, 60)] {
+fn on_wide_screens_the_text_keeps_its_width_whatever_the_session_turns_out_to_be() {
+    for size in [(80, 24), (160, 40), (200, 60)] {
         let mut stage = Stage::made(size);
         stage.arrange();
         let empty = divide(&stage.state);

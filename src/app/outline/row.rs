@@ -273,7 +273,7 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
     }
 }
 
-/// A cost in cents, without what the heading says: `.21`, `~12.05`, `<.01`.
+/// A cost in cents, without what the heading and the header say: `.21`, `~12.05`, `<.01`.
 fn cost_words(cost: &Cost) -> String {
     let Some(usd) = cost.usd else { return String::new() };
     let is_estimate = phrases::cost(cost).is_some_and(|words| words.starts_with('~'));
@@ -281,7 +281,7 @@ fn cost_words(cost: &Cost) -> String {
         usd if usd > 0.0 && usd < 0.005 => "<.01".to_owned(),
         usd => format!("{usd:.2}"),
     };
-    let more = if cost.lacks_some() { "+" } else { "" };
+    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
     format!("{}{}{more}", if is_estimate { "~" } else { "" }, amount.strip_prefix('0').unwrap_or(&amount))
 }
 
