@@ -229,12 +229,10 @@ fn has_inspector_beside(state: &State, columns: u16) -> bool {
 /// A page needs the room of the outline, unless the reader asked for that. On wide screens the
 /// text keeps its width whatever the session holds; on others one turn needs no outline.
 fn split_outline(state: &State, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
+    let is_wide = rest.width >= INSPECTOR_FROM || state.transcript.turns().len() > 1;
     let is_shown = match state.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
-        None => {
-            let is_wide = rest.width >= INSPECTOR_FROM || state.transcript.turns().len() > 1;
-            rest.width >= OUTLINE_FROM && is_wide && !is_paging
-        }
+        None => rest.width >= OUTLINE_FROM && is_wide && !is_paging,
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
