@@ -26,6 +26,8 @@ pub mod pages;
 pub mod pairing;
 pub mod record;
 pub mod rewording;
+#[cfg(test)]
+pub mod samples;
 pub mod signs;
 mod stub;
 pub mod tally;

@@ -5,12 +5,12 @@ mod turns;
 use proptest::prelude::{Strategy, any, prop, proptest};
 
 use super::{Account, Class, Figures, PAGE, Stretch};
-use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::moment::Moment;
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
 type Seconds = Option<i64>;
@@ -39,29 +39,14 @@ fn answer(out: &mut Batch, key: &str, time: Seconds) {
 
 fn call(out: &mut Batch, key: &str, name: &str, started: Seconds) -> BlockKind {
     BlockKind::Call(Box::new(ToolCall {
-        key: Text::clean(key),
         name: Text::clean(name),
-        kind: ToolKind::Run,
-        headline: Text::default(),
-        input: out.tree(&Text::default(), 0, || Tree::Null),
-        state: ToolState::Pending,
         started: at(started),
-        lane: None,
+        ..samples::call(out, key)
     }))
 }
 
 fn result(out: &mut Batch, call: &str, time: Seconds) {
-    let result = ToolResult {
-        tool: None,
-        key: Text::clean(&format!("r{call}")),
-        verdict: Verdict::Done,
-        body: out.output("done"),
-        patch: None,
-        images: Vec::new(),
-        facts: Text::default(),
-        at: at(time),
-        duration_ms: None,
-    };
+    let result = samples::result(out, &format!("r{call}"), at(time));
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 

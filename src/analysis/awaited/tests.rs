@@ -1,12 +1,12 @@
 use super::Awaited;
 use crate::analysis::lint::Findings;
 use crate::analysis::pairing;
-use crate::model::body::{Key, Tree};
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
 use crate::model::moment::Moment;
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// Tells a session record by record.
@@ -39,16 +39,7 @@ impl Told {
             let mut entry = out.new_entry(Key::from(key), Role::Assistant, Some(at));
             entry.lane = lane.map(Text::from);
             for (place, id) in (0..).zip(calls) {
-                let call = ToolCall {
-                    key: Key::from(*id),
-                    name: Text::from("bash"),
-                    kind: ToolKind::Run,
-                    headline: Text::default(),
-                    input: out.tree(&Text::default(), 0, || Tree::Null),
-                    state: ToolState::Pending,
-                    started: None,
-                    lane: None,
-                };
+                let call = samples::call(out, id);
                 entry.blocks.push(Batch::block(Piece(place), BlockKind::Call(Box::new(call))));
             }
             out.entry(entry);
@@ -57,17 +48,7 @@ impl Told {
 
     fn result(&mut self, call: &str) -> &mut Self {
         self.tell(|out, at| {
-            let result = ToolResult {
-                key: Key::from(format!("result of {call}").as_str()),
-                tool: None,
-                verdict: Verdict::Done,
-                body: out.output("done"),
-                patch: None,
-                images: Vec::new(),
-                facts: Text::default(),
-                at: Some(at),
-                duration_ms: None,
-            };
+            let result = samples::result(out, &format!("result of {call}"), Some(at));
             out.push(Edit::Result { call: Key::from(call), result: Box::new(result), lane: None });
         })
     }

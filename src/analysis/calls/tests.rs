@@ -6,8 +6,9 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 
 fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &str, Option<i64>)]) {
@@ -16,14 +17,11 @@ fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &s
     for (number, (id, name, command, started)) in calls.iter().enumerate() {
         let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(Text::from(*command)))]);
         let call = ToolCall {
-            key: Text::clean(id),
             name: Text::clean(name),
-            kind: ToolKind::Run,
             headline: Text::clean(command),
             input: out.tree(&Text::stub(command, 8), command.len(), || tree),
-            state: ToolState::Pending,
             started: started.map(Moment),
-            lane: None,
+            ..samples::call(out, id)
         };
         let piece = Piece(u64::try_from(number).unwrap());
         entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
@@ -32,17 +30,7 @@ fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &s
 }
 
 fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
-    let result = ToolResult {
-        tool: None,
-        key: Text::clean(&format!("r{call}")),
-        verdict,
-        body: out.output("done"),
-        patch: None,
-        images: Vec::new(),
-        facts: Text::default(),
-        at: at.map(Moment),
-        duration_ms: None,
-    };
+    let result = ToolResult { verdict, ..samples::result(out, &format!("r{call}"), at.map(Moment)) };
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 

@@ -4,13 +4,13 @@ use proptest::prelude::{any, proptest};
 
 use super::{Flight, Flights, PAGE};
 use crate::analysis::calls::Place;
-use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::ToolCall;
 use crate::model::transcript::{Touched, Transcript};
 
 /// A session that is told record by record; each has a second of its own.
@@ -72,16 +72,7 @@ impl Told {
             let mut entry =
                 out.new_entry(Text::from(format!("m{}", keys.join("")).as_str()), Role::Assistant, at);
             for (key, piece) in keys.iter().zip(0..) {
-                let call = ToolCall {
-                    key: Text::from(*key),
-                    name: Text::from("bash"),
-                    kind: ToolKind::Run,
-                    headline: Text::default(),
-                    input: out.tree(&Text::default(), 0, || Tree::Null),
-                    state: ToolState::Pending,
-                    started: at,
-                    lane: None,
-                };
+                let call = ToolCall { started: at, ..samples::call(out, key) };
                 entry.blocks.push(Batch::block(Piece(piece), BlockKind::Call(Box::new(call))));
             }
             out.entry(entry);
@@ -91,17 +82,7 @@ impl Told {
     fn result(&mut self, call: &str) {
         let at = Some(self.next());
         self.tell(|out| {
-            let result = ToolResult {
-                key: Text::from(format!("r{call}").as_str()),
-                tool: None,
-                verdict: Verdict::Done,
-                body: out.output("done"),
-                patch: None,
-                images: Vec::new(),
-                facts: Text::default(),
-                at,
-                duration_ms: None,
-            };
+            let result = samples::result(out, &format!("r{call}"), at);
             out.push(Edit::Result { call: Text::from(call), result: Box::new(result), lane: None });
         });
     }

@@ -5,12 +5,13 @@ mod shapes;
 use proptest::prelude::{Strategy, any, prop, prop_oneof, proptest};
 
 use super::{Finding, Findings};
-use crate::model::body::{Key, Tree};
+use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
 use crate::model::record::{FileId, Origin};
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::transcript::Transcript;
 
 /// One record of a session.
@@ -62,31 +63,12 @@ fn id(number: u8) -> Key {
 
 /// A call of the shell that waits for its result.
 fn pending(out: &mut Batch, key: Key) -> ToolCall {
-    ToolCall {
-        key,
-        name: Text::from("bash"),
-        kind: ToolKind::Run,
-        headline: Text::default(),
-        input: out.tree(&Text::default(), 0, || Tree::Null),
-        state: ToolState::Pending,
-        started: None,
-        lane: None,
-    }
+    samples::call(out, &key)
 }
 
 /// What came of a call.
 fn done(out: &mut Batch, key: Key, told: &str) -> ToolResult {
-    ToolResult {
-        key,
-        tool: None,
-        verdict: Verdict::Done,
-        body: out.output(told),
-        patch: None,
-        images: Vec::new(),
-        facts: Text::default(),
-        at: None,
-        duration_ms: None,
-    }
+    ToolResult { body: out.output(told), ..samples::result(out, &key, None) }
 }
 
 fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {

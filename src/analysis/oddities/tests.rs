@@ -7,8 +7,9 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
 fn told(tell: impl FnOnce(&mut Batch)) -> Transcript {
@@ -56,33 +57,14 @@ fn links_that_lead_nowhere_are_told() {
 fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
     record(out, line);
     let mut entry = out.new_entry(Text::clean(&format!("answer {line}")), Role::Assistant, Some(Moment(at)));
-    let call = ToolCall {
-        key: Text::clean(key),
-        name: Text::clean("bash"),
-        kind: ToolKind::Run,
-        headline: Text::default(),
-        input: out.prose("{}"),
-        state,
-        started: None,
-        lane: None,
-    };
+    let call = ToolCall { input: out.prose("{}"), state, ..samples::call(out, key) };
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(entry);
 }
 
 fn result(out: &mut Batch, line: u32, call: &str, at: i64) {
     record(out, line);
-    let result = ToolResult {
-        key: Text::clean(&format!("r{line}")),
-        tool: None,
-        verdict: Verdict::Done,
-        body: out.output("done"),
-        patch: None,
-        images: Vec::new(),
-        facts: Text::default(),
-        at: Some(Moment(at)),
-        duration_ms: None,
-    };
+    let result = samples::result(out, &format!("r{line}"), Some(Moment(at)));
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 

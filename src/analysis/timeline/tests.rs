@@ -4,13 +4,13 @@ use proptest::prelude::*;
 
 use super::{Ending, Paths, SpanId, Timeline, What};
 use crate::analysis::account::{Account, Class};
-use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 
 fn at(seconds: i64) -> Moment {
@@ -70,14 +70,10 @@ impl Told {
             entry.blocks.push(Batch::block(Piece(0), text));
             for (number, (id, tool, started)) in calls.iter().enumerate() {
                 let call = ToolCall {
-                    key: Text::clean(id),
                     name: Text::clean(tool),
                     kind: if *tool == "task" { ToolKind::Delegate } else { ToolKind::Run },
-                    headline: Text::default(),
-                    input: out.tree(&Text::default(), 0, || Tree::Null),
-                    state: ToolState::Pending,
                     started: started.map(at),
-                    lane: None,
+                    ..samples::call(out, id)
                 };
                 let piece = Piece(u64::try_from(number).unwrap() + 1);
                 entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
@@ -90,15 +86,8 @@ impl Told {
         self.tell(|out| {
             for (call, time) in results {
                 let result = ToolResult {
-                    tool: None,
-                    key: Text::clean(&format!("r{call}")),
                     verdict: if call.starts_with("bad") { Verdict::Failed } else { Verdict::Done },
-                    body: out.output("done"),
-                    patch: None,
-                    images: Vec::new(),
-                    facts: Text::default(),
-                    at: Some(at(*time)),
-                    duration_ms: None,
+                    ..samples::result(out, &format!("r{call}"), Some(at(*time)))
                 };
                 out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
             }

@@ -10,8 +10,9 @@ use crate::model::body::{Image, Tree};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, EntryId, Piece, Raw, Role};
 use crate::model::moment::Moment;
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
 use crate::report::reading::Reading;
 
@@ -31,16 +32,7 @@ fn call(out: &mut Batch) -> ToolCall {
         (Text::clean("z"), number("1.50")),
         (Text::clean("a"), Tree::List(vec![Tree::Null, Tree::Bool(true), number("1e400"), number("NaN")])),
     ]);
-    ToolCall {
-        key: Text::clean("c1"),
-        name: Text::clean("bash"),
-        kind: ToolKind::Run,
-        headline: Text::default(),
-        input: out.tree(&Text::default(), 1, || input),
-        state: ToolState::Pending,
-        started: None,
-        lane: None,
-    }
+    ToolCall { input: out.tree(&Text::default(), 1, || input), ..samples::call(out, "c1") }
 }
 
 #[test]
@@ -54,15 +46,9 @@ fn an_answer_with_a_call_and_its_result() {
         entry.blocks.push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
         out.entry(entry);
         let result = ToolResult {
-            key: Text::clean("r1"),
-            tool: None,
             verdict: Verdict::Failed,
             body: out.output("\u{1b}[31mexit 1\u{1b}[0m"),
-            patch: None,
-            images: Vec::new(),
-            facts: Text::default(),
-            at: Some(Moment(3_500)),
-            duration_ms: None,
+            ..samples::result(out, "r1", Some(Moment(3_500)))
         };
         out.push(Edit::Result { call: Text::clean("c1"), result: Box::new(result), lane: None });
     });
@@ -113,17 +99,7 @@ fn every_kind_of_block_has_a_type() {
 #[test]
 fn a_result_that_stands_alone_is_told_as_one() {
     let entry = written(|out| {
-        let result = ToolResult {
-            key: Text::clean("r1"),
-            tool: None,
-            verdict: Verdict::Done,
-            body: out.output("done"),
-            patch: None,
-            images: Vec::new(),
-            facts: Text::default(),
-            at: None,
-            duration_ms: None,
-        };
+        let result = samples::result(out, "r1", None);
         out.push(Edit::Result { call: Text::clean("nobody"), result: Box::new(result), lane: None });
     });
     let block = &entry["blocks"][0];

@@ -1,11 +1,10 @@
 //! When an entry is complete.
 
 use super::is_complete;
-use crate::model::body::Tree;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 fn say(out: &mut Batch, key: &str, role: Role) {
@@ -17,16 +16,7 @@ fn say(out: &mut Batch, key: &str, role: Role) {
 
 fn call(out: &mut Batch) {
     let mut entry = out.new_entry(Text::clean("calling"), Role::Assistant, None);
-    let call = ToolCall {
-        key: Text::clean("c1"),
-        name: Text::clean("bash"),
-        kind: ToolKind::Run,
-        headline: Text::default(),
-        input: out.tree(&Text::default(), 0, || Tree::Null),
-        state: ToolState::Pending,
-        started: None,
-        lane: None,
-    };
+    let call = samples::call(out, "c1");
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(entry);
 }

@@ -9,8 +9,9 @@ use crate::ingest::Target;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::moment::Moment;
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
 use crate::report::figures;
@@ -39,14 +40,10 @@ fn told(steps: &[Step]) -> Reading {
             let id = Text::clean(&format!("call {place}"));
             let input = out.prose("{}");
             let call = ToolCall {
-                key: id.clone(),
                 name: Text::clean("task"),
                 kind: ToolKind::Delegate,
-                headline: Text::default(),
                 input,
-                state: ToolState::Pending,
-                started: None,
-                lane: None,
+                ..samples::call(&mut out, &id)
             };
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             let name = Text::clean(&format!("lane {started}"));

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use super::{Choice, Options, Printer};
 use crate::ingest::Target;
-use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::row::Level;
 use crate::report::reading::Reading;
 use crate::report::rows::Paper;
@@ -24,16 +24,8 @@ fn options(level: Level, json: bool) -> Options {
 fn session_with_a_lane(options: &Options) -> Reading {
     let mut out = Batch::default();
     let mut calling = out.new_entry(Text::clean("calling"), Role::Assistant, None);
-    let call = ToolCall {
-        key: Text::clean("c1"),
-        name: Text::clean("task"),
-        kind: ToolKind::Delegate,
-        headline: Text::default(),
-        input: out.tree(&Text::default(), 0, || Tree::Null),
-        state: ToolState::Pending,
-        started: None,
-        lane: None,
-    };
+    let call =
+        ToolCall { name: Text::clean("task"), kind: ToolKind::Delegate, ..samples::call(&mut out, "c1") };
     calling.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(calling);
     let answer = out.new_entry(Text::clean("answer"), Role::Assistant, None);

@@ -1,0 +1,36 @@
+//! Calls and results for tests: each says only what it is about.
+
+use super::body::Tree;
+use super::edit::Batch;
+use super::moment::Moment;
+use super::text::Text;
+use super::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+
+/// A call of the shell that waits for its result.
+pub fn call(out: &mut Batch, key: &str) -> ToolCall {
+    ToolCall {
+        key: Text::clean(key),
+        name: Text::from("bash"),
+        kind: ToolKind::Run,
+        headline: Text::default(),
+        input: out.tree(&Text::default(), 0, || Tree::Null),
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    }
+}
+
+/// A result that says `done`.
+pub fn result(out: &mut Batch, key: &str, at: Option<Moment>) -> ToolResult {
+    ToolResult {
+        key: Text::clean(key),
+        tool: None,
+        verdict: Verdict::Done,
+        body: out.output("done"),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at,
+        duration_ms: None,
+    }
+}
