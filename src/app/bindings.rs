@@ -127,7 +127,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Detail, &["z 2"], Action::Level(2), "detail 2: outline"),
     bind(Group::Detail, &["z 3"], Action::Level(3), "detail 3: preview"),
     bind(Group::Detail, &["z 4"], Action::Level(4), "detail 4: full"),
-    bind(Group::Detail, &["z 5"], Action::Level(5), "detail 5: raw"),
+    bind(Group::Detail, &["z 5"], Action::Level(5), "detail 5: the records as JSON"),
     bind(Group::Detail, &["z v"], Action::ToggleAsOf, "dim what the model did not see at the cursor"),
     bind(Group::Detail, &["t", "ctrl-t"], Action::ToggleThinking, "thinking on or off"),
     bind(Group::Detail, &["T", "ctrl-o"], Action::ToggleTools, "tool bodies: preview or full"),

@@ -1,4 +1,4 @@
-//! What records hold that no block tells: read again for what is in sight at levels 4 and 5, and kept for a while.
+//! What records hold that no block tells, at level 5 all of it: read again for what is in sight, and kept for a while.
 //!
 //! Invariant: memory depends on the screen; a session's entries hold none of it.
 
@@ -14,6 +14,8 @@ use crate::render::row::Level;
 
 /// Records whose details are kept.
 const KEPT: usize = 1_000;
+/// Bytes of whole records that are kept.
+const KEPT_BYTES: u64 = 32 << 20;
 
 /// Details by record.
 #[derive(Clone, Debug, Default)]
@@ -21,12 +23,15 @@ pub struct Shown {
     known: HashMap<Origin, Arc<Details>>,
     order: VecDeque<Origin>,
     asked: HashSet<Origin>,
+    /// Whether they are whole records.
+    is_whole: bool,
+    bytes: u64,
 }
 
 impl Shown {
     /// Records were told anew: they may be others by now.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { is_whole: self.is_whole, ..Self::default() };
     }
 
     /// What is known of these blocks of an entry.
@@ -46,6 +51,10 @@ pub fn ask(state: &mut State) -> Option<Effect> {
     if state.level < Level::Full {
         return None;
     }
+    let is_whole = state.level == Level::Raw;
+    if state.details.is_whole != is_whole {
+        state.details = Shown { is_whole, ..Shown::default() };
+    }
     let mut wanted = Vec::new();
     for line in state.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first) {
         let Some(entry) = state.transcript.get(line.entry) else { continue };
@@ -56,23 +65,26 @@ pub fn ask(state: &mut State) -> Option<Effect> {
         }
     }
     wanted.retain(|origin| state.details.asked.insert(*origin));
-    (!wanted.is_empty()).then_some(Effect::Details(wanted))
+    (!wanted.is_empty()).then_some(Effect::Details { origins: wanted, is_whole })
 }
 
 /// Takes what was asked for.
-pub fn take(state: &mut State, found: Vec<(Origin, Details)>) {
+pub fn take(state: &mut State, is_whole: bool, found: Vec<(Origin, Details)>) {
     let shown = &mut state.details;
     let mut is_seen = false;
     for (origin, details) in found {
         // What was asked for before records were told anew may be of others.
-        if shown.asked.remove(&origin) {
+        if shown.is_whole == is_whole && shown.asked.remove(&origin) {
+            shown.bytes += u64::from(origin.len);
             is_seen |= !details.is_empty();
             shown.known.insert(origin, Arc::new(details));
             shown.order.push_back(origin);
         }
     }
-    while shown.order.len() > KEPT {
+    let is_much = |shown: &Shown| shown.order.len() > 1 && is_whole && shown.bytes > KEPT_BYTES;
+    while shown.order.len() > KEPT || is_much(shown) {
         if let Some(oldest) = shown.order.pop_front() {
+            shown.bytes = shown.bytes.saturating_sub(u64::from(oldest.len));
             shown.known.remove(&oldest);
         }
     }

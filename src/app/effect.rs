@@ -23,7 +23,12 @@ pub enum Effect {
         origins: Vec<Origin>,
     },
     /// Read what records hold that no block tells.
-    Details(Vec<Origin>),
+    Details {
+        /// The records.
+        origins: Vec<Origin>,
+        /// Whether all that they hold is wanted.
+        is_whole: bool,
+    },
     /// Pack entries of the session on a thread.
     Pack(ToPack),
     /// Search on a thread.

@@ -14,7 +14,7 @@ use super::panes::{self, Frame, Pane};
 use super::portions::BLOCKS;
 use super::state::State;
 use super::taking;
-use super::viewport::Focus;
+use super::viewport::{Focus, Motion};
 use crate::analysis::calls::Place;
 use crate::model::entry::EntryId;
 use crate::model::moment::Moment;
@@ -31,9 +31,11 @@ mod raw;
 mod subject;
 mod timing;
 mod why;
+mod xray;
 
 pub use page::{Fact, Take};
 pub use raw::Records;
+pub use xray::Spot;
 
 /// The inspector follows the cursor when that has rested for so long, in ms.
 const REST_MS: i64 = 40;
@@ -41,6 +43,8 @@ const REST_MS: i64 = 40;
 const MOST_ROWS: usize = 20_000;
 /// Earlier calls with the same arguments that are looked for.
 const EARLIER: usize = 16;
+/// Rows of records among which the first is looked for that the item shows.
+const RECORD_ROWS: usize = 1_000;
 
 /// What is told of the item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,6 +104,8 @@ pub struct Inspector {
     pub is_call: bool,
     focus: Option<Focus>,
     made: Option<Made>,
+    /// Whether the row of the keys is still to go to what the focused item shows of its records.
+    seeks_item: bool,
     /// What the cursor moved to, and when it will have rested.
     moved: Option<(Focus, Moment)>,
     records: Option<Records>,
@@ -135,6 +141,11 @@ impl Inspector {
         self.focus
     }
 
+    /// Where the transcript shows what the keys are on.
+    pub fn spot(&self) -> Option<&Spot> {
+        self.rows.get(self.at)?.spot.as_ref()
+    }
+
     /// In how many ms it will follow the cursor, if that rests.
     pub fn rests_for(&self, now: Moment) -> Option<u64> {
         self.moved.map(|(_, until)| until.since(now).max(1))
@@ -150,7 +161,8 @@ pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
     }
     let Some(focus) = next_item(state, frame.is_pushed) else { return Vec::new() };
     let height = usize::from(frame.inspector.height).saturating_sub(1);
-    let wanted = state.inspector.top.saturating_add(height + 1);
+    let seen = if state.inspector.tab == Tab::Raw { RECORD_ROWS } else { 0 };
+    let wanted = state.inspector.top.saturating_add(height + 1).max(seen);
     let known = state.inspector.made.map_or(0, |made| made.limit);
     // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
     let limit = if wanted > known { wanted.saturating_mul(2).min(MOST_ROWS) } else { known };
@@ -167,11 +179,25 @@ pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
     if state.inspector.made != Some(made) {
         effects = make(state, made);
     }
+    seek_item(&mut state.inspector, height);
     let rows = state.inspector.rows.len();
     let inspector = &mut state.inspector;
     inspector.at = inspector.at.min(rows.saturating_sub(1));
     inspector.top = inspector.top.min(rows.saturating_sub(height));
     effects
+}
+
+/// Goes to the first row of the records that the item shows, once they are there.
+fn seek_item(inspector: &mut Inspector, height: usize) {
+    if !inspector.seeks_item || inspector.tab != Tab::Raw || inspector.records.is_none() {
+        return;
+    }
+    inspector.seeks_item = false;
+    let is_own = |fact: &Fact| fact.spot.as_ref().is_some_and(|spot| Some(spot.focus) == inspector.focus);
+    if let Some(first) = inspector.rows.iter().position(is_own) {
+        inspector.at = first;
+        inspector.top = if first < height { 0 } else { first - height / 4 };
+    }
 }
 
 /// The item to show: the focused one, once the cursor rests; until then the one before.
@@ -195,6 +221,7 @@ fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
     }
     state.inspector.moved = None;
     (state.inspector.top, state.inspector.at) = (0, 0);
+    state.inspector.seeks_item = true;
     state.inspector.made = None;
     state.inspector.focus = Some(focus);
     Some(focus)
@@ -269,6 +296,7 @@ pub fn choose(state: &mut State, tab: Tab) {
         panes::show_inspector(state, true);
     }
     state.inspector.tab = tab;
+    state.inspector.seeks_item = true;
     (state.inspector.top, state.inspector.at) = (0, 0);
 }
 
@@ -302,6 +330,18 @@ fn step(state: &mut State, by: isize) {
         inspector.top = inspector.at;
     } else if inspector.at >= inspector.top + height {
         inspector.top = inspector.at + 1 - height;
+    }
+    show_spot(state);
+}
+
+/// Brings the text into sight that shows what the keys are on. Another item than the shown one is left where it
+/// is: the inspector would follow it.
+fn show_spot(state: &mut State) {
+    let shown = state.inspector.shown();
+    let Some(spot) = state.inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else { return };
+    let rows = taking::rows_of(state, spot.focus);
+    if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
+        state.view.ask(Motion::ShowRow(spot.focus, row));
     }
 }
 

@@ -46,8 +46,8 @@ pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
     let mut view = RawView { title, ..RawView::default() };
     for (name, tree) in trees {
         view.push(Row { line: Line::styled(name.clone(), state.theme.heading), ..Row::default() }, None);
-        for (row, path) in tree::rows_with_paths(tree, usize::from(look.width), MOST_ROWS, &look) {
-            view.push(row, Some(path));
+        for (row, leaf) in tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look) {
+            view.push(row, Some(leaf.path));
         }
         view.push(Row::default(), None);
         view.texts.push(excerpt::json(tree));

@@ -74,7 +74,12 @@ pub enum Event {
         contents: Vec<(Origin, Vec<Held>)>,
     },
     /// What records hold that no block tells.
-    Detailed(Vec<(Origin, Details)>),
+    Detailed {
+        /// Whether all that the records hold was wanted.
+        is_whole: bool,
+        /// What was found.
+        found: Vec<(Origin, Details)>,
+    },
     /// Entries that were to be packed.
     Packed(WasPacked),
     /// Results of the search on the thread.
@@ -149,7 +154,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             feeding::fill(state, &entries, &contents);
             return taking::resume(state);
         }
-        Event::Detailed(found) => details::take(state, found),
+        Event::Detailed { is_whole, found } => details::take(state, is_whole, found),
         Event::Packed(page) => ends::take_back(state, page),
         Event::Searched { generation, number, hits } => {
             return searching::found(state, generation, number, hits);

@@ -77,7 +77,7 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 pub fn of(json: &Json<'_>, fields: &Fields, told: &Told) -> Details {
     let mut rest = Rest { told, fields, left: RECORD, cut: 0 };
     let tree = rest.of(json, 0);
-    let mut details = Details { fields: Vec::new(), cut: rest.cut };
+    let mut details = Details { cut: rest.cut, ..Details::default() };
     if let Some(tree) = tree {
         flatten(String::new(), tree, &mut details);
     }

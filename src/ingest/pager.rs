@@ -10,10 +10,12 @@ use super::rows::unpacked;
 use super::teller::body_of_fault;
 use crate::formats::decoder::feed;
 use crate::formats::details::Detailing;
-use crate::model::body::{Body, Held};
+use crate::formats::json;
+use crate::model::body::{Body, Held, Tree};
 use crate::model::details::Details;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, prefix};
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::source::document::{split, split_values};
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
@@ -36,6 +38,9 @@ pub struct Pager {
 
 /// Of a file whose records are read one after the other, so much is read at once.
 const WINDOW: usize = 256 << 10;
+
+/// Of a larger record the beginning is shown, as text.
+const LARGEST_TREE: usize = 4 << 20;
 
 /// Some of a file, or one record of anything else.
 struct Window {
@@ -68,8 +73,22 @@ impl Pager {
         self.decode(Record { origin, bytes: &bytes }, &path, kind)
     }
 
-    /// What a record holds that no entry tells; nothing if it is gone.
-    pub fn details(&mut self, origin: Origin) -> Details {
+    /// A record as a tree, its beginning if it is very large; nothing if it is gone.
+    pub fn tree(&mut self, origin: Origin) -> Option<Tree> {
+        let bytes = self.bytes(origin)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end();
+        if text.len() > LARGEST_TREE {
+            return Some(Tree::Text(Text::clean(prefix(text, LARGEST_TREE))));
+        }
+        Some(json::parse(text).map_or_else(|_| Tree::Text(Text::clean(text)), |value| value.to_tree()))
+    }
+
+    /// What a record holds that no entry tells, or all of it; nothing if it is gone.
+    pub fn details(&mut self, origin: Origin, is_whole: bool) -> Details {
+        if is_whole {
+            return Details { record: self.tree(origin).map(|tree| (origin, tree)), ..Details::default() };
+        }
         let Some((path, kind)) = self.files.get(origin.file) else { return Details::default() };
         let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Details::default() };
         if self.is_fault(origin, &path, kind) {

@@ -5,19 +5,21 @@ use super::entry::{BlockKind, Entry};
 use super::record::Origin;
 use super::text::Text;
 
-/// Fields of a record that nothing else tells.
+/// Fields of a record that nothing else tells, or all of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Their paths with what they hold: `message.api`.
     pub fields: Vec<(Text, Tree)>,
     /// Bytes of texts that were too much to be taken along.
     pub cut: u64,
+    /// All of the record, if that is what was asked for. It has no other fields then.
+    pub record: Option<(Origin, Tree)>,
 }
 
 impl Details {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.cut == 0
+        self.fields.is_empty() && self.cut == 0 && self.record.is_none()
     }
 }
 

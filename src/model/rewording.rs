@@ -22,6 +22,9 @@ pub fn details(details: &mut Details, reword: &mut Reword<'_>) {
         text(path, reword);
         tree(value, reword);
     }
+    if let Some((_, record)) = &mut details.record {
+        tree(record, reword);
+    }
 }
 
 /// Replaces the texts of a block.

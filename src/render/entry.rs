@@ -2,6 +2,7 @@
 
 mod breaks;
 mod details;
+mod records;
 
 use std::borrow::Cow;
 
@@ -9,7 +10,7 @@ use ratatui::text::Span;
 
 use super::excerpt::Detail;
 use super::markdown::{self, Manner};
-use super::row::{Item, Level, Look, Row, RowKind};
+use super::row::{Fold, Item, Level, Look, Row, RowKind};
 use super::sheet::{Head, Sheet, hidden_row};
 use super::source::Of;
 use super::wrap::{self, Piece};
@@ -19,6 +20,7 @@ use crate::model::entry::{Block, BlockKind, Entry, Raw, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::without_sgr;
+use records::Records;
 
 /// Rows of a prompt where only prompts are shown.
 const PROMPT_ROWS: usize = 6;
@@ -59,6 +61,7 @@ pub fn lay_out_as(item: &Item<'_>, look: &Look<'_>, reworded: &dyn Fn(&Block) ->
         let identity = identity(item.entry, look.theme.glyphs().dot);
         sheet.note(&identity, look.theme.dim);
     }
+    let records = Records::of(item, look);
     let is_text = |block: &Block| matches!(block.kind, BlockKind::Text(_));
     let blocks = || item.entry.blocks.iter().enumerate();
     let mut speaks_first = !blocks().take(first).any(|(index, block)| is_text(block) && !is_filtered(&index));
@@ -67,8 +70,11 @@ pub fn lay_out_as(item: &Item<'_>, look: &Look<'_>, reworded: &dyn Fn(&Block) ->
             continue;
         }
         sheet.begin(index);
-        let detail = sheet.detail(index);
-        self::block(&mut sheet, &reworded(block), detail, &mut speaks_first);
+        let block = reworded(block);
+        let is_opened = item.folds.get(index) == Some(&Fold::Open);
+        let is_told = !is_opened && records.as_ref().is_some_and(|records| records.tell(&block));
+        let detail = if is_told { Detail::Closed } else { sheet.detail(index) };
+        self::block(&mut sheet, &block, detail, &mut speaks_first);
         details::lay_out(&mut sheet, index, detail);
     }
     if end >= item.entry.blocks.len() {
@@ -79,15 +85,18 @@ pub fn lay_out_as(item: &Item<'_>, look: &Look<'_>, reworded: &dyn Fn(&Block) ->
 
 /// `key … · parent … · line 12 · byte 345 +678`
 fn identity(entry: &Entry, dot: &str) -> String {
-    let Origin { at, len, line, .. } = entry.origin;
     let parts = [
         Some(format!("{} {}", entry.role.word(), without_sgr(&entry.key))),
         entry.parent.as_ref().map(|parent| format!("parent {}", without_sgr(parent))),
         entry.model.as_ref().map(|model| without_sgr(model).into_owned()),
-        Some(format!("line {line}")),
-        Some(format!("byte {at} +{len}")),
+        Some(place(entry.origin, dot)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} "))
+}
+
+/// `line 12 · byte 345 +678`
+fn place(Origin { at, len, line, .. }: Origin, dot: &str) -> String {
+    format!("line {line} {dot} byte {at} +{len}")
 }
 
 /// Air below prose, and on wide sheets below everything that has more than a row.

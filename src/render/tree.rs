@@ -19,6 +19,7 @@ use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use crate::model::body::Tree;
 use crate::model::figures;
+use crate::model::text::Text;
 use writer::{Manner, Writer};
 
 /// Deeper values are told as a count.
@@ -56,15 +57,25 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The rows of a whole tree, at most `limit`, each with the place of its value as jq names it:
-/// `.message.content[0].text`. A last row tells what is hidden.
-pub fn rows_with_paths(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Arc<str>)> {
+/// What a row of a whole tree shows a part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// Where it stands, as jq names it: `.message.content[0].text`.
+    pub path: Arc<str>,
+    /// The string or the number; nothing of other values.
+    pub value: Option<Text>,
+    /// Which line of the string, from 0.
+    pub line: u32,
+}
+
+/// The rows of a whole tree, at most `limit`, each with what it shows. A last row tells what is hidden.
+pub fn rows_with_leaves(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Leaf)> {
     let mut writer = Writer::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
     writer.root(Value::Tree(tree));
-    let paths = writer.paths();
+    let leaves = writer.leaves();
     let rows = finished(writer, look);
-    let paths = paths.into_iter().chain(std::iter::repeat(Arc::from(".")));
-    rows.into_iter().zip(paths).collect()
+    let none = Leaf { path: Arc::from("."), value: None, line: 0 };
+    rows.into_iter().zip(leaves.into_iter().chain(std::iter::repeat(none))).collect()
 }
 
 /// The rows of a whole tree, at most `limit`; a last row tells what is hidden.

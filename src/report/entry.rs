@@ -280,7 +280,7 @@ struct Fields<'a>(&'a Details);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Details { fields, cut } = self.0;
+        let Details { fields, cut, .. } = self.0;
         let mut map = serializer.serialize_map(None)?;
         for (path, value) in fields {
             map.serialize_entry(path.as_str(), &Node(value))?;

@@ -213,12 +213,12 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
     entry
 }
 
-/// What the records of an entry hold that its blocks do not tell, by block.
-pub fn details(entry: &Entry, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
+/// What the records of an entry hold that its blocks do not tell, or all of them, by block.
+pub fn details(entry: &Entry, is_whole: bool, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
     let Some(pager) = pager else { return Vec::new() };
     let below = |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
     let all = (0..entry.blocks.len()).flat_map(below);
-    let found = all.map(|(block, of, origin)| (block, of, pager.details(origin)));
+    let found = all.map(|(block, of, origin)| (block, of, pager.details(origin, is_whole)));
     found.filter(|(_, _, details)| !details.is_empty()).collect()
 }
 

@@ -197,13 +197,14 @@ impl<'a> Printer<'a> {
         entry
     }
 
-    /// As [`Printer::told`], with what its records hold besides.
+    /// As [`Printer::told`], with what its records hold besides, or all of them.
     fn told_with_details(
         &mut self,
         entry: &Entry,
+        is_whole: bool,
         mut pager: Option<&mut Pager>,
     ) -> (Entry, Vec<(usize, Of, Details)>) {
-        let mut details = reading::details(entry, pager.as_deref_mut());
+        let mut details = reading::details(entry, is_whole, pager.as_deref_mut());
         if let Some(mask) = &mut self.mask {
             for (_, _, details) in &mut details {
                 rewording::details(details, &mut |text: &Text| mask.text(text));
@@ -299,7 +300,7 @@ impl<'a> Printer<'a> {
             return Ok(());
         }
         let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
-        let (entry, details) = self.told_with_details(entry, reading.pager.as_mut());
+        let (entry, details) = self.told_with_details(entry, false, reading.pager.as_mut());
         let line = json::line(&entry::of(id, &entry, &details, reading))?;
         self.write_line(line, out)
     }
@@ -317,7 +318,7 @@ impl<'a> Printer<'a> {
         let (entry, details) = if self.options.level < Level::Full {
             (self.told(entry, pager.as_mut()), Vec::new())
         } else {
-            self.told_with_details(entry, pager.as_mut())
+            self.told_with_details(entry, self.options.level == Level::Raw, pager.as_mut())
         };
         let details: Vec<(usize, Arc<Details>)> =
             details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();

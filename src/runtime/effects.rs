@@ -21,7 +21,7 @@ impl Viewer {
     pub(super) fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
         match effect {
             Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
-            Effect::Details(origins) => self.work(|workers| workers.details(origins)),
+            Effect::Details { origins, is_whole } => self.work(|workers| workers.details(origins, is_whole)),
             Effect::Pack(page) => {
                 let _ = self.packing.send(page);
             }

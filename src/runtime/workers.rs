@@ -13,7 +13,6 @@ use crate::app::filter::FilterJob;
 use crate::app::inspector;
 use crate::app::search::{Hit, Job, hits_of};
 use crate::app::update::Event;
-use crate::formats::json;
 use crate::ingest::Pager;
 use crate::model::body::{Held, Image, Tree};
 use crate::model::entry::EntryId;
@@ -28,12 +27,10 @@ use crate::render::picture::Pictures;
 const TELL: Duration = Duration::from_millis(50);
 /// Grammars are let go if nothing was to be coloured for so long.
 const FORGETTING: Duration = Duration::from_secs(15);
-/// Larger records are shown as their first part.
-const LARGEST_RECORD: usize = 4 << 20;
 
 enum Work {
     Page(Vec<EntryId>, Vec<Origin>),
-    Details(Vec<Origin>),
+    Details(Vec<Origin>, bool),
     Show(Vec<Origin>),
     Inspect(Vec<Origin>),
     Texts(Vec<Origin>, Sender<Option<Vec<String>>>),
@@ -84,9 +81,9 @@ impl Workers {
         let _ = self.work.send(Work::Page(entries, origins));
     }
 
-    /// Reads what records hold that no block tells.
-    pub fn details(&self, origins: Vec<Origin>) {
-        let _ = self.work.send(Work::Details(origins));
+    /// Reads what records hold that no block tells, or all of it.
+    pub fn details(&self, origins: Vec<Origin>, is_whole: bool) {
+        let _ = self.work.send(Work::Details(origins, is_whole));
     }
 
     /// Reads records to be shown raw.
@@ -187,9 +184,9 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                     origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 Event::Paged { entries, contents }
             }
-            Work::Details(origins) => {
-                let details = |origin: Origin| (origin, pager.details(origin));
-                Event::Detailed(origins.into_iter().map(details).collect())
+            Work::Details(origins, is_whole) => {
+                let details = |origin: Origin| (origin, pager.details(origin, is_whole));
+                Event::Detailed { is_whole, found: origins.into_iter().map(details).collect() }
             }
             Work::Show(origins) => {
                 let trees = records(&mut pager, &origins);
@@ -229,15 +226,8 @@ fn records(pager: &mut Pager, origins: &[Origin]) -> Vec<(String, Tree)> {
     for origin in origins {
         let title =
             format!("line {} · byte {} · {}", origin.line, origin.at, figures::bytes(u64::from(origin.len)));
-        let tree = match text_of(pager, *origin) {
-            None => Tree::Text(Text::from("the record cannot be read any more")),
-            Some(text) if text.len() > LARGEST_RECORD => {
-                Tree::Text(Text::clean(crate::model::edit::prefix(&text, LARGEST_RECORD)))
-            }
-            Some(text) => {
-                json::parse(&text).map_or_else(|_| Tree::Text(Text::clean(&text)), |value| value.to_tree())
-            }
-        };
+        let gone = || Tree::Text(Text::from("the record cannot be read any more"));
+        let tree = pager.tree(*origin).unwrap_or_else(gone);
         trees.push((title, tree));
     }
     trees

@@ -32,6 +32,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     let has_keys = focused(state) == Pane::Transcript;
     let searched = state.search.as_ref().map(|search| &search.pattern);
     let drawings = pictures::in_sight(state);
+    let spot = state.inspector.spot().filter(|_| focused(state) == Pane::Inspector);
     for ((at, shown), y) in state.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
@@ -56,6 +57,9 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         }
         if let Some(tile) = &row.tile {
             pictures::mark(tile, &drawings, text, buffer);
+        }
+        if spot.is_some_and(|spot| spot.focus.entry == shown.entry && spot.is_in(row)) {
+            buffer.set_style(text, state.theme.selected());
         }
         if state.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
             buffer.set_style(line, state.theme.selected());

@@ -77,3 +77,35 @@ fn the_viewer_reads_them_for_what_is_in_sight() {
     stage.press("z 3");
     assert!(!stage.picture().contains("someone"));
 }
+
+#[test]
+fn level_5_is_the_records_as_trees() {
+    let (_dir, path) = session();
+    let raw = shown(&["--level", "5"], &path);
+    for row in [
+        "stopReason:",
+        "- type: text",
+        "text: It is there.",
+        "command: ls",
+        "isError:",
+        "mood: failed",
+        "line 4 · byte",
+    ] {
+        assert!(raw.contains(row), "{row:?} is not in\n{raw}");
+    }
+    let below = |row: &str| row.starts_with("    ") && row.contains("It is there.");
+    assert_eq!(
+        raw.lines().filter(|row| below(row)).count(),
+        1,
+        "the record has it, nothing repeats it:\n{raw}"
+    );
+    assert!(!raw.contains('\u{1b}') && !shown(&["--level", "5", "--redact"], &path).contains("AAAAAAAA"));
+    assert!(shown(&["--level", "5", "--ascii"], &path).is_ascii());
+
+    let mut stage = Stage::open(&path, (100, 60), Theme::dark());
+    stage.press("z 5");
+    let picture = stage.picture();
+    assert!(picture.contains("stopReason:") && picture.contains("mood: failed"), "{picture}");
+    stage.press("z 4");
+    assert!(!stage.picture().contains("isError:"), "{}", stage.picture());
+}

@@ -505,3 +505,39 @@ fn a_single_endless_line_is_not_laid_out_whole_and_none_of_it_is_lost_silently()
     let area = divide(&stage.state).inspector;
     assert!(stage.line(area.bottom() - 1).ends_with("more"), "{}", stage.line(area.bottom() - 1));
 }
+
+#[test]
+fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
+    let mut stage = Stage::open(&demo(), WIDE, Theme::dark());
+    stage.press("z 4 g g");
+    let mut marked = 0;
+    for _ in 0..ITEMS {
+        act(&mut stage.state, Action::Inspect(Tab::Raw), 1);
+        stage.arrange();
+        let Some(focus) = stage.state.view.focus else { break };
+        let text = stage.focused();
+        let own: Vec<usize> = (0..stage.state.inspector.rows.len())
+            .filter(|row| {
+                stage.state.inspector.rows[*row].spot.as_ref().is_some_and(|spot| spot.focus == focus)
+            })
+            .collect();
+        if !own.is_empty() {
+            assert_eq!(stage.state.inspector.at, own[0], "the keys are on the first of them: {text}");
+            stage.press("tab");
+            assert_eq!(panes::focused(&stage.state), Pane::Inspector);
+            stage.arrange();
+            let spot = stage.state.inspector.spot().unwrap();
+            let is_lit = |line: &tv::app::viewport::Line| {
+                line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
+            };
+            assert!(stage.state.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
+            stage.press("tab");
+            while panes::focused(&stage.state) != Pane::Transcript {
+                stage.press("tab");
+            }
+            marked += 1;
+        }
+        stage.press("j").rest();
+    }
+    assert!(marked > ITEMS / 2, "{marked}");
+}

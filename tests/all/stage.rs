@@ -149,10 +149,11 @@ impl Stage {
                 let contents = origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
                 self.happen(Event::Paged { entries, contents });
             }
-            Effect::Details(origins) => {
+            Effect::Details { origins, is_whole } => {
                 let Some(pager) = &mut self.pager else { return };
-                let found = origins.into_iter().map(|origin| (origin, pager.details(origin))).collect();
-                self.happen(Event::Detailed(found));
+                let details = |origin| (origin, pager.details(origin, is_whole));
+                let found = origins.into_iter().map(details).collect();
+                self.happen(Event::Detailed { is_whole, found });
             }
             Effect::Pack(page) => self.happen(Event::Packed(page.pack(&mut Packer::default()))),
             Effect::Search(job) => {
@@ -186,11 +187,8 @@ impl Stage {
                 let Some(pager) = &mut self.pager else { return };
                 let read = |origin: &Origin| {
                     // Edits by hand can follow a real session: their records are in no file.
-                    let text = pager.bytes(*origin).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                    let text = text.unwrap_or_else(|| "the record cannot be read any more".to_owned());
-                    let tree = tv::formats::json::parse(&text).map(|value| value.to_tree());
-                    let tree = tree.unwrap_or_else(|_| Tree::Text(Text::clean(&text)));
-                    (format!("line {}", origin.line), tree)
+                    let gone = || Tree::Text(Text::from("the record cannot be read any more"));
+                    (format!("line {}", origin.line), pager.tree(*origin).unwrap_or_else(gone))
                 };
                 let trees = origins.iter().map(read).collect();
                 self.happen(Event::Inspected(Records { origins, trees }));

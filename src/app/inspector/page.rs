@@ -3,6 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::xray::Spot;
 use crate::app::viewport::Focus;
 use crate::model::figures;
 use crate::render::row::{Look, Row};
@@ -22,6 +23,8 @@ pub struct Fact {
     pub target: Option<Focus>,
     /// What is copied of it.
     pub take: Take,
+    /// Where the transcript shows the same.
+    pub spot: Option<Spot>,
 }
 
 /// What is copied of a row.
@@ -173,7 +176,14 @@ impl<'a> Page<'a> {
     /// A row as it is; it must fit.
     pub fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: Take) {
         if self.facts.len() <= self.limit {
-            self.facts.push(Fact { line, target, take });
+            self.facts.push(Fact { line, target, take, spot: None });
+        }
+    }
+
+    /// A row of something that the transcript shows, too.
+    pub fn shown(&mut self, line: Line<'static>, target: Option<Focus>, spot: Option<Spot>) {
+        if self.facts.len() <= self.limit {
+            self.facts.push(Fact { line, target, take: Take::Row, spot });
         }
     }
 }

@@ -1,16 +1,17 @@
-//! The records of an item as they are in the file, with a mark at the values that tv took for it.
+//! The records of an item as they are in the file, with a mark at the values that tv took for it. The row under the
+//! cursor is marked in the transcript, too.
 
 use std::collections::HashSet;
 
 use ratatui::text::Span;
 
-use super::page::{Page, Take};
+use super::page::Page;
 use super::subject::Subject;
+use super::xray::Texts;
 use crate::model::body::Tree;
 use crate::model::entry::Entry;
 use crate::model::moment::Moment;
 use crate::model::record::Origin;
-use crate::render::row::Row;
 use crate::render::tree;
 
 /// Records that were asked for.
@@ -30,22 +31,29 @@ pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page
         return page.say("being read from the file", theme.dim);
     };
     let taken = Taken::of(subject);
-    let mark = if theme.ascii { "*" } else { "•" };
+    let mut texts = Texts::of(subject.entry, subject.focus);
+    let [mark, other] = if theme.ascii { ["*", "."] } else { ["•", "·"] };
     page.text(&[
         Span::styled(mark, theme.accent),
-        Span::styled(" a value that tv took for this item", theme.dim),
+        Span::styled(format!(" taken for this item  {other} for another one of its entry"), theme.dim),
     ]);
     for (title, tree) in &records.trees {
         page.heading(&title.replace('·', theme.glyphs().dot), "");
         let width = page.width().saturating_sub(2).max(1);
-        let rows = tree::rows(tree, width, page.left() + 1, &page.look);
-        for row in rows {
-            let is_taken = taken.is_in(&row);
-            let front =
-                if is_taken { Span::styled(format!("{mark} "), theme.accent) } else { Span::raw("  ") };
+        for (row, leaf) in tree::rows_with_leaves(tree, width, page.left() + 1, &page.look) {
+            let spot = texts.spot(&row, &leaf);
+            let is_own = spot.as_ref().is_some_and(|spot| spot.focus == subject.focus);
+            let front = match &spot {
+                _ if is_own || leaf.value.as_ref().is_some_and(|value| taken.has(value)) => {
+                    Span::styled(format!("{mark} "), theme.accent)
+                }
+                Some(_) => Span::styled(format!("{other} "), theme.dim),
+                None => Span::raw("  "),
+            };
             let mut line = row.line;
             line.spans.insert(0, front);
-            page.push(line, None, Take::Row);
+            let target = spot.as_ref().map(|spot| spot.focus).filter(|_| !is_own);
+            page.shown(line, target, spot);
         }
     }
 }
@@ -93,11 +101,8 @@ impl Taken {
         Self { words, times }
     }
 
-    /// Whether the value in a row of a tree is one of them. Rows are `key: value`.
-    fn is_in(&self, row: &Row) -> bool {
-        let text = row.line.to_string();
-        let text = text.trim();
-        let value = text.split_once(": ").map_or(text, |(_, value)| value).trim().trim_matches('"');
+    /// Whether a value is one of them.
+    fn has(&self, value: &str) -> bool {
         let is_time = || Moment::parse(value).is_some_and(|at| self.times.contains(&at));
         let is_number = || {
             let number = value.parse::<f64>().ok().filter(|number| *number > 1e9);

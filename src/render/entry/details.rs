@@ -1,4 +1,5 @@
-//! What records hold that no block tells: a dim row for each field, below the last block of its record.
+//! What records hold that no block tells: a dim row for each field, below the last block of its record. At level 5
+//! all that they hold, as a tree.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -7,8 +8,9 @@ use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::render::excerpt::Detail;
-use crate::render::row::Level;
+use crate::render::row::{Fold, Level};
 use crate::render::sheet::{Sheet, hidden_row};
+use crate::render::tree;
 use crate::render::wrap::{self, Piece};
 
 /// Fields that are shown of a record at level 4.
@@ -20,7 +22,8 @@ const BYTES: usize = 8_000;
 
 /// Adds what belongs below a block.
 pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
-    if sheet.look.level < Level::Full || detail == Detail::Closed {
+    let is_folded = sheet.item.folds.get(block) == Some(&Fold::Closed);
+    if sheet.look.level < Level::Full || is_folded {
         return;
     }
     let all = sheet.item.details;
@@ -30,6 +33,14 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
     });
     let before = own.start.checked_sub(1).and_then(|at| all.get(at)).map(|(_, details)| details);
     for (_, details) in all.get(own).unwrap_or_default() {
+        if let Some((origin, record)) = &details.record {
+            if *origin != sheet.item.entry.origin {
+                sheet.note(&super::place(*origin, sheet.glyphs().dot), sheet.look.theme.dim);
+            }
+            let rows = tree::rows(record, sheet.room(), Detail::Raw.rows(), sheet.look);
+            sheet.body(rows);
+            continue;
+        }
         // Records of one message repeat what they say of it.
         let is_new = |field: &&(Text, Tree)| before.is_none_or(|before| !before.fields.contains(field));
         let fields: Vec<&(Text, Tree)> = details.fields.iter().filter(is_new).collect();

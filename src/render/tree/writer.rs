@@ -6,7 +6,7 @@ use ratatui::text::Span;
 
 use super::children::{Child, bytes_of, children_of, compact_of, count, is_block, is_container, member};
 use super::compact::{compact, needs_quotes};
-use super::{MAX_DEPTH, PAGE, Value, has_children};
+use super::{Leaf, MAX_DEPTH, PAGE, Value, has_children};
 use crate::model::body::Tree;
 use crate::model::text::{Text, without_sgr};
 use crate::render::json;
@@ -60,8 +60,10 @@ pub(super) struct Writer<'a> {
     hidden: usize,
     /// Where the value stands that is being written; nothing for the outermost.
     path: String,
-    /// Those of the rows, as far as they are known.
-    paths: Vec<Option<Arc<str>>>,
+    /// What the rows show, as far as it is known.
+    leaves: Vec<Option<Leaf>>,
+    /// The lines of strings that rows show, of those that are not the first.
+    lines: Vec<u32>,
 }
 
 impl<'a> Writer<'a> {
@@ -71,15 +73,16 @@ impl<'a> Writer<'a> {
         (width, limit): (usize, usize),
         look: &'a Look<'a>,
     ) -> Self {
-        let (rows, paths) = (Vec::new(), Vec::new());
-        Self { manner, nodes, look, width, limit, rows, hidden: 0, path: String::new(), paths }
+        let (rows, leaves, lines) = (Vec::new(), Vec::new(), Vec::new());
+        Self { manner, nodes, look, width, limit, rows, hidden: 0, path: String::new(), leaves, lines }
     }
 
-    /// Where the value of each row stands, as jq names it.
-    pub(super) fn paths(&self) -> Vec<Arc<str>> {
-        let outermost: Arc<str> = Arc::from(".");
-        let path = |row: usize| self.paths.get(row).cloned().flatten();
-        (0..self.rows.len()).map(|row| path(row).unwrap_or_else(|| Arc::clone(&outermost))).collect()
+    /// What each row shows a part of.
+    pub(super) fn leaves(&self) -> Vec<Leaf> {
+        let outermost = Leaf { path: Arc::from("."), value: None, line: 0 };
+        let line = |row: usize| self.lines.get(row).copied().unwrap_or(0);
+        let leaf = |row: usize| self.leaves.get(row).cloned().flatten().unwrap_or_else(|| outermost.clone());
+        (0..self.rows.len()).map(|row| Leaf { line: line(row), ..leaf(row) }).collect()
     }
 
     /// The rows, and how many values had no room.
@@ -196,7 +199,7 @@ impl<'a> Writer<'a> {
             let (outer, first) = (self.path.len(), self.rows.len());
             self.step_to(child.key.as_ref(), index);
             self.value(Spot { front: own, depth: depth + 1, id, parent }, child.value);
-            self.tell_path(first);
+            self.tell_leaf(first, child.value);
             self.path.truncate(outer);
         }
         if let Some(words) = left.words() {
@@ -220,14 +223,18 @@ impl<'a> Writer<'a> {
     }
 
     /// The rows from this one on are of the value that was written, unless they are of one within it.
-    fn tell_path(&mut self, first: usize) {
+    fn tell_leaf(&mut self, first: usize, value: Value<'_>) {
         if !self.manner.is_raw {
             return;
         }
-        self.paths.resize(self.rows.len(), None);
-        let path: Arc<str> = Arc::from(self.path.as_str());
-        for known in self.paths.iter_mut().skip(first) {
-            known.get_or_insert_with(|| Arc::clone(&path));
+        self.leaves.resize(self.rows.len(), None);
+        let value = match value {
+            Value::Tree(Tree::Text(text) | Tree::Number(text)) => Some(text.clone()),
+            Value::Tree(Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_)) | Value::Json(_) => None,
+        };
+        let leaf = Leaf { path: Arc::from(self.path.as_str()), value, line: 0 };
+        for known in self.leaves.iter_mut().skip(first) {
+            known.get_or_insert_with(|| leaf.clone());
         }
     }
 
@@ -349,13 +356,15 @@ impl<'a> Writer<'a> {
             Span::styled(format!("{} ", self.look.theme.glyphs().bar), self.look.theme.dim),
         ];
         let first = self.rows.len();
-        let mut lines = plain.lines();
+        let mut lines = (0..).zip(plain.lines());
         while self.rows.len() - first < most && !self.is_full() {
-            let Some(line) = lines.next() else { return 0 };
+            let Some((number, line)) = lines.next() else { return 0 };
             let frame = Frame { first: bar.clone(), rest: bar.clone(), ..Frame::of(self.width) };
+            self.lines.resize(self.rows.len(), 0);
             self.push(vec![Span::styled(line.to_owned(), self.look.theme.text)], &frame, None);
+            self.lines.resize(self.rows.len(), number);
         }
-        lines.filter(|line| !line.trim().is_empty()).count()
+        lines.filter(|(_, line)| !line.trim().is_empty()).count()
     }
 
     /// The beginning of a string that is too large even to be decoded.

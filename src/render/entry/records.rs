@@ -1,0 +1,83 @@
+//! Whole records at level 5: which blocks they tell line for line, so that a head row of those is enough.
+//!
+//! A text that came in many small records, as streams write them, is in none of them whole; it stays.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::model::body::{Body, Tree};
+use crate::model::entry::{Block, BlockKind};
+use crate::model::text::without_sgr;
+use crate::render::json;
+use crate::render::row::{Item, Level, Look};
+
+/// The lines of all strings of an entry's records.
+pub struct Records {
+    lines: HashSet<u64>,
+}
+
+impl Records {
+    /// Those that were read; nothing below level 5.
+    pub fn of(item: &Item<'_>, look: &Look<'_>) -> Option<Self> {
+        let records = item.details.iter().filter_map(|(_, details)| details.record.as_ref());
+        let records = records.map(|(_, tree)| tree);
+        let mut records = records.filter(|_| look.level == Level::Raw).peekable();
+        records.peek()?;
+        let mut lines = HashSet::new();
+        for record in records {
+            each_string(record, &mut |text| {
+                lines.extend(prints(text));
+                // Arguments are often JSON in a string.
+                if let Some(inner) = json::parse(text) {
+                    each_string(&inner, &mut |text| lines.extend(prints(text)));
+                }
+            });
+        }
+        Some(Self { lines })
+    }
+
+    /// Whether all that a block says stands in them.
+    pub fn tell(&self, block: &Block) -> bool {
+        block.kind.bodies().into_iter().all(|body| self.tell_body(body))
+            && !matches!(&block.kind, BlockKind::Call(call) if call.state.live().is_some())
+    }
+
+    fn tell_body(&self, body: &Body) -> bool {
+        match (body.text(), body.tree()) {
+            _ if body.is_away() => false,
+            (Some(text), _) => self.have(text),
+            (None, Some(tree)) => {
+                let mut is_told = true;
+                each_string(tree, &mut |text| is_told = is_told && self.have(text));
+                is_told
+            }
+            (None, None) => true,
+        }
+    }
+
+    fn have(&self, text: &str) -> bool {
+        prints(text).all(|print| self.lines.contains(&print))
+    }
+}
+
+fn each_string(tree: &Tree, take: &mut impl FnMut(&str)) {
+    match tree {
+        Tree::Text(text) | Tree::Number(text) => take(text),
+        Tree::List(items) => items.iter().for_each(|item| each_string(item, take)),
+        Tree::Map(members) => members.iter().for_each(|(_, value)| each_string(value, take)),
+        Tree::Null | Tree::Bool(_) => {}
+    }
+}
+
+/// What tells the lines of a text apart, but for colours and blanks around them.
+fn prints(text: &str) -> impl Iterator<Item = u64> {
+    let plain = without_sgr(text);
+    let lines: Vec<u64> = plain.lines().map(str::trim).filter(|line| !line.is_empty()).map(print).collect();
+    lines.into_iter()
+}
+
+fn print(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.hash(&mut hasher);
+    hasher.finish()
+}
