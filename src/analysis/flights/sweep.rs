@@ -82,20 +82,23 @@ impl<'t> Sweep<'t> {
             _ => None,
         };
         let begun = Begun { file: origin.file, record: origin.at, at: called.or(entry.at) };
-        let mut still = Vec::with_capacity(self.active.len());
-        for mut active in std::mem::take(&mut self.active) {
+        let mut active = std::mem::take(&mut self.active);
+        active.retain_mut(|active| {
             // Of blocks of one entry only calls have times of their own.
             let is_own = active.flight.from.0 == spot.0 && called.is_none();
             match active.is_in_flight(&begun, entry.marks.prompt, is_own) {
                 Some(true) => {
                     active.last = spot;
-                    still.push(active);
+                    true
                 }
-                Some(false) => self.tell(&active, Some(active.last)),
-                None => still.push(active),
+                Some(false) => {
+                    self.tell(active, Some(active.last));
+                    false
+                }
+                None => true,
             }
-        }
-        self.active = still;
+        });
+        self.active = active;
     }
 
     fn begin(&mut self, spot: Spot, id: EntryId, call: &ToolCall) {
