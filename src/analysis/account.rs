@@ -174,6 +174,43 @@ impl Account {
         facts
     }
 
+    /// Adds what happened in entries, until so many were taken one by one; a page that belongs to them as a whole
+    /// counts as one. Answers how many were added: none as long as something is still to be judged.
+    pub fn add_some(
+        &self,
+        transcript: &Transcript,
+        ids: &[EntryId],
+        most: &mut usize,
+        facts: &mut TurnFacts,
+    ) -> usize {
+        if !self.is_whole(transcript) {
+            return 0;
+        }
+        let mut passing = transcript.passing();
+        let mut rest = ids;
+        while let Some((id, others)) = rest.split_first() {
+            let Some(left) = most.checked_sub(1) else { break };
+            *most = left;
+            if let Some((page, len)) = self.page_at_front(rest) {
+                facts.join(&page.facts());
+                rest = rest.get(len..).unwrap_or_default();
+                continue;
+            }
+            passing.get(*id).into_iter().for_each(|entry| facts.add(entry));
+            rest = others;
+        }
+        ids.len() - rest.len()
+    }
+
+    /// The page whose entries these begin with, and how many they are.
+    fn page_at_front(&self, ids: &[EntryId]) -> Option<(&Sheet, usize)> {
+        let (number, place) = self.lanes.place_of(*ids.first()?)?;
+        let track = self.lanes.tracks().get(number).filter(|_| place.is_multiple_of(PAGE))?;
+        let own = track.ids_of(place / PAGE);
+        let page = track.page(place / PAGE).filter(|_| ids.starts_with(own))?;
+        Some((page, own.len()))
+    }
+
     /// All time of a lane; `None` is the main one. That of the main one has the time between turns, too.
     pub fn time(&self, lane: Option<&Name>) -> Sums {
         let number = self.lanes.track_of(lane).map(|(number, _)| number);

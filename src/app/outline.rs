@@ -260,7 +260,7 @@ impl Outline {
             Key::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
             Key::Branch(number) => {
                 let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
-                Some(self.sums.row_of(transcript, branch))
+                Some(self.sums.row_of(transcript, wanted.account, branch))
             }
             Key::Check(number) => {
                 let check = wanted.checks.list().get(*number)?;

@@ -14,7 +14,6 @@ use super::entry::{Block, Entry, EntryId, Marks};
 use super::fingerprint::Print;
 use super::glance::{Glance, Kept, Step};
 use super::text::Name;
-use super::turn::TurnFacts;
 pub use handing::{ToPack, WasPacked};
 pub use packing::Packer;
 use packing::{Packed, parents_of, unpack};
@@ -47,9 +46,6 @@ struct Page {
     packed: Option<Packed>,
     /// Whether somebody packs it.
     is_given: bool,
-    /// What happened in it: told by who packs it, else when somebody asks. Pages of a session that came through a pipe
-    /// are never packed, and must not be gone over for each line.
-    facts: OnceLock<Box<TurnFacts>>,
 }
 
 impl Pages {
@@ -128,16 +124,6 @@ impl Pages {
     /// For a look at one entry after the other.
     pub fn passing(&self) -> Passing<'_> {
         Passing { pages: self, number: None, entries: Vec::new() }
-    }
-
-    /// What happened in the entries of the page that these begin with, and how many those are, without unpacking
-    /// it; nothing if these do not begin with all of a page.
-    pub fn facts_of_first(&self, ids: &[EntryId]) -> Option<(&TurnFacts, usize)> {
-        let first = ids.first()?.index();
-        let is_whole = first.is_multiple_of(PAGE)
-            && ids.get(..PAGE)?.iter().enumerate().all(|(at, id)| id.index() == first + at);
-        let page = self.list.get(first / PAGE).filter(|_| is_whole)?;
-        Some((page.facts(), PAGE))
     }
 
     /// Adds an entry; its number is the length before.
@@ -231,10 +217,6 @@ impl Page {
         Some((*self.glances.get(at)?.get_or_init(|| Glance::of(entry).into())).into())
     }
 
-    fn facts(&self) -> &TurnFacts {
-        self.facts.get_or_init(|| Box::new(TurnFacts::of(self.entries().iter())))
-    }
-
     fn is_open(&self) -> bool {
         self.entries.get().is_some()
     }
@@ -250,7 +232,6 @@ impl Page {
             self.glances = packed.glances.iter().map(|kept| OnceLock::from(*kept)).collect();
         }
         self.is_given = false;
-        self.facts.take();
     }
 
     fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
@@ -270,7 +251,6 @@ impl Page {
             }
             self.packed = packer.pack(entries, parents_of(entries, print));
             self.is_given = false;
-            self.facts();
         }
         if self.packed.is_some() {
             self.entries.take();

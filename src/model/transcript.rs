@@ -13,7 +13,6 @@ mod large;
 mod latest;
 mod results;
 mod retelling;
-mod turns;
 
 use std::collections::{HashMap, HashSet};
 

@@ -214,14 +214,26 @@ pub struct ActiveFigures {
     pub cost: CostFigures,
 }
 
+/// The first and the last time.
+type Span = Option<(Moment, Moment)>;
+
 /// Counts everything in a session.
 pub fn of(reading: &Reading, now: Moment) -> Figures {
     let transcript = &reading.transcript;
+    // Entries of long sessions are packed: one way through them.
     let mut entries = EntryFigures::default();
     let mut blocks = BlockFigures::default();
+    let mut compactions = 0;
+    let mut span: Span = None;
     for entry in transcript.entries() {
         entries.count(entry);
         blocks.count(entry);
+        compactions += compactions_in(entry);
+        let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
+        for at in [entry.at, entry.ended].into_iter().flatten().chain(results) {
+            let (first, last) = span.unwrap_or((at, at));
+            span = Some((first.min(at), last.max(at)));
+        }
     }
     let turn_list = turns::list(reading);
     Figures {
@@ -229,7 +241,7 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         path: reading::shown(&reading.target.path).to_string(),
         format: reading.opened.format,
         confidence: reading.opened.confidence,
-        session: session(reading, now),
+        session: session(reading, span, now),
         records: records(reading),
         entries,
         blocks,
@@ -238,7 +250,7 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         turn_list,
         lanes: transcript.lanes().len(),
         branches: transcript.branches().roots.len(),
-        compactions: compactions(transcript),
+        compactions,
         pairing: pairing::count(transcript),
         usage: (&transcript.totals().sum()).into(),
         cost: (&cost::of(transcript.totals())).into(),
@@ -248,18 +260,10 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
     }
 }
 
-fn session(reading: &Reading, now: Moment) -> SessionFigures {
+fn session(reading: &Reading, span: Span, now: Moment) -> SessionFigures {
     let transcript = &reading.transcript;
     let meta = transcript.meta();
     let string = |text: Option<&Text>| text.map(Text::to_string);
-    let results = |entry| calls_of(entry).filter_map(|call| call.state.result()?.at);
-    let times = transcript
-        .entries()
-        .flat_map(|entry| [entry.at, entry.ended].into_iter().flatten().chain(results(entry)));
-    let span = times.fold(None, |span: Option<(Moment, Moment)>, at| match span {
-        Some((first, last)) => Some((first.min(at), last.max(at))),
-        None => Some((at, at)),
-    });
     let activity = activity::judge(transcript, reading.last_write().map(LastWrite::found), now);
     let id = string(meta.id.as_ref());
     let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
@@ -307,11 +311,10 @@ pub fn records(reading: &Reading) -> RecordFigures {
     }
 }
 
-fn compactions(transcript: &Transcript) -> u64 {
-    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+fn compactions_in(entry: &Entry) -> u64 {
     let is_compaction =
         |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
-    blocks.map(|block| u64::from(is_compaction(&block.kind))).sum()
+    entry.blocks.iter().map(|block| u64::from(is_compaction(&block.kind))).sum()
 }
 
 fn active(transcript: &Transcript) -> ActiveFigures {

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use super::row::{self, Row};
+use crate::analysis::account::Account;
 use crate::model::branch::Branch;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
@@ -48,9 +49,9 @@ struct Left {
 
 impl Sum {
     /// Takes in as many more as may be.
-    fn take(&mut self, transcript: &Transcript, entries: &[EntryId], left: &mut usize) {
+    fn take(&mut self, transcript: &Transcript, account: &Account, entries: &[EntryId], left: &mut usize) {
         let new = entries.get(self.known..).unwrap_or_default();
-        self.known += transcript.sum_some(new, left, &mut self.facts);
+        self.known += account.add_some(transcript, new, left, &mut self.facts);
     }
 }
 
@@ -79,7 +80,7 @@ impl Sums {
     }
 
     /// The row of a branch, without its sum until all of it is taken in.
-    pub fn row_of(&mut self, transcript: &Transcript, branch: &Branch) -> Row {
+    pub fn row_of(&mut self, transcript: &Transcript, account: &Account, branch: &Branch) -> Row {
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();
@@ -88,7 +89,7 @@ impl Sums {
         if let Some(row) = row {
             return row.clone();
         }
-        sum.take(transcript, &branch.entries, &mut self.left);
+        sum.take(transcript, account, &branch.entries, &mut self.left);
         if sum.known < branch.entries.len() {
             self.lacking += 1;
             return row::of_branch(transcript, branch, None);

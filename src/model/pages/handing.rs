@@ -2,13 +2,12 @@
 //!
 //! Invariant: a page that was looked at or changed meanwhile is as if it had not been given out.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::packing::{Packed, Packer, parents_of};
 use super::{Page, Pages, Printing, RECENT};
 use crate::model::entry::Entry;
 use crate::model::fingerprint::Print;
-use crate::model::turn::TurnFacts;
 
 /// Pages that may be given out at a time. Who packs them is too slow otherwise.
 pub(super) const GIVEN: usize = 32;
@@ -30,15 +29,13 @@ pub struct WasPacked {
     /// What it was packed of. Who packed it lets go of it last, and so has the work of freeing it.
     pub entries: Arc<Vec<Entry>>,
     packed: Option<Packed>,
-    facts: Box<TurnFacts>,
 }
 
 impl ToPack {
-    /// Packs it, and sums it up while its entries are at hand.
+    /// Packs it.
     pub fn pack(self, packer: &mut Packer) -> WasPacked {
         let packed = packer.pack(&self.entries, self.parents);
-        let facts = Box::new(TurnFacts::of(self.entries.iter()));
-        WasPacked { number: self.number, entries: self.entries, packed, facts }
+        WasPacked { number: self.number, entries: self.entries, packed }
     }
 }
 
@@ -69,7 +66,6 @@ impl Pages {
         let Some(place) = self.list.get_mut(page.number).filter(is_same) else { return Some(page) };
         if page.packed.is_some() {
             place.packed = page.packed;
-            place.facts = OnceLock::from(page.facts);
             place.is_given = false;
             place.entries.take();
             place.glances = Vec::new();

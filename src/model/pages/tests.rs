@@ -243,29 +243,6 @@ fn who_packs_too_slowly_is_not_waited_for() {
 }
 
 #[test]
-fn what_happened_in_a_page_is_known_without_opening_it_until_it_changes() {
-    let mut pages = filled(MANY);
-    pages.tidy(&print);
-    let ids = |numbers: std::ops::Range<usize>| -> Vec<EntryId> { numbers.map(id).collect() };
-    let of = |pages: &Pages, ids: &[EntryId]| {
-        pages.facts_of_first(ids).map(|(facts, len)| (facts.calls, facts.totals.sum().input.total, len))
-    };
-    let page = u32::try_from(PAGE).unwrap();
-    assert_eq!(of(&pages, &ids(0..MANY)), Some((3 * page, 4 * u64::from(page), PAGE)));
-    assert_eq!(pages.open_pages(), RECENT);
-    let gap: Vec<EntryId> = ids(0..MANY).into_iter().filter(|id| id.0 != 7).collect();
-    for not_all in [ids(1..MANY), ids(0..PAGE - 1), gap, ids(MANY - 7..MANY), Vec::new()] {
-        assert_eq!(of(&pages, &not_all), None, "{}", not_all.len());
-    }
-    // Also the last ones, which stand open, are summed up once.
-    let recent = ids(MANY / PAGE * PAGE - PAGE..MANY / PAGE * PAGE);
-    let first = pages.facts_of_first(&recent).unwrap().0;
-    assert!(std::ptr::eq(first, pages.facts_of_first(&recent).unwrap().0));
-    pages.get_mut(7).unwrap().blocks.clear();
-    assert_eq!(of(&pages, &ids(0..PAGE)), Some((3 * page - 3, 4 * u64::from(page), PAGE)));
-}
-
-#[test]
 fn a_glance_is_that_of_the_entry_as_it_is_now_and_is_taken_once() {
     let mut pages = filled(PAGE + 3);
     let assert_is_now = |pages: &Pages, number: usize| {

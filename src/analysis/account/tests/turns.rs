@@ -6,6 +6,7 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
+use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
 
 /// What a model spent on one request.
@@ -107,4 +108,28 @@ fn a_turn_of_many_pages_is_the_sum_of_them() {
     while !account.follow(&transcript, 1) {}
     let first = u64::try_from(PAGE).unwrap() + 20;
     assert_eq!(requests(&transcript, &account), [1, first, all - first, 0]);
+}
+
+#[test]
+fn some_entries_are_added_up_by_pages_and_come_to_the_same() {
+    let number = PAGE * 3 + 9;
+    let (transcript, mut account) = told(|out| {
+        (0..number).for_each(|n| spend(out, &format!("m{n}"), Some(i64::try_from(n).unwrap()), None));
+    });
+    let order = transcript.order().to_vec();
+    let gap = [order.get(..7).unwrap(), order.get(9..PAGE * 2 + 40).unwrap()].concat();
+    let first = [order.get(..PAGE * 2).unwrap(), order.get(PAGE * 3..).unwrap()].concat();
+    for (ids, single) in [(order.clone(), 4), (gap, PAGE - 2 + 1 + 40), (first, 3)] {
+        let (mut most, mut facts, mut known) = (10_000, TurnFacts::default(), 0);
+        known += account.add_some(&transcript, ids.get(known..).unwrap(), &mut most, &mut facts);
+        let each = TurnFacts::of(ids.iter().filter_map(|id| transcript.get(*id)));
+        assert_eq!((known, facts.totals.sum()), (ids.len(), each.totals.sum()));
+        assert_eq!((facts.started, facts.ended), (each.started, each.ended));
+        assert_eq!(10_000 - most, single, "pages count as one");
+    }
+    let mut most = 2;
+    let mut facts = TurnFacts::default();
+    assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 2 * PAGE, "no more than that");
+    account.clear();
+    assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 0, "nothing is judged yet");
 }
