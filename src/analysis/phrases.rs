@@ -80,6 +80,7 @@ pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
 pub fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
     let figures = account.lane(&lane.name);
     let work = match figures.facts.calls {
+        0 if lane.entries.len() == 1 => "1 entry".to_owned(),
         0 => format!("{} entries", lane.entries.len()),
         calls => count(u64::from(calls), "call"),
     };

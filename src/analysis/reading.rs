@@ -48,6 +48,15 @@ impl Displaced {
     }
 }
 
+/// The lane of a helper that an entry is the head of. A helper serves the session and no call started it, so its head
+/// stands for all of it while it is folded.
+pub fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
+    let lane = transcript.lane(transcript.lane_at(id)?).filter(|lane| lane.is_helper)?;
+    let is_shown = |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.trace);
+    let head = lane.entries.iter().find(is_shown).or_else(|| lane.entries.first());
+    (head == Some(&id) && transcript.caller(lane).is_none()).then_some(lane)
+}
+
 /// When a lane began, if it has a file of its own.
 fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Moment> {
     let main = transcript.order().iter().copied().find(|id| transcript.lane_at(*id).is_none());

@@ -7,6 +7,7 @@ use super::moving::{jump, seek_on};
 use super::seek;
 use super::state::State;
 use super::viewport::{Focus, Motion};
+use crate::analysis::reading::helper_headed_by;
 use crate::model::body::Image;
 use crate::model::entry::BlockKind;
 use crate::model::text::Name;
@@ -102,7 +103,7 @@ pub fn toggle_fold(state: &mut State) {
         return;
     }
     state.view.hold();
-    if branch_folds::unfold(state, focus) {
+    if branch_folds::unfold(state, focus) || unfold_helper(state, focus) {
         return;
     }
     let next = match fold_of(state, focus) {
@@ -180,7 +181,20 @@ fn image_of(state: &State, focus: Focus) -> (Option<Image>, bool) {
     }
 }
 
+/// Unfolds the helper whose one row is focused. Answers whether it did.
+fn unfold_helper(state: &mut State, focus: Focus) -> bool {
+    let helper = helper_headed_by(&state.transcript, focus.entry).map(|lane| lane.name.clone());
+    let is_unfolded =
+        helper.filter(|_| state.filter.is_none()).is_some_and(|name| state.open_lanes.insert(name));
+    state.stale.sequence |= is_unfolded;
+    is_unfolded
+}
+
+/// The sub-agent that the focused item started, or the helper that it is the head of.
 fn lane_under(state: &State, focus: Focus) -> Option<Name> {
+    if let Some(helper) = helper_headed_by(&state.transcript, focus.entry) {
+        return Some(helper.name.clone());
+    }
     let block = state.transcript.get(focus.entry)?.blocks.get(focus.block)?;
     match &block.kind {
         BlockKind::Call(call) => state.transcript.lane_of_call(&call.key).map(|lane| lane.name.clone()),

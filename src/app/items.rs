@@ -16,6 +16,7 @@ use super::viewport::{Focus, Rows};
 use crate::analysis::account::Account;
 use crate::analysis::agents::{self, Fate};
 use crate::analysis::awaited::Awaited;
+use crate::analysis::reading::helper_headed_by;
 use crate::analysis::{phrases, plans};
 use crate::model::body::Body;
 use crate::model::branch::Branch;
@@ -48,6 +49,8 @@ struct Around {
     ruler: Option<Ruler>,
     /// Whether its calls without a result may still get one.
     is_awaited: bool,
+    /// Whether the helper is folded that it is the head of.
+    helper: Option<bool>,
 }
 
 /// Rows, with what is told beside them.
@@ -143,9 +146,11 @@ impl Rows for Layouts<'_> {
         let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
-            lanes: self.has_lanes(id, portion).then(|| self.account.revision()),
+            lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
+                .then(|| self.account.revision()),
             ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
+            helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
         };
         let key = (id, portion.number);
         if let Some((known, rows)) = self.cache.rows.get(&key)
@@ -181,6 +186,11 @@ impl Layouts<'_> {
         blocks.filter_map(call_in).any(|call| self.transcript.lane_of_call(&call.key).is_some())
     }
 
+    /// The helper that an entry is the head of, unless a filter looks into it.
+    fn helper(&self, id: EntryId) -> Option<&LaneFacts> {
+        helper_headed_by(self.transcript, id).filter(|_| self.filter.is_none())
+    }
+
     /// What the turn came to that an entry opens.
     fn turn_line(&self, id: EntryId) -> Option<String> {
         self.transcript.marks(id).filter(|marks| marks.prompt)?;
@@ -202,11 +212,9 @@ impl Layouts<'_> {
     }
 
     fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
-        let branch = self.transcript.branches().headed_by(id);
-        let is_folded =
-            |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
-        let branch = branch.map(|branch| (branch, is_folded(branch)));
-        if portion.number > 0 && branch.is_some_and(|(_, is_folded)| is_folded) {
+        let above = self.above(id, around);
+        let is_folded = above.iter().any(|(_, is_folded)| *is_folded);
+        if portion.number > 0 && is_folded {
             return Vec::new();
         }
         let within = portion.blocks();
@@ -253,10 +261,11 @@ impl Layouts<'_> {
             ..Item::of(entry)
         };
         let mut rows = render::lay_out(&item, &self.look);
-        if let Some((branch, is_folded)) = branch.filter(|_| portion.number == 0) {
+        if portion.number == 0 && !above.is_empty() {
             let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
-            rows.insert(gaps, self.branch_row(branch, is_folded));
+            let above = above.iter().map(|(words, is_folded)| self.row_above(words, *is_folded));
+            rows.splice(gaps..gaps, above);
         }
         if let Some(ruler) = &around.ruler {
             let block = rows.last().map_or(within.start, |row| row.block);
@@ -271,12 +280,23 @@ impl Layouts<'_> {
 }
 
 impl Layouts<'_> {
-    /// The row above a branch, or in its place.
-    fn branch_row(&self, branch: &Branch, is_folded: bool) -> Row {
+    /// What stands above an entry that others fold into, and whether it stands in their place.
+    fn above(&self, id: EntryId, around: &Around) -> Vec<(String, bool)> {
+        let is_folded =
+            |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
+        let branch = self.transcript.branches().headed_by(id);
+        let branch = branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));
+        let facts = |lane: &LaneFacts| phrases::lane(lane, self.account, self.look.theme.ascii);
+        let helper = self.helper(id).zip(around.helper);
+        let helper = helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
+        [branch, helper].into_iter().flatten().collect()
+    }
+
+    /// The row above a branch or a helper, or in its place.
+    fn row_above(&self, words: &str, is_folded: bool) -> Row {
         let glyphs = self.look.theme.glyphs();
         let mark = if is_folded { glyphs.closed } else { glyphs.open };
-        let words = format!("{mark} {}", phrases::branch(branch, self.transcript));
-        let words = Span::styled(words, self.look.theme.dim);
+        let words = Span::styled(format!("{mark} {words}"), self.look.theme.dim);
         Row {
             line: wrap::fit(&[words], usize::from(self.look.width), glyphs.cut).into(),
             kind: if is_folded { RowKind::Head } else { RowKind::Rule },

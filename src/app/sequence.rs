@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::filter::Filter;
 use super::portions::Portions;
-use crate::analysis::reading::Displaced;
+use crate::analysis::reading::{Displaced, helper_headed_by};
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::pairing::calls_of;
@@ -199,10 +199,23 @@ impl Wanted<'_> {
         self.filter.is_some() || self.open_lanes.contains(lane)
     }
 
+    /// Whether an entry is of a folded helper, and not its head.
+    fn folds_helper(&self, transcript: &Transcript, id: EntryId) -> bool {
+        let lane = transcript.lane_at(id).and_then(|lane| transcript.lane(lane));
+        let folded = lane.filter(|lane| lane.is_helper && !self.open_lanes.contains(&lane.name));
+        folded.is_some_and(|lane| {
+            transcript.caller(lane).is_none() && helper_headed_by(transcript, id).is_none()
+        })
+    }
+
     fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
         let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
         let is_said = self.level != Level::Prompts || transcript.lane_at(id).is_none();
-        !is_filtered && is_said && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
+        let is_folded = self.filter.is_none() && self.folds_helper(transcript, id);
+        !is_filtered
+            && !is_folded
+            && is_said
+            && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
     }
 }
 

@@ -401,9 +401,7 @@ impl<'a> Printer<'a> {
 
 /// Whether the session has the call that started a lane.
 fn has_caller(lane: &Name, transcript: &Transcript) -> bool {
-    let facts = transcript.lanes().iter().find(|facts| facts.name == *lane);
-    let call = facts.and_then(|facts| facts.call.as_ref());
-    call.is_some_and(|call| !transcript.entries_with_call(call).is_empty())
+    transcript.lane(lane).is_some_and(|lane| transcript.caller(lane).is_some())
 }
 
 #[cfg(test)]

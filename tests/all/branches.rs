@@ -137,3 +137,32 @@ fn what_agents_cost_that_take_turns_is_told_when_it_is_known() {
     stage.arrange();
     assert!(!stage.state.outline.is_behind(), "{}", stage.picture());
 }
+
+// === helpers of the session ===
+
+#[test]
+fn a_helper_of_the_session_stands_folded_at_what_it_served() {
+    let mut stage = Stage::open(&fixture("claude-code/team.jsonl"), (120, 40), Theme::dark());
+    let place =
+        |stage: &Stage, what: &str| stage.window().iter().position(|(_, _, text)| text.contains(what));
+    let head = "▸ compaction  2 entries";
+    let folded = place(&stage, head).unwrap_or_else(|| panic!("{}", stage.picture()));
+    assert_eq!(place(&stage, "compacted from"), Some(folded + 1), "{}", stage.picture());
+    assert_eq!(place(&stage, "summarize the conversation"), None);
+
+    // A search looks into it, and what it opened folds again from its head.
+    stage.press("/").type_in("summarize the").press("enter").rest();
+    let opened = place(&stage, "▾ compaction").unwrap_or_else(|| panic!("{}", stage.picture()));
+    assert!(place(&stage, "summarize the conversation").is_some_and(|place| place > opened));
+    assert!(place(&stage, "built.</summary>").is_some(), "{}", stage.picture());
+    stage.press("h");
+    assert!(
+        place(&stage, head).is_some() && place(&stage, "built.</summary>").is_none(),
+        "{}",
+        stage.picture()
+    );
+    stage.press("l");
+    assert!(place(&stage, "built.</summary>").is_some(), "{}", stage.picture());
+    stage.press("h").press("z a");
+    assert!(place(&stage, "built.</summary>").is_some(), "{}", stage.picture());
+}
