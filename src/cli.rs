@@ -8,6 +8,7 @@ mod check;
 mod naming;
 mod opening;
 mod pages;
+mod roff;
 mod surroundings;
 mod wait;
 
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use self::charset::charset;
 use self::check::CheckArgs;
@@ -31,7 +32,7 @@ use crate::ingest::find::{self, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{self, doctor, list, show, stats, themes};
+use crate::report::{self, doctor, list, manual, show, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
 use crate::runtime::look;
 
@@ -70,6 +71,8 @@ pub enum Config {
     Completions(clap_complete::Shell),
     /// Write manual pages.
     Man(Vec<u8>),
+    /// Write a page of the manual for reading.
+    Help(manual::Options),
     /// Write which keys do what.
     Keys(Keymap),
     /// Write which colours there are.
@@ -84,6 +87,7 @@ pub enum Config {
     about = "Terminal transcript viewer for AI-agent sessions",
     long_about = "Opens the session file of any AI agent, shows every record of it and follows it live.",
     args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
     after_help = "A session is a file, a folder of sessions, folder#session or database#session, the id of a \
                   session or the beginning of it, or - for standard input. `tv list` shows what is there."
 )]
@@ -155,10 +159,15 @@ enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Write the manual page, or that of a command
+    /// Read the manual: its topics, the page on one, or what a command takes
+    Help {
+        /// A topic of the manual, or a command
+        topic: Option<String>,
+    },
+    /// Write a page for `man`: of tv, of a command, or on a topic of the manual
     Man {
-        /// The command
-        command: Option<String>,
+        /// A topic of the manual, or a command
+        topic: Option<String>,
     },
     /// Write which keys do what
     Keys,
@@ -239,7 +248,9 @@ impl Config {
         arguments: impl IntoIterator<Item = OsString>,
         surroundings: Surroundings,
     ) -> Result<Self, clap::Error> {
-        let args = Args::try_parse_from(arguments)?;
+        let mut command = command();
+        let matches = command.try_get_matches_from_mut(arguments)?;
+        let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         let surroundings = Surroundings { wants_ascii: args.ascii, ..surroundings };
         match (args.command, args.sessions.split_first()) {
             (Some(command), _) => Self::of_command(command, surroundings),
@@ -315,7 +326,12 @@ impl Config {
                 return Err(Args::command().error(ErrorKind::InvalidValue, what));
             }
             Command::Completions { shell } => Self::Completions(shell),
-            Command::Man { command } => Self::Man(pages::manual(Args::command(), command.as_deref())?),
+            Command::Man { topic } => Self::Man(pages::manual(self::command(), topic.as_deref())?),
+            Command::Help { topic } => {
+                let width = surroundings.columns.is_none().then_some(manual::PLAIN_WIDTH);
+                let paper = paper(width, ColorChoice::Auto, &surroundings);
+                Self::Help(manual::Options { page: pages::help(self::command(), topic.as_deref())?, paper })
+            }
             Command::Keys => Self::Keys(read_settings(&surroundings).1),
             Command::Themes { color } => Self::Themes(themes::Options {
                 themes: look::all(surroundings.settings_folder.as_deref()),
@@ -326,9 +342,19 @@ impl Config {
     }
 }
 
+/// All commands. What can be asked for help is known when all of them are.
+fn command() -> clap::Command {
+    let command = Args::command();
+    let names = pages::names(&command);
+    let naming = |asking: clap::Command| {
+        asking.mut_arg("topic", |topic| topic.value_parser(PossibleValuesParser::new(names.clone())))
+    };
+    command.mut_subcommand("help", naming).mut_subcommand("man", naming)
+}
+
 /// The completion script for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
-    pages::completions(Args::command(), shell)
+    pages::completions(command(), shell)
 }
 
 /// The sessions of a database, when there is no screen to choose one on.

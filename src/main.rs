@@ -13,7 +13,7 @@ use tv::model::moment::Moment;
 use tv::model::outlet::{Charset, Outlet};
 use tv::model::text::Text;
 use tv::report::outcome::{Outcome, Trouble};
-use tv::report::{check, doctor, list, show, stats, themes, wait};
+use tv::report::{check, doctor, list, manual, show, stats, themes, wait};
 use tv::runtime;
 
 /// The answer is no: something was found, or did not come about.
@@ -75,6 +75,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
             out.write_all(page)?;
             Outcome::Complete
         }
+        Config::Help(options) => manual::write(options, &mut out)?,
         Config::Themes(options) => themes::write(options, &mut out)?,
         Config::Keys(keymap) => {
             out.write_all(keymap.listing().as_bytes())?;

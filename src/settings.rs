@@ -262,9 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_readme_is_right() {
-        let readme = include_str!("../README.md");
-        let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    fn the_example_of_the_manual_is_right() {
+        let page = include_str!("../assets/manual/settings.md");
+        let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         let settings = parse(example);
         assert_eq!(settings.complaints, Vec::<String>::new());
         assert!(settings.theme.is_some() && settings.keys.len() >= 2, "{settings:?}");

@@ -1,4 +1,4 @@
-//! The one table of keys: the keymap, help, palette, README and the test that they agree are all read
+//! The one table of keys: the keymap, help, palette, manual and the test that they agree are all read
 //! from it.
 
 use super::action::{Action, Change, Kind, Quick, Way, What};

@@ -11,6 +11,7 @@ use super::watching::{Ring, Wish};
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::{Expr, parse};
 use crate::model::moment::{Clock, Moment};
+use crate::render::manual::{self, Page};
 use crate::render::picture::canvas::Choice;
 
 /// Something to do.
@@ -36,6 +37,8 @@ pub enum Command {
     Forget,
     /// List what the model saw at the cursor.
     Context,
+    /// Show a page of the manual.
+    Help(&'static Page),
 }
 
 /// A place in the session.
@@ -161,6 +164,11 @@ impl FromStr for Command {
             Some(("pipe", command)) if !command.trim().is_empty() => {
                 return Ok(Self::Pipe(command.trim().to_owned()));
             }
+            Some(("help", topic)) => {
+                let wrong =
+                    || format!("the manual has nothing on {}, but on {}", topic.trim(), manual::topics());
+                return manual::find(topic.trim()).map(Self::Help).ok_or_else(wrong);
+            }
             Some(("set", setting)) => return setting.parse().map(Self::Set),
             Some(("filter", typed)) => {
                 let expr = parse::parse(typed.trim());
@@ -199,6 +207,7 @@ impl fmt::Display for Command {
             Self::Unwatch(name) => write!(f, "unwatch {name}"),
             Self::Forget => f.write_str("forget"),
             Self::Context => f.write_str("context"),
+            Self::Help(page) => write!(f, "help {}", page.topic),
         }
     }
 }
@@ -327,6 +336,7 @@ mod tests {
             "set nowrap",
             "set asof",
             "context",
+            "help finding",
             "set gutter=bytes",
             "filter tool:bash -(err or dur>10s)",
             "watch",

@@ -16,6 +16,7 @@ use super::state::State;
 use super::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
+use crate::render::manual::PAGES;
 use crate::render::row::Level;
 
 /// What is typed, and what it may become.
@@ -76,7 +77,8 @@ pub fn complete(state: &mut State) {
 pub fn accept(state: &mut State) -> Option<Command> {
     let Mode::Palette(palette) = &state.mode else { return None };
     let typed = palette.input.value().trim().to_owned();
-    let chosen = palette.choices.get(palette.selected).filter(|_| !typed.contains(' ')).cloned();
+    let is_meant = |choice: &&Choice| !typed.contains(' ') || choice.name.starts_with(&typed);
+    let chosen = palette.choices.get(palette.selected).filter(is_meant).cloned();
     match (typed.parse(), chosen) {
         (Ok(command), _) => {
             state.mode = Mode::Normal;
@@ -102,7 +104,7 @@ pub fn accept(state: &mut State) -> Option<Command> {
 fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
     let typed = typed.trim_start();
     if let Some((name, _)) = typed.split_once(' ') {
-        return forms().filter(|choice| choice.name == name).collect();
+        return forms().filter(|choice| choice.name == name || choice.name.starts_with(typed)).collect();
     }
     let actions = BINDINGS.iter().map(|binding| Choice {
         name: binding.action.to_string(),
@@ -126,12 +128,10 @@ fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
 }
 
 fn forms() -> impl Iterator<Item = Choice> {
-    FORMS.iter().map(|form| Choice {
-        name: form.name.to_owned(),
-        argument: form.argument,
-        keys: String::new(),
-        doc: form.doc,
-    })
+    let named = FORMS.iter().map(|form| (form.name.to_owned(), form.argument, form.doc));
+    let topics = PAGES.iter().map(|page| (format!("help {}", page.topic), "", page.about()));
+    let choice = |(name, argument, doc)| Choice { name, argument, keys: String::new(), doc };
+    named.chain(topics).map(choice)
 }
 
 /// Goes to a place, or says why not.

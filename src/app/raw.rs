@@ -11,6 +11,7 @@ use super::excerpt;
 use super::mode::Mode;
 use super::state::State;
 use crate::model::body::Tree;
+use crate::render::manual::Page;
 use crate::render::row::{Level, Look, Row};
 use crate::render::tree;
 
@@ -34,6 +35,8 @@ pub struct RawView {
     texts: Vec<String>,
     /// Whether it is a list for reading: one key copies it.
     pub is_list: bool,
+    /// The page of the manual that it is.
+    pub page: Option<&'static Page>,
 }
 
 /// Shows records, each under its title.
@@ -61,7 +64,7 @@ impl RawView {
     /// A list for reading, which is copied as this text.
     pub fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
         let paths = vec![None; rows.len()];
-        Self { title, rows, top: 0, at: 0, paths, texts: vec![text], is_list: true }
+        Self { title, rows, paths, texts: vec![text], is_list: true, ..Self::default() }
     }
 
     fn push(&mut self, row: Row, path: Option<Arc<str>>) {

@@ -133,6 +133,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Resize(columns, lines) => {
             state.size = (columns, lines);
             state.look_changed();
+            help::fit_page(state);
             if state.view.selection.is_some() {
                 state.view.ask(Motion::Select);
             }
@@ -241,6 +242,10 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
         }
         Command::Context => {
             as_of::list(state);
+            Vec::new()
+        }
+        Command::Help(page) => {
+            help::open_page(state, page);
             Vec::new()
         }
         Command::Watch(wish) => {

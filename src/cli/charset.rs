@@ -29,6 +29,7 @@ impl Config {
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Keys(_)
+            | Self::Help(_)
             | Self::Themes(_) => false,
         };
         if is_json { Form::Json } else { Form::Text }

@@ -1,7 +1,10 @@
-//! What is written about the command line itself: completion scripts and manual pages.
+//! What is written about the program itself: completion scripts, pages of the manual and for `man`.
 
 use clap::Command;
-use clap::error::ErrorKind;
+use clap::builder::PossibleValue;
+
+use super::roff;
+use crate::render::manual::{self, PAGES, Page};
 
 /// The completion script for a shell.
 pub fn completions(mut command: Command, shell: clap_complete::Shell) -> Vec<u8> {
@@ -10,20 +13,34 @@ pub fn completions(mut command: Command, shell: clap_complete::Shell) -> Vec<u8>
     script
 }
 
-/// The manual page of the program, or of one of its commands.
+/// What can be asked for help: the topics of the manual, then the commands.
+pub fn names(command: &Command) -> Vec<PossibleValue> {
+    let topics = PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.about()));
+    let commands = command.get_subcommands().map(|command| PossibleValue::new(command.get_name().to_owned()));
+    topics.chain(commands.map(|name| name.help("what the command takes"))).collect()
+}
+
+/// The page on a topic; none if there is no topic. The help of a command comes out as an error, as `--help` does.
+pub fn help(mut command: Command, topic: Option<&str>) -> Result<Option<&'static Page>, clap::Error> {
+    let Some(name) = topic else { return Ok(None) };
+    let page = manual::find(name);
+    if page.is_none() {
+        command.try_get_matches_from_mut(["tv", name, "--help"])?;
+    }
+    Ok(page)
+}
+
+/// A page for `man`: of the program, of one of its commands, or on a topic of the manual.
 pub fn manual(mut command: Command, of: Option<&str>) -> Result<Vec<u8>, clap::Error> {
+    if let Some(page) = of.and_then(manual::find) {
+        return Ok(roff::page(page).into_bytes());
+    }
     command.build();
-    let wanted = match of {
-        None => command,
-        Some(name) => {
-            let Some(found) = command.find_subcommand(name).cloned() else {
-                let what = format!("there is no command {name}");
-                return Err(command.error(ErrorKind::InvalidSubcommand, what));
-            };
-            found
-        }
-    };
+    let wanted = of.and_then(|name| command.find_subcommand(name)).unwrap_or(&command).clone();
     let mut page = Vec::new();
     clap_mangen::Man::new(wanted).render(&mut page)?;
+    if of.is_none() {
+        page.extend(roff::topics().into_bytes());
+    }
     Ok(page)
 }

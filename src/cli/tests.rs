@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use super::{Args, Config, Surroundings, completions};
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
+use crate::render::manual::PAGES;
 use crate::render::row::Level;
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice};
 
@@ -137,9 +138,28 @@ fn wrong_arguments_are_usage_errors() {
 }
 
 #[test]
-fn completions_know_the_commands() {
+fn completions_know_the_commands_and_the_topics() {
     let script = String::from_utf8(completions(clap_complete::Shell::Bash)).unwrap();
     assert!(["show", "stats", "doctor", "list", "demo"].iter().all(|command| script.contains(command)));
+    assert!(PAGES.iter().all(|page| script.contains(page.topic)), "{script}");
+}
+
+#[test]
+fn help_is_a_page_or_that_of_a_command() {
+    let help = |line, surroundings| match resolve(line, surroundings) {
+        Ok(Config::Help(options)) => (options.page.map(|page| page.topic), options.paper),
+        other => panic!("{other:?}"),
+    };
+    let (topic, paper) = help("help finding", on_a_terminal());
+    assert_eq!((topic, paper.width, paper.colour), (Some("finding"), 120, true));
+    let (topic, paper) = help("help", Surroundings::default());
+    assert_eq!((topic, paper.width, paper.colour), (None, 80, false));
+    for command in super::command().get_subcommands() {
+        let name = command.get_name();
+        let told = resolve(&format!("help {name}"), on_a_terminal()).unwrap_err();
+        assert!(!told.use_stderr() && told.to_string().contains(&format!("Usage: tv {name}")), "{told}");
+        assert!(PAGES.iter().all(|page| page.topic != name), "{name} would hide a page of the manual");
+    }
 }
 
 #[test]

@@ -28,8 +28,8 @@ pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
 
-    /// What the agent does not record, for the reader; empty if nothing can be said. A row of the
-    /// README's table repeats it.
+    /// What the agent does not record, for the reader; empty if nothing can be said. The
+    /// manual repeats it.
     fn omits(&self) -> &'static str;
 
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.

@@ -12,6 +12,7 @@ pub mod excerpt;
 pub mod glyphs;
 pub mod json;
 pub mod link;
+pub mod manual;
 pub mod markdown;
 pub mod nodes;
 pub mod output;

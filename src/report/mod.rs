@@ -10,6 +10,7 @@ pub mod figures;
 pub mod follow;
 mod json;
 pub mod list;
+pub mod manual;
 pub mod outcome;
 pub mod parts;
 pub mod reading;

@@ -159,15 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_readme_is_right() {
-        let readme = include_str!("../../README.md");
-        let example = readme.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+    fn the_example_of_the_manual_is_right() {
+        let page = include_str!("../../assets/manual/settings.md");
+        let example = page.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
         let mut file = parse("mine", example);
         assert_eq!(file.complaints, Vec::<String>::new());
         check(&mut file.theme, file.background.unwrap());
         assert_ne!(file.theme.user, Theme::dark().user);
         for role in ROLES {
-            assert!(readme.contains(&format!("`{role}`")), "the README does not name {role}");
+            assert!(page.contains(&format!("`{role}`")), "the manual does not name {role}");
         }
     }
 

@@ -276,7 +276,8 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
         }
         Mode::Raw(view) if view.is_list => {
-            fixed(&[("j/k", "move"), ("space/b", "page"), ("y", "copy the list"), ("q", "close")])
+            let copies = if view.page.is_some() { "copy the page" } else { "copy the list" };
+            fixed(&[("j/k", "move"), ("space/b", "page"), ("y", copies), ("q", "close")])
         }
         Mode::Raw(_) => fixed(&[
             ("j/k", "move"),

@@ -619,7 +619,7 @@ fn every_key_of_every_preset_does_what_its_journey_says() {
 }
 
 /// The help, the listing that `tv --keys` writes and the keys in force are one in every preset; the table
-/// in the README is held against the bindings elsewhere.
+/// in the manual is held against the bindings elsewhere.
 #[test]
 fn help_and_listing_show_the_keys_in_force() {
     for preset in PRESETS {

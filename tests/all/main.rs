@@ -45,6 +45,7 @@ mod lanes;
 mod layout;
 mod lint;
 mod made;
+mod manual;
 mod markdown;
 mod needles;
 mod nodes;

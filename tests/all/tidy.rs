@@ -1,5 +1,5 @@
 //! Rules of the house that the compiler does not know: who may import whom, how long a file may be,
-//! what each format must bring, what the README must name.
+//! what each format must bring, what README and manual must name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -291,10 +291,10 @@ fn the_readme_names_every_format() {
 }
 
 #[test]
-fn the_readme_has_a_reason_for_every_dependency() {
+fn the_manual_has_a_reason_for_every_dependency() {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    let (_, reasons) = readme.split_once("## Dependencies").unwrap();
+    let page = fs::read_to_string(repository().join("assets/manual/building.md")).unwrap();
+    let (_, reasons) = page.split_once("## Dependencies").unwrap();
     let mut section = "";
     let mut names = Vec::new();
     for line in manifest.lines() {
@@ -308,14 +308,14 @@ fn the_readme_has_a_reason_for_every_dependency() {
     }
     assert!(names.contains(&"serde") && names.contains(&"vt100"), "{names:?}");
     let missing = names.iter().filter(|name| !reasons.contains(&format!("`{name}`")));
-    expect_none(missing.map(|name| format!("README.md: no reason for {name}")).collect());
+    expect_none(missing.map(|name| format!("building.md: no reason for {name}")).collect());
 }
 
 #[test]
-fn the_readme_has_the_keys_of_the_program() {
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+fn the_manual_has_the_keys_of_the_program() {
+    let page = fs::read_to_string(repository().join("assets/manual/reading.md")).unwrap();
     let table = keys();
-    assert!(readme.contains(&table), "the table of keys in README.md must be\n\n{table}");
+    assert!(page.contains(&table), "the table of keys in reading.md must be\n\n{table}");
 }
 
 /// The table of keys in Markdown.
