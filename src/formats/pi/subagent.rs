@@ -1,5 +1,8 @@
 //! Sub-agents that run within a call: the result of the call holds their messages, and has no other record
 //! of them. Each is a lane.
+//!
+//! Their messages have no lines, so no line tells when an answer was complete: its own time is when it began. It was
+//! complete before the next message began or came, and when its call started is not known.
 
 use super::entry;
 use super::message::{self, Line, ReadPrompt, Told};
@@ -7,18 +10,28 @@ use super::usage;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Entry, Role};
+use crate::model::moment::Moment;
+use crate::model::pairing::calls_of_mut;
 use crate::model::text::Text;
 use crate::model::usage::Scope;
+
+/// Characters of a lane's label.
+const LABEL_CHARS: usize = 120;
 
 /// What the results of sub-agents tell. `line` holds the result of the call that started them.
 pub fn edits(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (number, run) in results.items().iter().enumerate().filter(|(_, run)| is_run(run)) {
         let lane = Text::clean(&format!("{}/{number}", line.key));
-        let label = run.get("agent").text();
-        edits.push(Edit::Meta(MetaEdit::Lane { name: lane.clone(), label, call: Some(call.clone()) }));
+        edits.push(Edit::Meta(MetaEdit::Lane {
+            name: lane.clone(),
+            label: label(run),
+            call: Some(call.clone()),
+        }));
         let mut is_metered = false;
-        for (place, message) in run.get("messages").items().iter().enumerate() {
+        let messages = run.get("messages").items();
+        for ((place, message), next) in messages.iter().enumerate().zip(next_times(messages, line.at)) {
             let line = Line {
                 key: Text::clean(&format!("{lane}/{place}")),
                 parent: None,
@@ -26,7 +39,8 @@ pub fn edits(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out:
                 lane: Some(lane.clone()),
             };
             match message::decode(&line, message, read, out) {
-                Told::Entry(entry) => {
+                Told::Entry(mut entry) => {
+                    end(&mut entry, next);
                     is_metered |= entry.usage.is_some();
                     edits.push(Edit::Entry(entry));
                 }
@@ -41,6 +55,32 @@ pub fn edits(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out:
         }
     }
     edits
+}
+
+/// What a sub-agent is for, else what it is called.
+fn label(run: &Json<'_>) -> Option<Text> {
+    let told = ["description", "task", "agent"].iter().find_map(|name| run.get(name).filled())?;
+    Some(Text::stub(told, LABEL_CHARS))
+}
+
+/// Of each message the time of the next one that has one; after the last one that is `brought`, the time of the result.
+fn next_times(messages: &[Json<'_>], brought: Option<Moment>) -> Vec<Option<Moment>> {
+    let mut next = brought;
+    let mut times = Vec::with_capacity(messages.len());
+    for message in messages.iter().rev() {
+        times.push(next);
+        next = message.get("timestamp").moment().or(next);
+    }
+    times.reverse();
+    times
+}
+
+/// An answer was complete no later than this, and its calls began some time before.
+fn end(entry: &mut Entry, next: Option<Moment>) {
+    if entry.role == Role::Assistant {
+        entry.ended = next;
+        calls_of_mut(entry).for_each(|call| call.started = None);
+    }
 }
 
 /// Whether an element of a list of results tells of a sub-agent: other tools have results, too.

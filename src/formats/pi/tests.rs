@@ -5,10 +5,11 @@ use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
-use crate::model::pairing::calls_of;
+use crate::model::moment::Moment;
+use crate::model::pairing::{call_in, calls_of};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolState};
+use crate::model::tool::{Clocked, ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
@@ -350,14 +351,34 @@ fn sub_agents_within_a_result_are_lanes_and_are_counted_once() {
         .map(|lane| (lane.label.as_str(), lane.call.as_deref().unwrap_or_default(), lane.entries.len()));
     assert_eq!(
         lanes.collect::<Vec<_>>(),
-        [("counter", "call_s", 4), ("sieve", "sub_2", 2), ("watcher", "call_s", 0)],
-        "results of another tool are no sub-agents"
+        [("count the sacks", "call_s", 4), ("sort the grain", "sub_2", 2), ("watch the sails", "call_s", 0)],
+        "results of another tool are no sub-agents, and a lane says what it is for"
     );
     assert_eq!(calls(&transcript)[1..3], [("bash", "done"), ("subagent", "done")]);
     let sum = transcript.totals().sum();
     assert_eq!((sum.requests, sum.recorded_nanos), (7, 250_000_000));
     assert_eq!(transcript.turns().len(), 1, "what a sub-agent is told opens no turn");
     assert_eq!(transcript.meta().title().unwrap().as_str(), "how many sacks, and do the sails turn?");
+}
+
+#[test]
+fn an_answer_of_a_sub_agent_begins_at_its_time_and_is_complete_before_what_follows() {
+    let transcript = read(SUB_AGENTS);
+    let second = |at: Moment| at.0 % 60_000 / 1000 - 20;
+    let answers = transcript.lanes()[0].entries.iter().filter_map(|id| transcript.get(*id));
+    let answers: Vec<&Entry> = answers.filter(|entry| entry.role == Role::Assistant).collect();
+    let times = answers.iter().map(|entry| (entry.at.map(second), entry.ended.map(second)));
+    assert_eq!(
+        times.collect::<Vec<_>>(),
+        [(Some(4), Some(5)), (Some(6), Some(8)), (Some(9), Some(10))],
+        "the last one is complete when the result comes that holds it"
+    );
+    let took = answers.iter().flat_map(|entry| {
+        let calls = entry.blocks.iter().filter_map(call_in);
+        calls.filter_map(|call| call.took(entry.at)).map(|took| (took.ms, took.by))
+    });
+    let bounds = [(1000, Clocked::Bound), (2000, Clocked::Bound)];
+    assert_eq!(took.collect::<Vec<_>>(), bounds, "nobody tells when the calls began");
 }
 
 #[test]
