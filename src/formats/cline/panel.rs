@@ -36,7 +36,7 @@ pub(super) struct Panel {
     /// The newest answer that ended the task: its entry.
     completion: Option<Entry>,
     /// The newest failure: its entry, and what its line says.
-    failure: Option<(Entry, Piece, String)>,
+    failure: Option<(Entry, String)>,
     /// The call that was still being written.
     partial: Option<Key>,
     /// The messages that are no longer sent to the model.
@@ -123,7 +123,8 @@ impl Panel {
         match kind {
             "completion_result" if is_blank => {
                 let line = Break::Ended(Text::clean("the agent says that the task is done"));
-                let entry = self.completion.take()?;
+                let mut entry = self.completion.take()?;
+                entry.ended = json.get("ts").moment();
                 add(&entry, key, BlockKind::Break(line), out);
             }
             "command_output" if is_blank && json.get("ask").str().is_some() => {
@@ -140,11 +141,13 @@ impl Panel {
                 self.request.as_ref()?;
             }
             "api_req_retried" => {
-                let (entry, piece, line) = self.failure.as_ref()?;
+                let (entry, line) = self.failure.as_ref()?;
                 let line = Break::Error(Text::clean(&format!("{line}, tried again")));
                 let mut entry = entry.clone();
+                // Up to here it waited by itself, unless it had given up and somebody told it to go on.
+                entry.ended = json.get("ts").moment().filter(|_| entry.marks.retried);
                 entry.marks.retried = true;
-                add_piece(&entry, *piece, BlockKind::Break(line), out);
+                add_piece(&entry, Piece::default(), BlockKind::Break(line), out);
             }
             "api_req_finished" => {
                 let request = self.request.as_ref()?;
@@ -153,13 +156,6 @@ impl Panel {
                     let (of, model) = (request.key.clone(), request.model.clone());
                     out.push(Edit::Usage { of, usage: Box::new(usage), model });
                 }
-            }
-            "error_retry" => {
-                let (entry, ..) = self.failure.as_ref()?;
-                let (mut entry, line) = (entry.clone(), block::retry(told));
-                entry.marks.retried = !told.get("failed").is_true();
-                add(&entry, key, BlockKind::Break(Break::Error(Text::clean(&line))), out);
-                self.failure = Some((entry, Piece::of(key), line));
             }
             "checkpoint_created" | "checkpoint_saved" => {
                 let request = self.request.as_ref()?;
@@ -242,7 +238,7 @@ impl Panel {
                     BlockKind::Break(line) => Some(line.words().to_string()),
                     _ => None,
                 });
-                self.failure = Some((head(), Piece::default(), line.unwrap_or_default()));
+                self.failure = Some((head(), line.unwrap_or_default()));
             }
             _ => {}
         }
