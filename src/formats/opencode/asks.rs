@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::entry::{Break, Piece};
+use crate::model::moment::Moment;
 use crate::model::text::Text;
 
 /// What was asked, by the id of the request.
@@ -25,6 +26,8 @@ pub(super) struct Ask {
     pub(super) message: Option<Key>,
     /// What it says.
     pub(super) line: Break,
+    /// When it was asked.
+    pub(super) at: Option<Moment>,
     call: Key,
     kind: &'static str,
     what: String,
@@ -47,6 +50,7 @@ impl Asks {
             session: Text::clean(told.get("sessionID").str_or_empty()),
             message,
             line: Break::Waiting(Text::clean(&format!("{kind}: {what}"))),
+            at: told.at(&["time", "created"]).moment(),
             call: told
                 .get("callID")
                 .text()
@@ -74,6 +78,7 @@ impl Asks {
                 session: Text::clean(told.get("sessionID").str_or_empty()),
                 message: None,
                 line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
+                at: None,
                 call: Key::default(),
                 kind: "",
                 what: String::new(),

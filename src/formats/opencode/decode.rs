@@ -357,14 +357,22 @@ impl OpencodeDecoder {
 
     fn asked(&mut self, ask: &Ask, out: &mut Batch) -> Fate {
         let message = ask.message.clone().unwrap_or_default();
-        self.line(&message, ask.piece(), &ask.session, ask.line.clone(), out)
+        let block = Batch::block(ask.piece(), BlockKind::Break(ask.line.clone()));
+        if self.messages.add(&message, block, ask.at, out) {
+            return Fate::Merged;
+        }
+        self.line_by_itself(ask.piece(), &ask.session, ask.line.clone(), out)
     }
 
     /// A line in a message, or by itself if the message is not known.
     fn line(&mut self, of: &Key, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
-        if self.messages.add(of, Batch::block(piece, BlockKind::Break(line.clone())), out) {
+        if self.messages.add(of, Batch::block(piece, BlockKind::Break(line.clone())), None, out) {
             return Fate::Merged;
         }
+        self.line_by_itself(piece, session, line, out)
+    }
+
+    fn line_by_itself(&mut self, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
         let key = Text::clean(&format!("line:{session}:{:x}", piece.0));
         self.by_itself(key, session, BlockKind::Break(line), false, out)
     }

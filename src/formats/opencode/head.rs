@@ -29,6 +29,8 @@ pub(super) struct Head {
     pub(super) is_told: bool,
     /// What it cost.
     pub(super) cost: Option<Spent>,
+    /// Usage of nothing but zeros, as long as nothing shows that there was a request.
+    pub(super) doubted: Option<Box<Usage>>,
     /// What the error says that ended it.
     pub(super) failure: Option<Text>,
     /// What it shows after its parts: how it ended, what it changed.
@@ -66,6 +68,8 @@ pub(super) struct Facts {
     pub(super) compactions: Pieces,
     /// All parts that were told.
     pub(super) seen: Pieces,
+    /// Whether a part tells of a request to the model.
+    pub(super) is_request: bool,
     /// What the program added, while nothing was said that it could be an addition to.
     pub(super) waiting: Vec<Block>,
     /// Whether an entry for what was added was told.
@@ -101,6 +105,7 @@ impl Told {
             is_closed: false,
             is_told: false,
             cost: None,
+            doubted: None,
             failure: None,
             tail: Vec::new(),
             summarizes: None,
@@ -118,6 +123,7 @@ impl Facts {
         self.seen.keep(part.piece, true);
         self.own.keep(part.piece, part.is_own);
         self.compactions.keep(part.piece, part.is_compaction);
+        self.is_request |= part.is_of_request;
         if is_told {
             self.steps = Vec::new();
         } else if let Some(usage) = &part.usage {

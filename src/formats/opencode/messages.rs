@@ -14,6 +14,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::fingerprint::ByKey;
+use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolKind, ToolState};
@@ -60,12 +61,13 @@ impl Messages {
             if head.is_closed {
                 part.close();
             }
+            entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
             let is_apart = part.is_added && has_own;
             let blocks = if is_apart { &mut addition.blocks } else { &mut entry.blocks };
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
-        entry.usage = message::usage(info).map(Box::new);
+        entry.usage = message::usage(info).filter(|_| head.doubted.is_none()).map(Box::new);
         out.entry(entry);
         if !addition.blocks.is_empty() {
             out.entry(addition);
@@ -83,7 +85,8 @@ impl Messages {
         let key = key_of(info, out);
         self.removed.remove(&key);
         let is_new = !self.heads.contains_key(&key);
-        let had_cost = self.heads.get(&key).and_then(|head| head.cost);
+        let known = self.heads.get(&key).filter(|head| head.doubted.is_none());
+        let had_cost = known.and_then(|head| head.cost);
         let lead = self.head(&key, info, sessions, out);
         if let Some(head) = self.heads.get(&key) {
             let mut entry = head.entry.clone();
@@ -92,7 +95,8 @@ impl Messages {
             let is_closed = head.is_closed;
             out.entry(entry);
             // By an edit of its own: usage that comes with an entry never takes back what parts told.
-            if let Some(usage) = message::usage(info).filter(|_| head.cost != had_cost) {
+            let is_news = head.doubted.is_none() && head.cost != had_cost;
+            if let Some(usage) = message::usage(info).filter(|_| is_news) {
                 let model = head.entry.model.clone();
                 out.push(Edit::Usage { of: key.clone(), usage: Box::new(usage), model });
             }
@@ -119,6 +123,10 @@ impl Messages {
         }
         let has_usage = part.usage.is_some() && !head.is_told;
         let mut entry = head.entry.clone();
+        entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
+        if let Some(usage) = head.doubted.take_if(|_| part.is_of_request) {
+            out.push(Edit::Usage { of: told.message.clone(), usage, model: head.entry.model.clone() });
+        }
         if has_usage {
             let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
             head.cost = usage.as_ref().map(Spent::of);
@@ -146,10 +154,11 @@ impl Messages {
         is_new && shows
     }
 
-    /// A block that a message gets besides its parts. Answers whether the message is known.
-    pub(super) fn add(&mut self, message: &Key, block: Block, out: &mut Batch) -> bool {
+    /// A block that a message gets besides its parts, and when, if that is told. Answers whether the message is known.
+    pub(super) fn add(&mut self, message: &Key, block: Block, at: Option<Moment>, out: &mut Batch) -> bool {
         let Some(head) = self.heads.get(message) else { return false };
         let mut entry = head.entry.clone();
+        entry.ended = entry.ended.max(at);
         entry.blocks.push(block);
         out.entry(entry);
         true
@@ -334,9 +343,24 @@ impl Messages {
         let tail = head::tail(info);
         self.tell_system(info, entry.lane.clone(), out);
         let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
-        let cost = message::usage(info).as_ref().map(Spent::of);
-        let mut head =
-            Head { entry, session, is_user, is_closed, is_told: true, cost, failure, tail, summarizes };
+        let usage = message::usage(info);
+        let cost = usage.as_ref().map(Spent::of);
+        // The agent may write a call as a message of its own. A request that failed is one all the same.
+        let is_request =
+            info.get("error").is_object() || self.facts.get(key).is_some_and(|facts| facts.is_request);
+        let doubted = usage.filter(|usage| usage.is_zero() && !is_request).map(Box::new);
+        let mut head = Head {
+            entry,
+            session,
+            is_user,
+            is_closed,
+            is_told: true,
+            cost,
+            doubted,
+            failure,
+            tail,
+            summarizes,
+        };
         settle_role(&mut head, self.facts.get(key).map(|facts| &**facts));
         self.heads.insert(key.clone(), Box::new(head));
         if let Some(facts) = self.facts.get_mut(key) {

@@ -32,6 +32,10 @@ pub(super) struct Part {
     pub(super) child: Option<Text>,
     /// What the step cost, as its last part repeats it.
     pub(super) usage: Option<Usage>,
+    /// Whether its message was a request to the model: opencode itself makes messages that only hold calls.
+    pub(super) is_of_request: bool,
+    /// The last time at which its message was being written.
+    pub(super) until: Option<Moment>,
 }
 
 impl Part {
@@ -46,6 +50,8 @@ impl Part {
             kept: None,
             child: None,
             usage: None,
+            is_of_request: true,
+            until: None,
         }
     }
 
@@ -91,6 +97,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
     let mut part = Part::of(piece, Vec::new());
     let mut kinds = Vec::new();
     let sent = sent(json);
+    part.until = ["end", "start"].iter().find_map(|name| json.at(&["time", name]).moment());
     match json.get("type").str_or_empty() {
         "text" => {
             let (block, is_own) = text(json, out);
@@ -100,6 +107,8 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         }
         "reasoning" => kinds.push(BlockKind::Thinking(out.prose(json.get("text").str_or_empty()))),
         "tool" => {
+            part.is_of_request = false;
+            part.until = json.at(&["state", "time", "start"]).moment();
             part.child = tool::child(json.get("state"));
             kinds.extend(tool::decode(json, name, out));
         }

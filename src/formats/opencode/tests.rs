@@ -128,6 +128,59 @@ fn messages_are_complete_when_they_say_so() {
     assert_eq!(entry(&events(), "msg_22").ended.map(|ended| ended.0), Some(1_790_000_002_500));
 }
 
+/// An open answer without usage, and its parts as they come.
+fn requests_of(told: &[&str]) -> (u64, Option<i64>) {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    for told in told {
+        let told = told.replacen('{', r#"{"sessionID":"ses_1","messageID":"msg_1","#, 1);
+        reader.tell(&mut *decoder, &told, Place::File(Path::new("x.json")));
+    }
+    let transcript = reader.transcript();
+    let ended = transcript.entries().next().unwrap().ended;
+    (transcript.totals().sum().requests, ended.map(|ended| ended.0 - 1_790_000_000_000))
+}
+
+const OPEN: &str = r#"{"id":"msg_1","role":"assistant","time":{"created":1790000000000},"cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}}"#;
+const RUNS: &str = r#"{"id":"prt_2","type":"tool","callID":"c","tool":"task","state":{"status":"running","time":{"start":1790000000500}}}"#;
+const SAID: &str =
+    r#"{"id":"prt_1","type":"text","text":"I look","time":{"start":1790000000300,"end":1790000000400}}"#;
+
+#[test]
+fn a_message_of_calls_alone_without_usage_is_no_request() {
+    let failed = OPEN.replace(r#""cost""#, r#""error":{"name":"APIError"},"cost""#);
+    let done = OPEN.replace("00000}", "00000,\"completed\":1790000000900}");
+    let start = r#"{"id":"prt_0","type":"step-start"}"#;
+    for (told, requests) in [
+        (vec![OPEN, RUNS], 0),
+        (vec![RUNS, OPEN], 0),
+        (vec![OPEN, RUNS, &done], 0),
+        (vec![OPEN, &failed], 1),
+        (vec![OPEN, RUNS, SAID], 1),
+        (vec![SAID, RUNS, OPEN], 1),
+        (vec![OPEN, start, RUNS, &done], 1),
+    ] {
+        assert_eq!(requests_of(&told).0, requests, "{told:?}");
+    }
+    let whole =
+        format!(r#"{{"info":{},"parts":[{RUNS}]}}"#, OPEN.replacen('{', r#"{"sessionID":"ses_1","#, 1));
+    assert_eq!(requests_of(&[&whole]).0, 0);
+}
+
+#[test]
+fn an_open_answer_lasts_as_long_as_its_parts_tell() {
+    assert_eq!(requests_of(&[OPEN]).1, None);
+    assert_eq!(requests_of(&[OPEN, SAID]).1, Some(400));
+    assert_eq!(requests_of(&[RUNS, SAID, OPEN]).1, Some(500));
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    for line in EVENTS.lines().filter(|line| !line.contains(r#""completed":"#)) {
+        let line =
+            line.replace(r#"[],"time":{"created":1790000001000}"#, r#"[],"time":{"created":1790000001900}"#);
+        reader.tell(&mut *decoder, &line, Place::Line);
+    }
+    let asked = entry(&reader.transcript(), "msg_22").ended;
+    assert_eq!(asked.map(|asked| asked.0), Some(1_790_000_001_900), "the user was asked in the middle of it");
+}
+
 #[test]
 fn a_call_id_that_comes_twice_names_two_calls() {
     let transcript = export();
