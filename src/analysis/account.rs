@@ -17,6 +17,7 @@
 
 use std::collections::HashMap;
 
+use super::cost::{self, Cost};
 use super::fold::{Lanes, PAGE, Track};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -50,6 +51,8 @@ pub struct Account {
     whole: HashMap<(usize, Option<EntryId>), Figures>,
     /// All time of lanes, by their numbers.
     times: Vec<Sums>,
+    /// Calls that sub-agents have done.
+    delegated: u32,
 }
 
 impl Account {
@@ -63,9 +66,12 @@ impl Account {
     /// Takes in what was changed since the last time, and what was appended, but no more than so many entries. Says
     /// whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        let Self { lanes, whole, times, homes } = self;
+        let Self { lanes, whole, times, homes, delegated } = self;
+        let delegated_in =
+            |sheet: &Sheet| -> u32 { sheet.parts.iter().map(|part| part.figures.facts.delegated).sum() };
         let mut turned_over: Vec<(usize, TurnFacts, TurnFacts)> = Vec::new();
         let is_all = lanes.follow(transcript, most, &mut |lane, old, new| {
+            *delegated = delegated.saturating_sub(delegated_in(old)) + delegated_in(new);
             if times.len() <= lane {
                 times.resize_with(lane + 1, Sums::default);
             }
@@ -141,7 +147,16 @@ impl Account {
         if let Some(beside) = self.homes.beside(turn.prompt) {
             figures.facts.totals.join(beside);
         }
+        figures.lacks_agents = figures.facts.delegated > self.homes.callers(turn.prompt);
         figures
+    }
+
+    /// What the session cost.
+    pub fn cost(&self, transcript: &Transcript) -> Cost {
+        let totals = transcript.totals();
+        // What an agent says of a whole run has its sub-agents in it.
+        let is_elsewhere = totals.run_cost().is_none() && self.delegated > self.homes.all_callers();
+        cost::of(totals).lacking(is_elsewhere)
     }
 
     /// What the main lane did in a turn.

@@ -288,7 +288,8 @@ fn last_block(entry: &Entry) -> Option<&BlockKind> {
             | Break::Branch(_)
             | Break::Resumed(_)
             | Break::ModelChange(_)
-            | Break::Setting(_) => false,
+            | Break::Setting(_)
+            | Break::Took(_) => false,
         },
         BlockKind::Raw(_) => false,
     })

@@ -14,11 +14,20 @@ pub struct Cost {
     pub source: CostSource,
     /// Models that spent tokens and have no price.
     pub unpriced_models: Vec<Name>,
-    /// Whether output was counted before answers were complete: it is an estimate of a part of the tokens.
+    /// Whether it is that of a part of the tokens: output was counted before answers were complete, or what a
+    /// sub-agent did is recorded in a file that is not here.
     pub is_partial: bool,
+    /// Whether some of it is tokens times prices.
+    pub is_estimated: bool,
 }
 
 impl Cost {
+    /// The same, knowing whether some of what was spent is recorded elsewhere.
+    #[must_use]
+    pub fn lacking(self, is_elsewhere: bool) -> Self {
+        Self { is_partial: self.is_partial || is_elsewhere, ..self }
+    }
+
     /// Whether more was spent than it says.
     pub fn lacks_some(&self) -> bool {
         self.is_partial || !self.unpriced_models.is_empty()
@@ -54,7 +63,8 @@ impl CostSource {
 pub fn of(totals: &Totals) -> Cost {
     if let Some(usd) = totals.run_cost() {
         let source = CostSource::Recorded;
-        return Cost { usd: Some(usd), source, unpriced_models: Vec::new(), is_partial: false };
+        let unpriced_models = Vec::new();
+        return Cost { usd: Some(usd), source, unpriced_models, is_partial: false, is_estimated: false };
     }
     let mut recorded: Option<f64> = None;
     let mut estimated: Option<f64> = None;
@@ -80,7 +90,7 @@ pub fn of(totals: &Totals) -> Cost {
         (Some(_), _, _) | (_, Some(_), _) => CostSource::Mixed,
     };
     let usd = (source != CostSource::Unpriced).then(|| recorded.unwrap_or(0.0) + estimated.unwrap_or(0.0));
-    Cost { usd, source, unpriced_models, is_partial }
+    Cost { usd, source, unpriced_models, is_partial, is_estimated: estimated.is_some() }
 }
 
 /// The cost of one request.

@@ -1,7 +1,7 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
 use super::account::{Account, Figures};
-use super::cost::{self, Cost, CostSource};
+use super::cost::{self, Cost};
 use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
@@ -29,10 +29,7 @@ pub fn usd(amount: f64) -> String {
 /// price. Nothing if no price is known.
 pub fn cost(cost: &Cost) -> Option<String> {
     let amount = usd(cost.usd?);
-    let mark = match cost.source {
-        CostSource::Recorded | CostSource::Unpriced => "",
-        CostSource::Estimated | CostSource::Mixed => "~",
-    };
+    let mark = if cost.is_estimated { "~" } else { "" };
     let more = if cost.lacks_some() { "+" } else { "" };
     Some(format!("{mark}{amount}{more}"))
 }
@@ -42,10 +39,13 @@ pub fn turn(figures: &Figures, ascii: bool) -> String {
     let facts = &figures.facts;
     let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
-    let errors = (facts.errors > 0).then(|| format!("{}{mark}", facts.errors));
-    let work: Vec<String> = calls.into_iter().chain(errors).collect();
+    let failed = (facts.failed > 0).then(|| format!("{}{mark}", facts.failed));
+    // Of other errors there is rarely room to tell; the outline has a sign for them.
+    let errors = if facts.calls == 0 { facts.errors } else { 0 };
+    let work: Vec<String> = calls.into_iter().chain(failed).collect();
     let parts = [
         (!work.is_empty()).then(|| work.join(" ")),
+        (errors > 0).then(|| count(u64::from(errors), "error")),
         figures.took_ms().filter(|ms| *ms > 0).map(duration),
         cost(&figures.cost()),
     ];
@@ -160,7 +160,7 @@ mod tests {
     fn a_turn_says_what_happened() {
         let mut figures = Figures::default();
         figures.facts.calls = 6;
-        figures.facts.errors = 1;
+        (figures.facts.failed, figures.facts.errors) = (1, 2);
         figures.facts.started = Some(Moment(0));
         figures.facts.ended = Some(Moment(112_000));
         figures.facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);

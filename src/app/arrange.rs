@@ -31,7 +31,7 @@ use super::uncover::uncover;
 use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
 use super::views;
 use crate::analysis::awaited::Awaited;
-use crate::analysis::{activity, context, cost, phrases};
+use crate::analysis::{activity, context, phrases};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::glance::Glance;
 use crate::model::transcript::Transcript;
@@ -163,15 +163,19 @@ pub fn with_layouts<T>(
 
 fn refresh_facts(state: &mut State) {
     // It depends on the session and on how many seconds have passed; the last answer may be very long.
-    let seen = (state.last_entries().changes(), state.last_write, state.now.0.div_euclid(1_000));
+    let (second, counted) = (state.now.0.div_euclid(1_000), state.evidence.account.revision());
+    let seen = (state.last_entries().changes(), state.last_write, second, counted);
+    let is_counted_anew = state.judged.is_none_or(|(.., before)| before != counted);
     if state.stale.facts || state.judged != Some(seen) {
         state.judged = Some(seen);
         state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
     }
-    if state.stale.facts {
-        state.stale.facts = false;
+    let is_stale = std::mem::take(&mut state.stale.facts);
+    if is_stale {
         state.context = context::of(state.last_entries());
-        state.cost = phrases::cost(&cost::of(state.transcript.totals()))
+    }
+    if is_stale || is_counted_anew {
+        state.cost = phrases::cost(&state.evidence.account.cost(&state.transcript))
             .unwrap_or_else(|| unknown_price(&state.transcript));
     }
 }

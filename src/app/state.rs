@@ -195,8 +195,9 @@ pub struct State {
     pub findings: Findings,
     /// What the agent is doing.
     pub activity: Activity,
-    /// What that was judged of: the state of the session, when it was written to, and the second.
-    pub judged: Option<(u64, Option<LastWrite>, i64)>,
+    /// What that was judged of: the state of the session, when it was written to, the second, and the state of the
+    /// account.
+    pub judged: Option<(u64, Option<LastWrite>, i64, u64)>,
     /// How full the context is.
     pub context: Option<ContextUse>,
     /// The session's cost, ready to print.

@@ -12,7 +12,6 @@ use super::state::State;
 use crate::analysis::activity;
 use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
-use crate::analysis::cost;
 use crate::analysis::expression::parse::{Mistake, parse_alarm};
 use crate::analysis::expression::{Expr, State as Fact};
 use crate::analysis::lint::Finding;
@@ -335,7 +334,7 @@ fn place_of(finding: &Finding) -> Place {
 fn with_status(state: &mut State, orphan: Option<(Place, &str)>, look: impl FnOnce(&Status<'_>)) {
     state.transcript.settle();
     state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
-    let cost = cost::of(state.transcript.totals());
+    let cost = state.evidence.account.cost(&state.transcript);
     look(&Status {
         transcript: &state.transcript,
         activity: &state.activity,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Image, Key};
+use super::figures;
 use super::moment::Moment;
 use super::record::Origin;
 use super::text::{Name, Text};
@@ -296,6 +297,9 @@ pub enum Break {
     Ended(Text),
     /// The agent waits for its user.
     Waiting(Text),
+    /// How long the agent says that it was at work since it was asked, in ms: without the time in which it waited for
+    /// its user.
+    Took(u64),
 }
 
 impl Break {
@@ -312,6 +316,7 @@ impl Break {
             | Self::Setting(text)
             | Self::Ended(text)
             | Self::Waiting(text) => text.clone(),
+            Self::Took(ms) => Text::clean(&format!("turn took {}", figures::duration(*ms))),
         }
     }
 }

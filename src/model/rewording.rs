@@ -102,6 +102,7 @@ fn line(what: &mut Break, reword: &mut Reword<'_>) {
         | Break::Setting(words)
         | Break::Ended(words)
         | Break::Waiting(words) => text(words, reword),
+        Break::Took(_) => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::entry::{BlockKind, Break, Entry, EntryId};
 use super::moment::Moment;
-use super::tool::ToolState;
+use super::tool::{ToolKind, ToolState};
 use super::totals::Totals;
 
 /// A prompt with all that follows until the next one.
@@ -25,6 +25,8 @@ pub struct TurnFacts {
     pub errors: u32,
     /// Calls without a result.
     pub open: u32,
+    /// Calls that a sub-agent has done.
+    pub delegated: u32,
     /// First time seen: that of the prompt, if it has one.
     pub started: Option<Moment>,
     /// Last time seen.
@@ -50,8 +52,11 @@ impl TurnFacts {
         if entry.marks.copy {
             return;
         }
-        self.started = self.started.or(entry.at);
-        self.ended = self.ended.max(entry.end());
+        // Bookkeeping may be of the next turn already: a snapshot stands before the prompt that it was made for.
+        if !entry.marks.trace {
+            self.started = self.started.or(entry.at);
+            self.ended = self.ended.max(entry.end());
+        }
         for block in &entry.blocks {
             self.see(&block.kind);
         }
@@ -63,6 +68,7 @@ impl TurnFacts {
         self.failed += later.failed;
         self.errors += later.errors;
         self.open += later.open;
+        self.delegated += later.delegated;
         self.started = self.started.or(later.started);
         self.ended = self.ended.max(later.ended);
         self.totals.join(&later.totals);
@@ -74,6 +80,7 @@ impl TurnFacts {
         self.failed = self.failed.saturating_sub(other.failed);
         self.errors = self.errors.saturating_sub(other.errors);
         self.open = self.open.saturating_sub(other.open);
+        self.delegated = self.delegated.saturating_sub(other.delegated);
         self.totals.leave(&other.totals);
     }
 
@@ -85,6 +92,8 @@ impl TurnFacts {
                 self.failed += u32::from(has_failed);
                 self.errors += u32::from(has_failed);
                 self.open += u32::from(call.state.is_open());
+                let is_done = matches!(call.state, ToolState::Done(_));
+                self.delegated += u32::from(is_done && call.kind == ToolKind::Delegate);
                 let told = call.state.result().and_then(|result| result.at);
                 self.started = self.started.or(told);
                 self.ended = self.ended.max(told);

@@ -3,6 +3,7 @@
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use super::reading::{self, Reading};
 use super::spent::CostFigures;
@@ -94,7 +95,7 @@ struct ImageLine<'a> {
 #[derive(Serialize)]
 struct BreakLine<'a> {
     what: &'static str,
-    text: Option<&'a str>,
+    text: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compaction: Option<CompactionLine<'a>>,
 }
@@ -231,6 +232,7 @@ fn image_line(image: &Image) -> ImageLine<'_> {
 }
 
 fn break_line(line: &Break) -> BreakLine<'_> {
+    let told = |text| told(text).map(Cow::Borrowed);
     let (what, text) = match line {
         Break::Compaction { .. } => ("compaction", None),
         Break::Branch(text) => ("branch", told(text)),
@@ -239,6 +241,7 @@ fn break_line(line: &Break) -> BreakLine<'_> {
         Break::Error(text) => ("error", told(text)),
         Break::ModelChange(model) => ("model", told(model)),
         Break::Setting(text) => ("setting", told(text)),
+        Break::Took(_) => ("setting", Some(Cow::Owned(line.words().to_string()))),
         Break::Ended(text) => ("ended", told(text)),
         Break::Waiting(text) => ("waiting", told(text)),
     };
@@ -246,7 +249,7 @@ fn break_line(line: &Break) -> BreakLine<'_> {
         Break::Compaction { before, after, trigger, partial } => Some(CompactionLine {
             tokens_before: *before,
             tokens_after: *after,
-            trigger: told(trigger),
+            trigger: self::told(trigger),
             partial: *partial,
         }),
         _ => None,

@@ -253,7 +253,7 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
         compactions,
         pairing: pairing::count(transcript),
         usage: (&transcript.totals().sum()).into(),
-        cost: (&cost::of(transcript.totals())).into(),
+        cost: (&reading.account.cost(transcript)).into(),
         active: active(transcript),
         branch_list: parts::branches(transcript),
         lane_list: parts::lanes(transcript),

@@ -189,6 +189,7 @@ fn line(line: &Break) -> String {
         Break::Setting(text) => format!("setting {:?}", short(text)),
         Break::Ended(text) => format!("ended {:?}", short(text)),
         Break::Waiting(text) => format!("waiting {:?}", short(text)),
+        Break::Took(ms) => format!("took {ms}"),
     }
 }
 

@@ -85,7 +85,7 @@ impl Account {
     pub fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
         let tracks = self.lanes.tracks();
         if tracks.iter().zip(&as_of.ends).all(|(track, end)| track.ids().len() <= *end) {
-            return cost::of(transcript.totals());
+            return self.cost(transcript);
         }
         let mut totals = Totals::default();
         for lane in 0..tracks.len() {
@@ -122,7 +122,9 @@ impl Account {
             let inside = own.zip(ids).filter(|(place, _)| range.contains(place));
             inside.filter_map(|(_, id)| transcript.get(*id)).for_each(|entry| figures.facts.add(entry));
             let told = stretches(track, number).filter(|told| is_inside(told, &range));
-            told.for_each(|(_, stretch)| figures.time.add(&stretch));
+            told.for_each(|(_, stretch)| figures.time.spend(stretch.class, stretch.ms()));
+            let held = page.held.iter().filter(|(place, ..)| range.contains(&(number * PAGE + place)));
+            held.for_each(|(.., ms)| figures.time.hold(*ms));
         }
         figures
     }

@@ -90,32 +90,41 @@ impl Stretch {
 
 /// Time by class, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums([u64; 6]);
+pub struct Sums {
+    spent: [u64; 6],
+    /// Time of tools in which they waited for the human, as the agent says of a whole turn.
+    held: u64,
+}
 
 impl Sums {
-    pub(super) fn slot(&mut self, class: Class) -> Option<&mut u64> {
-        let at = Class::ALL.iter().position(|one| *one == class)?;
-        self.0.get_mut(at)
+    /// Adds time of a class.
+    pub(super) fn spend(&mut self, class: Class, ms: u64) {
+        if let Some(sum) =
+            Class::ALL.iter().position(|one| *one == class).and_then(|at| self.spent.get_mut(at))
+        {
+            *sum = sum.saturating_add(ms);
+        }
     }
 
-    pub(super) fn add(&mut self, stretch: &Stretch) {
-        if let Some(sum) = self.slot(stretch.class) {
-            *sum = sum.saturating_add(stretch.ms());
-        }
+    /// So much of the time of tools was the human's.
+    pub(super) fn hold(&mut self, ms: u64) {
+        self.held = self.held.saturating_add(ms);
     }
 
     /// Adds other time to this.
     pub fn join(&mut self, other: &Self) {
-        for (sum, more) in self.0.iter_mut().zip(other.0) {
+        for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);
         }
+        self.hold(other.held);
     }
 
     /// Takes time away that was added before.
     pub fn leave(&mut self, other: &Self) {
-        for (sum, less) in self.0.iter_mut().zip(other.0) {
+        for (sum, less) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_sub(less);
         }
+        self.held = self.held.saturating_sub(other.held);
     }
 
     /// Time of the model, of tools, and of requests that were made again.
@@ -130,11 +139,16 @@ impl Sums {
 
     /// Time of a class.
     pub fn of(&self, class: Class) -> u64 {
-        Class::ALL.iter().zip(self.0).find(|(one, _)| **one == class).map_or(0, |(_, ms)| ms)
+        let spent = Class::ALL.iter().zip(self.spent).find(|(one, _)| **one == class).map_or(0, |(_, ms)| ms);
+        match class {
+            Class::Tool => spent.saturating_sub(self.held),
+            Class::Human => spent.saturating_add(self.held),
+            Class::Model | Class::Retry | Class::Idle | Class::Unknown => spent,
+        }
     }
 
     /// All time.
     pub fn total(&self) -> u64 {
-        self.0.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
+        self.spent.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
     }
 }

@@ -12,6 +12,8 @@ pub struct Figures {
     pub facts: TurnFacts,
     /// Time by what it was spent on.
     pub time: Sums,
+    /// Whether a sub-agent had a part in it whose own records are not here.
+    pub lacks_agents: bool,
 }
 
 impl Figures {
@@ -24,6 +26,7 @@ impl Figures {
     pub fn join(&mut self, later: &Self) {
         self.facts.join(&later.facts);
         self.time.join(&later.time);
+        self.lacks_agents |= later.lacks_agents;
     }
 
     /// Takes away what was joined before, but for the times of its beginning and its end.
@@ -34,7 +37,7 @@ impl Figures {
 
     /// What it cost.
     pub fn cost(&self) -> Cost {
-        cost::of(&self.facts.totals)
+        cost::of(&self.facts.totals).lacking(self.lacks_agents)
     }
 
     /// Time of the model, of tools and of requests that were made again, in ms; nothing if nobody tells.

@@ -16,6 +16,8 @@ pub struct Homes {
     of_lane: HashMap<Name, EntryId>,
     /// What lanes came to, by turn: there may be thousands of them.
     sums: HashMap<EntryId, TurnFacts>,
+    /// Calls that started one of them, by turn; without a turn what serves none.
+    callers: HashMap<Option<EntryId>, u32>,
     /// What was spent beside the entries, by turn.
     beside: HashMap<EntryId, Totals>,
     /// What this was found for: how many lanes and turns there were, and the last prompt.
@@ -42,6 +44,7 @@ impl Homes {
         if std::mem::take(&mut self.is_stale) || !has_grown_only {
             self.of_lane.clear();
             self.sums.clear();
+            self.callers.clear();
             self.lacks_some = false;
             self.find(transcript, 0, sum);
         } else if before.0 < known.0 {
@@ -72,7 +75,12 @@ impl Homes {
                 Some(caller) => transcript.place_of(caller).and_then(|place| transcript.turn_at(place)),
                 None => by_time(transcript, top, began.get_or_insert_with(|| beginnings(transcript))),
             };
-            if let Some(turn) = turn.and_then(|turn| transcript.turns().get(turn)) {
+            let turn = turn.and_then(|turn| transcript.turns().get(turn));
+            let first = lane.call.as_ref().and_then(|call| transcript.lane_of_call(call));
+            if first.is_some_and(|first| first.name == lane.name) && !lane.entries.is_empty() {
+                *self.callers.entry(turn.map(|turn| turn.prompt)).or_default() += 1;
+            }
+            if let Some(turn) = turn {
                 self.of_lane.insert(lane.name.clone(), turn.prompt);
                 self.sums.entry(turn.prompt).or_default().join(&sum(&lane.name));
             }
@@ -105,6 +113,16 @@ impl Homes {
     /// What the lanes of a turn came to.
     pub fn sum(&self, prompt: EntryId) -> Option<&TurnFacts> {
         self.sums.get(&prompt)
+    }
+
+    /// How many calls of a turn started a sub-agent that is here.
+    pub fn callers(&self, prompt: EntryId) -> u32 {
+        self.callers.get(&Some(prompt)).copied().unwrap_or(0)
+    }
+
+    /// How many calls did so in all.
+    pub fn all_callers(&self) -> u32 {
+        self.callers.values().sum()
     }
 
     /// What was spent beside the entries of a turn.

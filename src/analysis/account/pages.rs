@@ -25,6 +25,9 @@ pub struct Sheet {
     pub parts: Vec<Part>,
     /// The time before prompts, which belongs to no turn.
     pub pauses: Sums,
+    /// How much of the time of tools was the human's, in ms: with the place in the page of the entry that says so, and
+    /// when that time was over.
+    pub held: Vec<(usize, Moment, u64)>,
 }
 
 /// Entries of a page that belong to one turn.
@@ -81,14 +84,18 @@ impl Fold for Books {
             part.entries += 1;
             part.copies += usize::from(entry.marks.copy);
             part.figures.facts.add(entry);
-            sweep(&mut carry.time, *id, entry, &mut |stretch| {
+            let held = sweep(&mut carry.time, *id, entry, &mut |stretch| {
                 let is_pause = is_prompt && stretch.block.is_none();
                 let sums = if is_pause { &mut sheet.pauses } else { &mut part.figures.time };
-                sums.add(&stretch);
+                sums.spend(stretch.class, stretch.ms());
                 let (from, to) = sheet.reach.unwrap_or((stretch.from, stretch.to));
                 sheet.reach = Some((from.min(stretch.from), to.max(stretch.to)));
                 sheet.stretches.push(place, &stretch);
             });
+            if let Some((at, ms)) = held {
+                part.figures.time.hold(ms);
+                sheet.held.push((usize::from(place), at, ms));
+            }
         }
         sheet.parts.push(part);
         sheet.stretches.fit();

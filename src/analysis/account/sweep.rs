@@ -3,10 +3,10 @@
 use super::{Class, Stretch};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::moment::Moment;
 use crate::model::text::Name;
-use crate::model::tool::ToolCall;
+use crate::model::tool::{Clocked, ToolCall};
 
 /// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
 /// that goes back farther was set.
@@ -23,6 +23,10 @@ pub struct Carry {
     after: After,
     /// Whether something was said since `until` at a time that is not told, or a call has no result.
     is_blurred: bool,
+    /// Time of work since the last prompt, in ms, …
+    worked: u64,
+    /// … and how much of it was that of calls which nobody measured: they may have waited to be allowed.
+    called: u64,
 }
 
 /// Who spoke last.
@@ -35,6 +39,8 @@ enum After {
     Prompt,
     /// The model, without asking for a tool.
     Answer,
+    /// The model, and it had said all: what comes next was asked for by somebody.
+    Done,
     /// The model asked for tools, or they answered.
     Calls,
     /// A request failed.
@@ -52,14 +58,35 @@ enum Sign {
     Stop,
     Compaction,
     Resumed,
+    /// Somebody else than a human asks the model: a task in the background, a flush of its memory.
+    Note,
 }
 
-/// Tells the stretches that end with an entry and with its calls.
-pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Stretch)) {
+/// Agents and their files differ in when work begins and ends by no more than this, in ms.
+const HELD_MS: u64 = 2_000;
+
+/// Tells the stretches that end with an entry and with its calls. If the agent says how long it was at work, and the
+/// calls took longer, they waited for the human: answers until when, and for how many ms.
+pub fn sweep(
+    carry: &mut Carry,
+    id: EntryId,
+    entry: &Entry,
+    tell: &mut dyn FnMut(Stretch),
+) -> Option<(Moment, u64)> {
     if entry.marks.copy {
-        return;
+        return None;
     }
-    let Some(sign) = sign_of(entry) else { return };
+    if let Some(took) = took(entry) {
+        return held(carry, took);
+    }
+    let sign = sign_of(entry)?;
+    // While the model works, what it is told besides says nothing of time.
+    if sign == Sign::Note && (carry.after != After::Done || entry.at.is_none()) {
+        return None;
+    }
+    if sign == Sign::Prompt {
+        (carry.worked, carry.called) = (0, 0);
+    }
     let mut told = Teller { carry, id, tell };
     match entry.at {
         Some(at) => {
@@ -79,9 +106,12 @@ pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut
         None => told.carry.is_blurred = true,
     }
     match sign {
-        // After a compaction the work goes on with what is left.
+        // After a compaction work goes on with what is left; what was said before it stays said.
+        Sign::Compaction if matches!(carry.after, After::Answer | After::Done) => {}
         Sign::Prompt | Sign::Compaction => carry.after = After::Prompt,
+        Sign::Answer if entry.stop == Stop::Done => carry.after = After::Done,
         Sign::Answer | Sign::Stop | Sign::Resumed => carry.after = After::Answer,
+        Sign::Note => {}
         Sign::Calls => {
             carry.after = After::Calls;
             calls(carry, id, entry, tell);
@@ -96,6 +126,21 @@ pub fn sweep(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut
         Teller { carry, id, tell }.up_to(ended, class, None, None);
         carry.is_blurred = is_blurred;
     }
+    None
+}
+
+/// How long the agent says that it was at work, in ms.
+fn took(entry: &Entry) -> Option<u64> {
+    entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Took(ms)) => Some(*ms),
+        _ => None,
+    })
+}
+
+fn held(carry: &mut Carry, took: u64) -> Option<(Moment, u64)> {
+    let more = carry.worked.saturating_sub(took).min(carry.called);
+    (carry.worked, carry.called) = (0, 0);
+    Some((carry.until?, more)).filter(|_| more > HELD_MS)
 }
 
 /// The time of an entry's calls, one after the other; those that ran side by side count once.
@@ -124,7 +169,12 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
     for (from, to, block, call) in spans {
         // Between the message and the call the model is still writing, unless another call ran.
         told.up_to(from, Class::Model, None, None);
-        told.up_to(to, Class::of_call(call, entry.at), Some(&call.name), Some(block));
+        let (class, worked) = (Class::of_call(call, entry.at), told.carry.worked);
+        told.up_to(to, class, Some(&call.name), Some(block));
+        if call.took(entry.at).is_some_and(|took| took.by != Clocked::Measured) {
+            let own = told.carry.worked - worked;
+            told.carry.called = told.carry.called.saturating_add(own);
+        }
     }
 }
 
@@ -142,6 +192,8 @@ impl Teller<'_> {
             return;
         };
         if to > from {
+            let ms = if class.is_work() { to.since(from) } else { 0 };
+            self.carry.worked = self.carry.worked.saturating_add(ms);
             (self.tell)(Stretch { from, to, class, tool: tool.cloned(), entry: self.id, block });
             self.carry.until = Some(to);
             self.carry.is_blurred = false;
@@ -157,12 +209,14 @@ fn class_of(carry: &Carry, sign: Sign, at: Moment) -> Option<Class> {
     let class = match (carry.after, sign) {
         (After::Nothing, _)
         | (After::Prompt | After::Calls, Sign::Prompt)
-        | (After::Answer | After::Failure, Sign::Compaction)
+        | (After::Answer | After::Done | After::Failure, Sign::Compaction)
         | (After::Failure, Sign::Stop) => Class::Unknown,
-        (_, Sign::Resumed) | (After::Answer | After::Failure, Sign::Prompt) => of_leisure,
+        (_, Sign::Resumed)
+        | (After::Answer | After::Done | After::Failure, Sign::Prompt)
+        | (After::Done, Sign::Note) => of_leisure,
         (After::Failure, Sign::Answer | Sign::Calls | Sign::Failure) => of_work(Class::Retry),
         // What an agent does after its answer and before it stops is nobody's time.
-        (After::Answer, Sign::Stop) => return None,
+        (_, Sign::Note) | (After::Answer | After::Done, Sign::Stop) => return None,
         (_, Sign::Answer | Sign::Calls | Sign::Failure | Sign::Stop | Sign::Compaction) => {
             of_work(Class::Model)
         }
@@ -191,7 +245,11 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
         Some(Sign::Calls)
     } else if of_break.is_some() {
         of_break
+    } else if entry.blocks.iter().any(|block| is_said(&block.kind)) {
+        Some(Sign::Answer)
     } else {
-        entry.blocks.iter().any(|block| is_said(&block.kind)).then_some(Sign::Answer)
+        let is_note = |kind: &BlockKind| matches!(kind, BlockKind::Text(_) | BlockKind::Raw(_));
+        let asks = !entry.marks.trace && matches!(entry.role, Role::User | Role::Harness);
+        (asks && entry.blocks.iter().any(|block| is_note(&block.kind))).then_some(Sign::Note)
     }
 }

@@ -49,12 +49,12 @@ impl Account {
             }
             for (_, stretch) in stretches(track, number) {
                 let (start, end) = (stretch.from.max(from), stretch.to.min(to));
-                if start < end
-                    && let Some(sum) = sums.slot(stretch.class)
-                {
-                    *sum = sum.saturating_add(end.since(start));
+                if start < end {
+                    sums.spend(stretch.class, end.since(start));
                 }
             }
+            let held = page.held.iter().filter(|(_, at, _)| from < *at && *at <= to);
+            held.for_each(|(.., ms)| sums.hold(*ms));
         }
         sums
     }

@@ -92,7 +92,7 @@ impl Session {
 
     fn with<T>(&self, look: impl FnOnce(&Status<'_>) -> T) -> T {
         let (source, unpriced_models) = (CostSource::Recorded, Vec::new());
-        let cost = Cost { usd: self.usd, source, unpriced_models, is_partial: false };
+        let cost = Cost { usd: self.usd, source, unpriced_models, is_partial: false, is_estimated: false };
         look(&Status {
             transcript: &self.transcript,
             activity: &self.activity,

@@ -109,7 +109,8 @@ impl Money {
     /// As a cost; models without a price are told by an empty name.
     pub fn cost(&self) -> Cost {
         let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
-        Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial: self.partial > 0 }
+        let (is_partial, is_estimated) = (self.partial > 0, self.estimates > 0);
+        Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial, is_estimated }
     }
 
     fn plus(&mut self, other: &Self) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::amount::{Amount, Money, PICOS_IN_NANO};
 use super::{Charge, Fate, For, Spending, purpose};
 use crate::analysis::account::Account;
-use crate::analysis::cost::{self, Cost};
+use crate::analysis::cost::Cost;
 use crate::analysis::prices::{self, Tier};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
@@ -103,7 +103,7 @@ impl Statement {
         let mut statement = Self {
             turns: charges.iter().map(|charge| turn_of(charge, account, transcript)).collect(),
             branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
-            cost: Some(cost::of(transcript.totals())),
+            cost: Some(account.cost(transcript)),
             untold: spending.untold(),
             ..Self::default()
         };

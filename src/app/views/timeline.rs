@@ -73,7 +73,10 @@ impl Page for Lanes {
         let timeline = &scene.evidence.timeline;
         if self.chosen.is_none_or(|id| timeline.get(id).is_none()) {
             let own = scene.focus.and_then(|focus| find(scene, focus));
-            self.choose_span(own.or(timeline.last()));
+            let place = scene.focus.and_then(|focus| scene.transcript.place_of(focus.entry));
+            let is_before_all = place.is_some_and(|place| scene.transcript.turn_at(place).is_none());
+            let edge = if is_before_all { timeline.first() } else { timeline.last() };
+            self.choose_span(own.or(edge));
         }
         let Some(view) = view(scene, self.chosen) else { return empty(scene) };
         let is_sought = std::mem::take(&mut self.is_sought);

@@ -30,7 +30,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
             retries::failed(line, attempt, api_error(json), &mut session.retries, out)
         }
         "turn_duration" => match json.get("durationMs").count() {
-            Some(ms) => bookkeeping(line, &format!("turn took {}", seconds(ms)), out),
+            Some(ms) => note(line, Break::Took(ms), out),
             None => show_raw(line.input, "system/turn_duration", out),
         },
         "stop_hook_summary" => stop_hooks(line, session, out),
@@ -178,11 +178,14 @@ pub fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> 
 
 /// Keeps a small fact that the screen tells in a better place.
 pub fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+    note(line, Break::Setting(Text::clean(what)), out)
+}
+
+fn note(line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = true;
-    let words = Break::Setting(Text::clean(what));
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
     out.entry(entry);
     Fate::Shown
 }

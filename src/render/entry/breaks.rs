@@ -34,6 +34,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
         Break::Error(text) => error(sheet, text, detail),
         Break::ModelChange(model) => rule(sheet, &titled("model", model), theme.dim, 2),
         Break::Setting(text) => rule(sheet, &first_line(text), theme.dim, 2),
+        Break::Took(_) => rule(sheet, &what.words(), theme.dim, 2),
         Break::Ended(text) => across(sheet, "ended", text, detail),
         Break::Waiting(text) => {
             let words = titled("waiting for you", text);

@@ -1,10 +1,12 @@
 //! Which requests, calls and lanes are a turn's, and how much of it is known.
 
-use super::{Seconds, at, call, entry, prompt, told};
-use crate::analysis::account::{Account, PAGE};
+use super::{Seconds, answer, at, call, entry, prompt, result, told};
+use crate::analysis::account::{Account, Class, PAGE, Sums};
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
@@ -132,4 +134,90 @@ fn some_entries_are_added_up_by_pages_and_come_to_the_same() {
     assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 2 * PAGE, "no more than that");
     account.clear();
     assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 0, "nothing is judged yet");
+}
+
+/// The agent says how long it was at work.
+fn took(out: &mut Batch, key: &str, time: Seconds, ms: u64) {
+    entry(out, key, Role::Harness, time, vec![BlockKind::Break(Break::Took(ms))]);
+}
+
+#[test]
+fn what_the_agent_was_not_at_work_its_tools_waited_for_the_human() {
+    let (transcript, account) = told(|out| {
+        prompt(out, "p1", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(2)), call(out, "b", "bash", Some(2))];
+        entry(out, "m1", Role::Assistant, Some(2), kinds);
+        result(out, "a", Some(500));
+        result(out, "b", Some(600));
+        answer(out, "m2", Some(605));
+        took(out, "t1", Some(605), 27_000);
+        prompt(out, "p2", Some(700));
+        let kinds = vec![call(out, "c", "bash", Some(702))];
+        entry(out, "m3", Role::Assistant, Some(702), kinds);
+        result(out, "c", Some(710));
+        took(out, "t2", Some(711), 9_000);
+    });
+    let seconds = |time: &Sums| [Class::Model, Class::Tool, Class::Human].map(|class| time.of(class) / 1_000);
+    let first = account.turn(&transcript, 0);
+    assert_eq!((seconds(&first.time), first.work_ms()), ([7, 20, 578], Some(27_000)));
+    assert_eq!(seconds(&account.turn(&transcript, 1).time), [2, 8, 0], "a second more or less says nothing");
+    let within = account.time_within(None, at(Some(0)).unwrap(), at(Some(605)).unwrap());
+    assert_eq!(seconds(&within), seconds(&first.time), "whatever asks");
+    let as_of = account.as_of(&transcript, transcript.find("t1").unwrap());
+    assert_eq!(seconds(&account.turn_as_of(&transcript, &as_of, 0).time), seconds(&first.time));
+}
+
+#[test]
+fn after_all_was_said_nobody_works_until_somebody_asks() {
+    let done = |out: &mut Batch, key: &str, time: Seconds| {
+        let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at(time));
+        entry.stop = Stop::Done;
+        entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("done")))];
+        out.entry(entry);
+    };
+    let compaction =
+        || Break::Compaction { before: None, after: None, trigger: Text::from("auto"), partial: false };
+    let (transcript, account) = told(|out| {
+        prompt(out, "p1", Some(0));
+        done(out, "m1", Some(10));
+        let note = BlockKind::Text(out.prose("a task has ended"));
+        entry(out, "n1", Role::Harness, Some(2_600), vec![note]);
+        done(out, "m2", Some(2_604));
+        entry(out, "c1", Role::Harness, Some(2_605), vec![BlockKind::Break(compaction())]);
+        prompt(out, "p2", Some(3_000));
+        done(out, "m3", Some(3_005));
+        let mut late = out.new_entry(Text::from("snapshot"), Role::Harness, at(Some(9_000)));
+        late.marks.trace = true;
+        out.entry(late);
+    });
+    let first = account.turn(&transcript, 0);
+    assert_eq!(first.work_ms(), Some(14_000));
+    assert_eq!((first.time.waiting(), first.time.of(Class::Unknown)), (2_590_000, 1_000));
+    assert_eq!(account.turn(&transcript, 1).span_ms(), Some(5_000), "a snapshot may be of the next turn");
+    assert_eq!(account.time(None).of(Class::Human), 2_590_000 + 395_000);
+}
+
+#[test]
+fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
+    let build = |has_lane: bool| {
+        told(|out| {
+            prompt(out, "p1", Some(0));
+            let started = ToolCall { kind: ToolKind::Delegate, ..samples::call(out, "c") };
+            entry(out, "m", Role::Assistant, Some(1), vec![BlockKind::Call(Box::new(started))]);
+            result(out, "c", Some(9));
+            prompt(out, "p2", Some(100));
+            spend(out, "a2", Some(110), None);
+            if has_lane {
+                spend(out, "s1", Some(5), Some("called"));
+                let call = Some(Text::from("c"));
+                out.meta(MetaEdit::Lane { name: Text::from("called"), label: None, call });
+            }
+        })
+    };
+    for has_lane in [false, true] {
+        let (transcript, account) = build(has_lane);
+        let lacking = [0, 1].map(|turn| account.turn(&transcript, turn).lacks_agents);
+        assert_eq!(lacking, [!has_lane, false]);
+        assert_eq!(account.cost(&transcript).lacks_some(), !has_lane);
+    }
 }

@@ -127,6 +127,7 @@ fn cost(statement: &Statement) -> Fact {
     let money = &statement.total.money;
     let mut note = match cost.source {
         CostSource::Recorded => "recorded by the agent".to_owned(),
+        CostSource::Mixed if !cost.is_estimated => "recorded by the agent".to_owned(),
         CostSource::Estimated => "estimated: tokens times list prices".to_owned(),
         CostSource::Mixed => {
             let (recorded, estimated) =

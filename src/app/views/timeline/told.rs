@@ -84,8 +84,14 @@ impl Telling<'_> {
     fn shown(&self) -> String {
         let transcript = self.scene().transcript;
         let turns = transcript.turns().len();
-        let turn =
-            self.painter.chosen.and_then(|id| self.scene().evidence.account.turn_of(transcript, id.entry));
+        let account = &self.scene().evidence.account;
+        // The time before a prompt, which ends with it, is that of the turn before.
+        let is_before =
+            |id: SpanId| id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt);
+        let turn = self.painter.chosen.and_then(|id| {
+            let turn = account.turn_of(transcript, id.entry)?;
+            turn.checked_sub(usize::from(is_before(id)))
+        });
         match (turn, self.view.is_turn(self.scope)) {
             (Some(turn), true) => format!("turn {} of {turns}", turn + 1),
             (None, true) => "before the first turn".to_owned(),
