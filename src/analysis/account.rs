@@ -9,8 +9,10 @@
 //!   lanes, which serve the session and no turn: compaction, side questions, titles. So turns and overhead together
 //!   are the session, in requests, tokens and money.
 //! * The **time** of a turn is that of its main lane. *Work* is time of the model, of tools and of requests that were
-//!   made again; *waiting* is the human's: a permission, a question, nothing to do; the rest is not known. The *span*
-//!   goes from the prompt to the last sign of anything that belongs to it. The time before a prompt belongs to no turn.
+//!   made again; *waiting* is the human's: a permission, a question, nothing to do; the rest is not known. Where an
+//!   agent says how long it was at work, and its calls took longer, the difference is waiting, too. The *span* goes
+//!   from the prompt to the last sign of anything that belongs to it but bookkeeping. The time before a prompt belongs
+//!   to no turn.
 //!
 //! Invariant: every request counts once, and has one turn or is overhead. An entry that comes or changes costs a page
 //! of its lane; a question costs the edges of what is asked for, and its lanes.
