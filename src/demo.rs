@@ -18,9 +18,9 @@ use crate::model::moment::Moment;
 const SESSION: &str = include_str!("../assets/demo/session.jsonl");
 
 /// Recorded seconds that pass in one second of a replay at speed 1.
-const PACE: f64 = 3.0;
+const PACE: f64 = 5.0;
 /// No pause of a replay at speed 1 is longer, in seconds.
-const LONGEST_PAUSE: f64 = 3.0;
+const LONGEST_PAUSE: f64 = 2.0;
 /// Lines that are there from the start: they show the first prompt and give the format away.
 const LINES_AT_ONCE: usize = 4;
 /// Each line of this number is written in two halves: a reader must not be misled by half a line.

@@ -75,7 +75,7 @@ fn it_shows_every_kind_of_block() {
 }
 
 #[test]
-fn its_calls_pair_its_reviewer_has_a_lane_and_its_requests_are_counted() {
+fn its_calls_pair_its_sub_agents_have_lanes_and_its_requests_are_counted() {
     let telling = told();
     let transcript = &telling.transcript;
     let calls = || {
@@ -84,14 +84,16 @@ fn its_calls_pair_its_reviewer_has_a_lane_and_its_requests_are_counted() {
             _ => None,
         })
     };
-    assert_eq!(calls().count(), 16);
+    assert_eq!(calls().count(), 43);
     assert!(calls().all(|call| call.state.result().is_some()));
-    let delegate = calls().find(|call| call.kind == ToolKind::Delegate).unwrap();
-    assert!(matches!(delegate.state, ToolState::Done(_)));
-    assert_eq!(transcript.lanes().len(), 1);
-    let lane = transcript.lane_of_call(&delegate.key).expect("the call leads to its lane");
-    assert!(lane.entries.len() >= 4);
-    assert_eq!(transcript.totals().sum().requests, 17);
+    let delegates: Vec<_> = calls().filter(|call| call.kind == ToolKind::Delegate).collect();
+    assert_eq!((delegates.len(), transcript.lanes().len()), (3, 3));
+    for delegate in delegates {
+        assert!(matches!(delegate.state, ToolState::Done(_)));
+        let lane = transcript.lane_of_call(&delegate.key).expect("the call leads to its lane");
+        assert!(lane.entries.len() >= 4);
+    }
+    assert_eq!(transcript.totals().sum().requests, 39);
     assert_eq!(transcript.meta().models.len(), 3);
     assert!(transcript.turns().len() >= 4, "{:?}", transcript.turns());
     assert!(transcript.entries().any(|entry| entry.role == Role::Harness));

@@ -33,16 +33,19 @@ const LIVE: &str = "live.jsonl";
 /// So many of its lines are there then.
 const LIVE_LINES: usize = 41;
 
+/// To the third prompt and the agents that it led to, with the prompt near the top.
+const AGENTS: &[&str] = &["g", "}", "}", "j", "j", "j", "9\u{5}"];
+
 /// The sizes that the layout is made for, on both
 /// grounds, and what is worth a look of its own.
 const SHOTS: &[Shot] = &[
-    Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: &["g", "j"] },
+    Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: AGENTS },
     Shot { name: "diff", size: (120, 40), arguments: &[SESSION], keys: &["g", "/let gap\r"] },
     Shot { name: "answer", size: (120, 40), arguments: &[SESSION], keys: &[] },
     Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &["g", "j", "e"] },
     Shot { name: "keys", size: (80, 24), arguments: &[SESSION], keys: &["?"] },
-    Shot { name: "wide", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "l"] },
-    Shot { name: "timeline", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "2"] },
+    Shot { name: "wide", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "]s", "l"] },
+    Shot { name: "timeline", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "]s", "2"] },
     Shot { name: "tools", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "e", "3"] },
     Shot { name: "money", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "4"] },
     Shot { name: "context", size: (120, 40), arguments: &[SESSION], keys: &["5"] },
@@ -57,13 +60,13 @@ const SHOTS: &[Shot] = &[
         name: "transcript-light",
         size: (120, 40),
         arguments: &["--theme", "light", SESSION],
-        keys: &["g", "j"],
+        keys: AGENTS,
     },
     Shot {
         name: "wide-light",
         size: (200, 60),
         arguments: &["--theme", "light", SESSION],
-        keys: &["g", "]s", "l"],
+        keys: &["g", "]s", "]s", "l"],
     },
 ];
 
