@@ -303,11 +303,11 @@ fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
             block,
             name: call.name.clone(),
             likeness: likeness_of(call),
-            took: call.took(entry.at),
+            took: call.took(entry.said(call)),
             outcome: Outcome::of(&call.state),
             bytes: call.state.result().map_or(0, |result| u64::from(result.body.bytes)),
             starts_agent: call.kind == ToolKind::Delegate || call.lane.is_some(),
-            span: span_of(call, entry.at).map(|(from, to)| (from.0, to.0)),
+            span: span_of(call, entry.said(call)).map(|(from, to)| (from.0, to.0)),
         })
     })
 }

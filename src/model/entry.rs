@@ -63,6 +63,13 @@ impl Entry {
         self.ended = self.ended.max(ended).filter(|ended| Some(*ended) > self.at);
     }
 
+    /// When a call of it was made at the earliest, if the call does not tell: once it was complete, unless the result
+    /// is no later than that.
+    pub fn said(&self, call: &ToolCall) -> Option<Moment> {
+        let answered = call.state.result().and_then(|result| result.at);
+        self.ended.filter(|ended| answered.is_some_and(|at| *ended < at)).or(self.at)
+    }
+
     /// The last time that it tells, results of its calls included.
     pub fn last_time(&self) -> Option<Moment> {
         let results = self.blocks.iter().filter_map(|block| match &block.kind {

@@ -152,7 +152,7 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
         BlockKind::Call(call) => Some((block, call)),
         _ => None,
     }) {
-        if let Some((from, to)) = span_of(call, entry.at) {
+        if let Some((from, to)) = span_of(call, entry.said(call)) {
             spans.push((from, to, block, call));
             continue;
         }
@@ -169,9 +169,9 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
     for (from, to, block, call) in spans {
         // Between the message and the call the model is still writing, unless another call ran.
         told.up_to(from, Class::Model, None, None);
-        let (class, worked) = (Class::of_call(call, entry.at), told.carry.worked);
+        let (class, worked) = (Class::of_call(call, entry.said(call)), told.carry.worked);
         told.up_to(to, class, Some(&call.name), Some(block));
-        if call.took(entry.at).is_some_and(|took| took.by != Clocked::Measured) {
+        if call.took(entry.said(call)).is_some_and(|took| took.by != Clocked::Measured) {
             let own = told.carry.worked - worked;
             told.carry.called = told.carry.called.saturating_add(own);
         }

@@ -207,7 +207,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         }
         Term::Tokens(compare, bound) => usage.is_some_and(|usage| compare.holds(usage.total(), *bound)),
         Term::Took(compare, bound) => {
-            let took = call_of(block).and_then(|call| call.took(entry.at)).map(|took| took.ms);
+            let took = call_of(block).and_then(|call| call.took(entry.said(call))).map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
         }
         Term::Role(Speaker::User) => entry.role == Role::User,

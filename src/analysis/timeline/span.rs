@@ -111,7 +111,7 @@ pub(super) fn span_of_call(
     call: &ToolCall,
     lane: usize,
 ) -> Option<Span> {
-    let span = span_of(call, entry.at);
+    let span = span_of(call, entry.said(call));
     let (from, to) = match span {
         Some((from, to)) => (from, Some(to)),
         None => (call.started.or(entry.at)?, None),
@@ -123,11 +123,11 @@ pub(super) fn span_of_call(
         ToolState::Lost => Ending::Lost,
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Ending::Open,
     };
-    let is_measured = call.took(entry.at).is_some_and(|took| took.by == Clocked::Measured);
+    let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
     Some(Span {
         id: SpanId { from, entry: id, block: Some(block) },
         to,
-        class: Class::of_call(call, entry.at),
+        class: Class::of_call(call, entry.said(call)),
         tool: Some(call.name.clone()),
         ending,
         from_is_bound: call.started.is_none() && !is_measured,

@@ -138,7 +138,7 @@ impl<'a> Subject<'a> {
         spans.push(Span::styled(format!("{} ", wrap::head(&call.name, 40)), theme.tool));
         let at = call.started.or(entry.at).map(Moment::clock);
         spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
-        let took = call.took(entry.at).map(|took| format!("{}  ", self.took(took)));
+        let took = call.took(entry.said(call)).map(|took| format!("{}  ", self.took(took)));
         spans.extend(took.map(|took| Span::styled(took, theme.text)));
         spans.extend(self.verdict(call, place.entry));
         let head = call.headline.lines().next().unwrap_or_default();

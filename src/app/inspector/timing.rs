@@ -24,7 +24,7 @@ pub fn moment(at: Option<Moment>, place: &str) -> String {
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
 pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
-    let took = subject.took(call.took(subject.entry.at)?);
+    let took = subject.took(call.took(subject.entry.said(call))?);
     let among = subject.state.evidence.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
     let among = among.map(|words| format!("   {words} {} calls", call.name)).unwrap_or_default();
     Some(format!("{took}{among}"))
@@ -67,7 +67,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if let Some(result) = call.state.result() {
         page.fact("result", moment(result.at, ""));
     }
-    let took = call.took(subject.entry.at);
+    let took = call.took(subject.entry.said(call));
     match took {
         Some(took) => {
             let how = match took.by {

@@ -50,7 +50,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
             order(subject, call, result, page);
             page.heading("VERDICT", "");
             verdict(result, page);
-            if let Some(took) = call.took(subject.entry.at) {
+            if let Some(took) = call.took(subject.entry.said(call)) {
                 let how = match took.by {
                     Clocked::Measured => "the agent measured the duration",
                     Clocked::Times => "the duration is the time of the result less that of the call",

@@ -375,7 +375,7 @@ fn an_answer_of_a_sub_agent_begins_at_its_time_and_is_complete_before_what_follo
     );
     let took = answers.iter().flat_map(|entry| {
         let calls = entry.blocks.iter().filter_map(call_in);
-        calls.filter_map(|call| call.took(entry.at)).map(|took| (took.ms, took.by))
+        calls.filter_map(|call| call.took(entry.said(call))).map(|took| (took.ms, took.by))
     });
     let bounds = [(1000, Clocked::Bound), (2000, Clocked::Bound)];
     assert_eq!(took.collect::<Vec<_>>(), bounds, "nobody tells when the calls began");

@@ -71,7 +71,7 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
 /// As the agent measured it, else from the times; `≤` where one message stands for several calls, so
 /// that only a bound is known.
 fn duration(sheet: &Sheet<'_>, call: &ToolCall) -> Option<String> {
-    let took = call.took(sheet.item.entry.at)?;
+    let took = call.took(sheet.item.entry.said(call))?;
     let at_most = match (took.by, sheet.look.theme.ascii) {
         (Clocked::Measured | Clocked::Times, _) => "",
         (Clocked::Bound, true) => "<=",

@@ -232,8 +232,10 @@ impl Telling<'_> {
             };
         }
         let transcript = self.scene().transcript;
-        let said = transcript.get(span.id.entry).and_then(|entry| entry.at);
-        let took = span.id.call().and_then(|place| call(transcript, place)).and_then(|call| call.took(said));
+        let took = transcript.get(span.id.entry).zip(span.id.call()).and_then(|(entry, place)| {
+            let call = call(transcript, place)?;
+            call.took(entry.said(call))
+        });
         let is_bound = match took {
             Some(took) if took.by == Clocked::Measured => false,
             _ => span.from_is_bound || span.to_is_bound,

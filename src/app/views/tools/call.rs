@@ -61,7 +61,7 @@ impl<'a> Told<'a> {
 
     /// How long it took.
     pub fn took(&self) -> Option<Took> {
-        self.call.took(self.entry.at)
+        self.call.took(self.entry.said(self.call))
     }
 
     /// Size of its result, or of what it has put out so far, in bytes.
