@@ -7,7 +7,7 @@ use tv::analysis::cost;
 use tv::analysis::phrases;
 use tv::analysis::spending::Spending;
 use tv::analysis::spending::amount::{Amount, usd};
-use tv::analysis::spending::statement::{Group, Grouping, Statement};
+use tv::analysis::spending::statement::{Group, Grouping, Row, Statement};
 use tv::ingest::Target;
 use tv::model::entry::EntryId;
 use tv::model::moment::Moment;
@@ -61,7 +61,7 @@ fn check(name: &str, target: &Target) -> Option<usize> {
         let amount = row.map(|row| row.amount).unwrap_or_default();
         let place = format!("{name}, turn {}", number + 1);
         assert_eq!(of_json(&turns[number]["usage"]), of_amount(&amount), "{place}");
-        let (mine, theirs) = (told.cost(), amount.money.cost());
+        let (mine, theirs) = (told.cost(), row.map_or_else(|| amount.money.cost(), Row::cost));
         assert_eq!(phrases::cost(&mine), phrases::cost(&theirs), "{place}");
         let written = turns[number]["cost"]["usd"].as_f64();
         assert!((written.unwrap_or(0.0) - mine.usd.unwrap_or(0.0)).abs() < ROUNDED, "{place}");

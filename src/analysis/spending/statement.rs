@@ -1,7 +1,7 @@
 //! A statement of what was spent: all charges with the turn they belong to, their sums by what they are grouped by,
 //! and what was spent for nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::amount::{Amount, Money, PICOS_IN_NANO};
 use super::{Charge, Fate, For, Spending, purpose};
@@ -61,6 +61,15 @@ pub struct Row {
     pub at: Option<Moment>,
     /// The entry of its first charge.
     pub first: Option<EntryId>,
+    /// Whether sub-agents had a part in it whose records are not here.
+    pub lacks_agents: bool,
+}
+
+impl Row {
+    /// What it cost.
+    pub fn cost(&self) -> Cost {
+        self.amount.money.cost().lacking(self.lacks_agents)
+    }
 }
 
 /// What was spent on a branch that the session left.
@@ -79,6 +88,8 @@ pub struct Statement {
     pub charges: Vec<Charge>,
     turns: Vec<Option<EntryId>>,
     branches: Vec<Option<usize>>,
+    /// Prompts of turns in which sub-agents had a part whose records are not here.
+    lacking: HashSet<EntryId>,
     /// All of it.
     pub total: Amount,
     /// What the session cost, as everything in tv tells it.
@@ -100,7 +111,10 @@ impl Statement {
         let runs = runs(&charges, transcript);
         charges.extend(runs);
         let lanes = Lanes::of(transcript);
+        let turns = transcript.turns().iter().enumerate();
+        let lacking = turns.filter(|(number, _)| account.turn(transcript, *number).lacks_agents);
         let mut statement = Self {
+            lacking: lacking.map(|(_, turn)| turn.prompt).collect(),
             turns: charges.iter().map(|charge| turn_of(charge, account, transcript)).collect(),
             branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
             cost: Some(account.cost(transcript)),
@@ -167,6 +181,7 @@ impl Statement {
                     cumulative: 0,
                     at: None,
                     first: charge.entry,
+                    lacks_agents: false,
                 });
                 rows.len() - 1
             });
@@ -179,6 +194,7 @@ impl Statement {
         for row in &mut rows {
             sum += row.amount.money.picos();
             row.cumulative = sum;
+            row.lacks_agents = matches!(&row.group, Group::Turn(prompt) if self.lacking.contains(prompt));
         }
         rows
     }

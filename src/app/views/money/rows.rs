@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use super::Money;
 use super::foot::named;
+use crate::analysis::cost::Cost;
 use crate::analysis::phrases;
 use crate::analysis::spending::amount::{Amount, Tokens, usd};
 use crate::analysis::spending::statement::{Group, Row, Statement};
@@ -47,7 +48,7 @@ impl Money {
             Span::styled(tokens(amount.cache_write), plain),
             Span::styled(tokens(amount.output), plain),
             Span::styled(hit, theme.dim),
-            Span::styled(amount_words(amount), if is_dear { theme.warn } else { plain }),
+            Span::styled(row_words(row), if is_dear { theme.warn } else { plain }),
             Span::styled(percent_of(amount.money.picos(), total), theme.dim),
             Span::styled(so_far(row, &self.statement), theme.dim),
         ]
@@ -103,7 +104,16 @@ pub fn tokens_words(tokens: Option<i64>) -> String {
 
 /// `$1.84`, `~$0.02`, `$?`; nothing if nothing was spent.
 pub fn amount_words(amount: &Amount) -> String {
-    match phrases::cost(&amount.money.cost()) {
+    cost_words(&amount.money.cost(), amount)
+}
+
+/// The same of a row.
+pub fn row_words(row: &Row) -> String {
+    cost_words(&row.cost(), &row.amount)
+}
+
+fn cost_words(cost: &Cost, amount: &Amount) -> String {
+    match phrases::cost(cost) {
         Some(words) => words,
         None if amount.money.unpriced > 0 => "$?".to_owned(),
         None => String::new(),

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::foot::named;
-use super::rows::{amount_words, percent_of, prompt_words, turn_number};
+use super::rows::{amount_words, percent_of, prompt_words, row_words, turn_number};
 use crate::analysis::cost::CostSource;
 use crate::analysis::phrases;
 use crate::analysis::spending::amount::{Amount, Tokens, usd};
@@ -308,7 +308,7 @@ fn dearest(turns: &[Row], statement: &Statement, scene: &Scene<'_>) -> Vec<Fact>
         let Group::Turn(prompt) = row.group else { return Fact::default() };
         Fact {
             tokens: tokens_of(&row.amount),
-            cost: amount_words(&row.amount),
+            cost: row_words(row),
             share: percent_of(row.amount.money.picos(), statement.total.money.picos()),
             note: prompt_words(prompt, scene.transcript),
             about: About::Turn(prompt),
