@@ -1,10 +1,10 @@
 //! System lines: what the program says of itself, by `subtype`.
 
-use super::command;
+use super::command::{self, Command};
 use super::line::Line;
 use super::session::Session;
 use super::voice::{Voice, voice_of};
-use super::{hooks, retries, user};
+use super::{hooks, retries};
 use crate::formats::anthropic;
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
@@ -125,7 +125,14 @@ fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 /// Commands that never reach the model are stored here since 2.1, with their output.
 fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
     match voice_of(content) {
-        Voice::Typed(_) => user::typed(line, line.json.get("content"), session, out),
+        Voice::Typed(command) => {
+            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+            let words = Break::Setting(Text::clean(&command));
+            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+            session.command = Some(Command::of(&entry));
+            out.entry(entry);
+            Fate::Shown
+        }
         Voice::Program(note) if note.is_output() => {
             let blocks = if note.text.is_empty() {
                 Vec::new()

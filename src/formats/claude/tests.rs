@@ -1,8 +1,6 @@
 mod company;
 mod spent;
 
-mod commands;
-
 use std::path::Path;
 
 use super::Claude;
@@ -351,6 +349,18 @@ fn retries_of_one_request_are_one_entry() {
         })
         .collect();
     assert_eq!(errors, ["API error 529 overloaded error, retry 3 of 10 in 1.5 s"]);
+}
+
+#[test]
+fn a_command_and_its_output_are_one_entry_and_no_title() {
+    let transcript = read(BUSY);
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "Run the tide tests and store the table.");
+    let model = transcript.entries().find(|entry| {
+        matches!(&entry.blocks[0].kind, BlockKind::Break(Break::Setting(words)) if words.as_str() == "/model")
+    });
+    assert!(
+        matches!(model.unwrap().blocks.as_slice(), [_, block] if matches!(block.kind, BlockKind::Raw(_)))
+    );
 }
 
 #[test]

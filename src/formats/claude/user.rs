@@ -136,7 +136,8 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     if content.is_null() {
         return show_raw(line.input, "user", out);
     }
-    let by_program = is_by_program(json);
+    let by_program =
+        ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
     let told =
         if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
@@ -151,21 +152,6 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
         session.queue.begin_turn();
     }
     show(line, heard, session, out)
-}
-
-/// A command that was typed, wherever it stands: late versions keep those that never reach the model in system lines.
-pub fn typed(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let site = Site { record: &line.id, place: 0, at: line.at };
-    let heard = hear(content, site, is_by_program(line.json), &Json::Null, out);
-    if !heard.own.is_empty() {
-        session.queue.begin_turn();
-    }
-    show(line, heard, session, out)
-}
-
-/// Whether the program wrote a line in the user's name.
-fn is_by_program(json: &Json<'_>) -> bool {
-    ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true())
 }
 
 /// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
