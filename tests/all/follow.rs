@@ -24,7 +24,7 @@ use tv::render::row::Level;
 use tv::render::theme::Theme;
 
 /// Longer than anything that works takes, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A session that is followed, and all that was heard of it.
 pub(crate) struct Followed {
