@@ -28,6 +28,16 @@ pub enum Tree {
 }
 
 impl Tree {
+    /// Goes over all strings and numbers, in order.
+    pub fn each_text(&self, take: &mut impl FnMut(&Text)) {
+        match self {
+            Self::Text(text) | Self::Number(text) => take(text),
+            Self::List(items) => items.iter().for_each(|item| item.each_text(take)),
+            Self::Map(members) => members.iter().for_each(|(_, value)| value.each_text(take)),
+            Self::Null | Self::Bool(_) => {}
+        }
+    }
+
     /// The member of an object.
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::app::viewport::Focus;
-use crate::model::body::{Body, Tree};
+use crate::model::body::Body;
 use crate::model::entry::Entry;
 use crate::model::text::{Text, without_sgr};
 use crate::render::row::Row;
@@ -97,21 +97,12 @@ impl<'a> Texts<'a> {
                     self.bodies.push((block, at, text));
                 }
             }
-            (None, Some(tree)) => self.add_arguments(block, tree),
-            (None, None) => {}
-        }
-    }
-
-    fn add_arguments(&mut self, block: usize, tree: &Tree) {
-        match tree {
-            Tree::Text(text) | Tree::Number(text) => {
+            (None, Some(tree)) => tree.each_text(&mut |text| {
                 if let Some(print) = print_of(&without_sgr(text)) {
                     self.arguments.entry(print).or_insert(block);
                 }
-            }
-            Tree::List(items) => items.iter().for_each(|item| self.add_arguments(block, item)),
-            Tree::Map(members) => members.iter().for_each(|(_, value)| self.add_arguments(block, value)),
-            Tree::Null | Tree::Bool(_) => {}
+            }),
+            (None, None) => {}
         }
     }
 

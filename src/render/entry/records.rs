@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::model::body::{Body, Tree};
+use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind};
 use crate::model::text::without_sgr;
 use crate::render::json;
@@ -25,11 +25,11 @@ impl Records {
         records.peek()?;
         let mut lines = HashSet::new();
         for record in records {
-            each_string(record, &mut |text| {
+            record.each_text(&mut |text| {
                 lines.extend(prints(text));
                 // Arguments are often JSON in a string.
                 if let Some(inner) = json::parse(text) {
-                    each_string(&inner, &mut |text| lines.extend(prints(text)));
+                    inner.each_text(&mut |text| lines.extend(prints(text)));
                 }
             });
         }
@@ -48,7 +48,7 @@ impl Records {
             (Some(text), _) => self.have(text),
             (None, Some(tree)) => {
                 let mut is_told = true;
-                each_string(tree, &mut |text| is_told = is_told && self.have(text));
+                tree.each_text(&mut |text| is_told = is_told && self.have(text));
                 is_told
             }
             (None, None) => true,
@@ -56,24 +56,14 @@ impl Records {
     }
 
     fn have(&self, text: &str) -> bool {
-        prints(text).all(|print| self.lines.contains(&print))
-    }
-}
-
-fn each_string(tree: &Tree, take: &mut impl FnMut(&str)) {
-    match tree {
-        Tree::Text(text) | Tree::Number(text) => take(text),
-        Tree::List(items) => items.iter().for_each(|item| each_string(item, take)),
-        Tree::Map(members) => members.iter().for_each(|(_, value)| each_string(value, take)),
-        Tree::Null | Tree::Bool(_) => {}
+        prints(text).iter().all(|print| self.lines.contains(print))
     }
 }
 
 /// What tells the lines of a text apart, but for colours and blanks around them.
-fn prints(text: &str) -> impl Iterator<Item = u64> {
+fn prints(text: &str) -> Vec<u64> {
     let plain = without_sgr(text);
-    let lines: Vec<u64> = plain.lines().map(str::trim).filter(|line| !line.is_empty()).map(print).collect();
-    lines.into_iter()
+    plain.lines().map(str::trim).filter(|line| !line.is_empty()).map(print).collect()
 }
 
 fn print(line: &str) -> u64 {
