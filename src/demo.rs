@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use tempfile::NamedTempFile;
 
 use crate::model::edit::prefix;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 const SESSION: &str = include_str!("../assets/demo/session.jsonl");
 
@@ -43,7 +43,7 @@ impl Demo {
 
     /// As [`Demo::start`], with the times of the session moved to those of the replay: what runs
     /// looks as if it ran now, and durations are those that the reader sees.
-    pub fn start_at(speed: f64, now: Moment) -> io::Result<Self> {
+    pub fn start_at(speed: f64, now: Timestamp) -> io::Result<Self> {
         Self::replay(restamped(steps(), speed, now), speed)
     }
 
@@ -83,10 +83,10 @@ struct Step {
 }
 
 fn steps() -> Vec<Step> {
-    let mut before: Option<Moment> = None;
+    let mut before: Option<Timestamp> = None;
     let mut steps = Vec::new();
     for line in SESSION.lines() {
-        let at = stamp(line).and_then(Moment::parse);
+        let at = stamp(line).and_then(Timestamp::parse);
         let gap = before.zip(at).map_or(0, |(before, at)| at.since(before));
         before = at.or(before);
         steps.push(Step { pause: (gap as f64 / 1000.0 / PACE).min(LONGEST_PAUSE), line: line.to_owned() });
@@ -94,7 +94,7 @@ fn steps() -> Vec<Step> {
     steps
 }
 
-fn restamped(steps: Vec<Step>, speed: f64, now: Moment) -> Vec<Step> {
+fn restamped(steps: Vec<Step>, speed: f64, now: Timestamp) -> Vec<Step> {
     let mut passed = Duration::ZERO;
     let mut number = 0;
     let restamp = |mut step: Step| {
@@ -103,7 +103,7 @@ fn restamped(steps: Vec<Step>, speed: f64, now: Moment) -> Vec<Step> {
         }
         number += 1;
         let offset = i64::try_from(passed.as_millis()).unwrap_or(0);
-        let at = Moment(now.0.saturating_add(offset)).to_rfc3339();
+        let at = Timestamp(now.0.saturating_add(offset)).to_rfc3339();
         if let Some(old) = stamp(&step.line).map(str::to_owned) {
             step.line = step.line.replace(&old, &at);
         }
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn moved_times_start_now_and_never_go_back() {
-        let now = Moment(1_900_000_000_000);
-        let times: Vec<Moment> = restamped(steps(), 1.0, now)
+        let now = Timestamp(1_900_000_000_000);
+        let times: Vec<Timestamp> = restamped(steps(), 1.0, now)
             .iter()
-            .filter_map(|step| stamp(&step.line).and_then(Moment::parse))
+            .filter_map(|step| stamp(&step.line).and_then(Timestamp::parse))
             .collect();
         assert_eq!(times.first(), Some(&now));
         assert!(times.is_sorted());

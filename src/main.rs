@@ -9,9 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tv::analysis::prices;
 use tv::cli::{Config, Surroundings, charset, completions, own_prices};
-use tv::model::moment::Moment;
 use tv::model::outlet::{Charset, Outlet};
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, Trouble};
 use tv::report::{check, doctor, list, manual, show, stats, themes, wait};
 use tv::runtime;
@@ -137,8 +137,8 @@ fn say(sentence: &str, charset: Charset) {
     let _ = writeln!(io::stderr(), "tv: {}", charset.text(&Text::clean(sentence)));
 }
 
-fn now() -> Moment {
+fn now() -> Timestamp {
     #[expect(clippy::disallowed_methods, reason = "the clock is read here and handed down")]
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+    Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }

@@ -16,10 +16,10 @@ use toml::de::{DeTable, DeValue};
 use self::table::{in_order, place_of};
 use crate::analysis::prices::Prices;
 use crate::app::action::Action;
-use crate::app::columns::Numbers;
+use crate::app::alarms::{Ring, Wish};
 use crate::app::keymap::Preset;
 use crate::app::keys::{Press, parse_keys};
-use crate::app::watching::{Ring, Wish};
+use crate::app::wrapping::Numbers;
 use crate::render::picture::canvas::Choice;
 
 /// What the file says; `None` where it says nothing.
@@ -240,8 +240,8 @@ impl Reading<'_> {
 mod tests {
     use super::parse;
     use crate::app::action::{Action, Kind, Way};
+    use crate::app::alarms::Ring;
     use crate::app::keymap::Preset;
-    use crate::app::watching::Ring;
     use crate::render::picture::canvas::{Choice, Means};
 
     #[test]

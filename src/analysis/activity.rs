@@ -2,9 +2,9 @@
 
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -16,24 +16,24 @@ pub enum Activity {
         /// Its name.
         name: Text,
         /// Since when.
-        since: Option<Moment>,
+        since: Option<Timestamp>,
     },
     /// The model is answering.
     Model {
         /// Since when.
-        since: Option<Moment>,
+        since: Option<Timestamp>,
     },
     /// A request failed, and the agent makes it again.
     Retry {
         /// Since when.
-        since: Option<Moment>,
+        since: Option<Timestamp>,
         /// What the provider said.
         why: Text,
     },
     /// It waits for its user.
     Waiting {
         /// Since when.
-        since: Option<Moment>,
+        since: Option<Timestamp>,
         /// For what.
         wish: Wish,
         /// The same in words.
@@ -42,7 +42,7 @@ pub enum Activity {
     /// Nothing has happened for a long time.
     Idle {
         /// Since when.
-        since: Option<Moment>,
+        since: Option<Timestamp>,
     },
     /// The session ended cleanly.
     Ended,
@@ -104,7 +104,7 @@ impl Activity {
     }
 
     /// Since when it does this.
-    pub fn since(&self) -> Option<Moment> {
+    pub fn since(&self) -> Option<Timestamp> {
         match self {
             Self::Tool { since, .. }
             | Self::Model { since }
@@ -154,25 +154,25 @@ const ASKING: &[&str] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastWrite {
     /// When.
-    pub at: Moment,
+    pub at: Timestamp,
     /// Whether that was seen. What a file says of itself may be the time at which it was copied.
     pub is_seen: bool,
 }
 
 impl LastWrite {
     /// As the file says.
-    pub fn found(at: Moment) -> Self {
+    pub fn found(at: Timestamp) -> Self {
         Self { at, is_seen: false }
     }
 
     /// As it was seen while the file was followed.
-    pub fn seen(at: Moment) -> Self {
+    pub fn seen(at: Timestamp) -> Self {
         Self { at, is_seen: true }
     }
 }
 
 /// Judges from the end of the transcript.
-pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Moment) -> Activity {
+pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timestamp) -> Activity {
     if has_ended(transcript) {
         let last = main_lane_backwards(transcript).find_map(last_block);
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
@@ -250,9 +250,9 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Moment
 /// When the agent was heard of last: by its newest record. A file that says it changed long after that was copied; but
 /// not all that is written has a time of its own, parts of a message have that of its beginning, and what was seen to
 /// be written is news, whatever clock its agent goes by.
-fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Moment> {
+fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Timestamp> {
     let told_at = last.last_time();
-    let is_late = |write: Moment| told_at.is_some_and(|told| write.since(told) > IDLE_AFTER_MS);
+    let is_late = |write: Timestamp| told_at.is_some_and(|told| write.since(told) > IDLE_AFTER_MS);
     let is_copy = |write: &LastWrite| !write.is_seen && !last.marks.open && is_late(write.at);
     last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(told_at)
 }
@@ -326,7 +326,7 @@ pub fn silence(
     transcript: &Transcript,
     activity: &Activity,
     last_write: Option<LastWrite>,
-    now: Moment,
+    now: Timestamp,
 ) -> Option<u64> {
     if !activity.is_work() && *activity != Activity::Unclean || has_ended(transcript) {
         return None;
@@ -338,7 +338,7 @@ pub fn silence(
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not
 /// waited for: the model went on without them. While a message is being written, a call that nobody says is
 /// running is still being asked for.
-fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Moment>)> {
+fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
     let newest_turn = main_lane_backwards(transcript).take_while(|entry| !entry.marks.prompt);
     let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;

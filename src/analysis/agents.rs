@@ -3,8 +3,8 @@
 use super::activity::asks;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -115,7 +115,7 @@ fn is_end(entry: &Entry) -> bool {
 }
 
 /// When a sub-agent last did something.
-pub fn last_sign(transcript: &Transcript, lane: &LaneFacts) -> Option<Moment> {
+pub fn last_sign(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestamp> {
     lane.entries.iter().rev().find_map(|id| transcript.get(*id)?.end())
 }
 

@@ -12,11 +12,11 @@ use super::context::ContextUse;
 use super::cost::Cost;
 use super::expression::judge::Judge;
 use super::expression::{Expr, Fill, State, Term};
+use super::loops::{self, Run};
 use super::phrases;
-use super::troubles::{self, Run};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// Characters of a text that say enough of an item.
@@ -72,7 +72,7 @@ struct Part {
 
 impl Alarm {
     /// An alarm that has seen nothing yet. Times in it are told from the last entry's.
-    pub fn new(expr: Expr, last: Option<Moment>) -> Self {
+    pub fn new(expr: Expr, last: Option<Timestamp>) -> Self {
         let alternatives = match &expr {
             Expr::Any(parts) => parts.clone(),
             other => vec![other.clone()],
@@ -234,7 +234,7 @@ impl Status<'_> {
     fn run_words(&self, run: &Run<'_>) -> String {
         let last = run.last();
         let call = last.and_then(|place| Some(words_of(self.transcript.get(place.entry)?, place.block)));
-        format!("{}: {}", troubles::loop_words(run, "×"), call.unwrap_or_default())
+        format!("{}: {}", loops::loop_words(run, "×"), call.unwrap_or_default())
     }
 
     fn place_of(&self, state: State) -> Option<Place> {

@@ -6,7 +6,7 @@
 
 use super::activity;
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
@@ -14,7 +14,7 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Awaited {
     /// Place of the newest turn in the order, and when it began.
-    turn: (usize, Option<Moment>),
+    turn: (usize, Option<Timestamp>),
     /// Whether the session has ended.
     has_ended: bool,
 }

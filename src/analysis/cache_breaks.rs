@@ -9,8 +9,8 @@
 use super::{models, prices};
 use crate::model::entry::EntryId;
 use crate::model::figures;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Fewer tokens than these are no break where the provider tells what it wrote: they are fewer than the
@@ -31,7 +31,7 @@ pub struct Asked {
     /// The model.
     pub model: Option<Name>,
     /// When it was answered.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// All tokens of the prompt.
     pub prompt: u64,
     /// Those that were read from the cache.
@@ -44,7 +44,7 @@ pub struct Asked {
 
 impl Asked {
     /// Of a request's usage.
-    pub fn of(usage: &Usage, model: Option<&Name>, at: Option<Moment>) -> Self {
+    pub fn of(usage: &Usage, model: Option<&Name>, at: Option<Timestamp>) -> Self {
         Self {
             model: model.cloned(),
             at,

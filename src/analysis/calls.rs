@@ -9,8 +9,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
@@ -313,15 +313,17 @@ fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
 }
 
 /// From when to when a call ran, as far as its times tell.
-pub fn span_of(call: &ToolCall, said: Option<Moment>) -> Option<(Moment, Moment)> {
+pub fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
     let took = call.took(said)?;
     let ended = call.state.result()?.at;
     let started = call.started.or(said);
     let ms = i64::try_from(took.ms).ok()?;
     match (started, ended) {
         (Some(from), Some(to)) if from <= to => Some((from, to)),
-        (Some(from), None) if took.by == Clocked::Measured => Some((from, Moment(from.0.checked_add(ms)?))),
-        (_, Some(to)) if took.by == Clocked::Measured => Some((Moment(to.0.checked_sub(ms)?), to)),
+        (Some(from), None) if took.by == Clocked::Measured => {
+            Some((from, Timestamp(from.0.checked_add(ms)?)))
+        }
+        (_, Some(to)) if took.by == Clocked::Measured => Some((Timestamp(to.0.checked_sub(ms)?), to)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ pub mod judge;
 pub mod parse;
 mod print;
 
-use crate::model::moment::{Clock, Moment};
+use crate::model::timestamp::{Clock, Timestamp};
 
 /// What a block must be to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +133,7 @@ pub enum When {
     /// At this time of the day of the last entry.
     Clock(Clock),
     /// This moment.
-    Moment(Moment),
+    Timestamp(Timestamp),
 }
 
 /// Who speaks.

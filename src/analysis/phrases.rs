@@ -89,10 +89,10 @@ pub fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
 
 /// What a sub-agent did last, at most so many things, the newest at the end.
 pub fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
-    let signs = lane.entries.iter().rev().filter_map(|id| last_sign(transcript.get(*id)?));
-    let mut signs: Vec<String> = signs.take(most).collect();
-    signs.reverse();
-    signs
+    let flags = lane.entries.iter().rev().filter_map(|id| last_sign(transcript.get(*id)?));
+    let mut flags: Vec<String> = flags.take(most).collect();
+    flags.reverse();
+    flags
 }
 
 /// Why a session left a branch.
@@ -146,8 +146,8 @@ pub fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> S
 #[cfg(test)]
 mod tests {
     use super::{Figures, spent, turn, usd};
-    use crate::model::moment::Moment;
     use crate::model::text::Text;
+    use crate::model::timestamp::Timestamp;
     use crate::model::usage::Usage;
 
     #[test]
@@ -161,8 +161,8 @@ mod tests {
         let mut figures = Figures::default();
         figures.facts.calls = 6;
         (figures.facts.failed, figures.facts.errors) = (1, 2);
-        figures.facts.started = Some(Moment(0));
-        figures.facts.ended = Some(Moment(112_000));
+        figures.facts.started = Some(Timestamp(0));
+        figures.facts.ended = Some(Timestamp(112_000));
         figures.facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);
         assert_eq!(turn(&figures, false), "6 calls 1✗ · 1m52s · $0.21");
         assert_eq!(turn(&figures, true), "6 calls 1x - 1m52s - $0.21");

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// Lanes that do not stand where they were read.
@@ -58,7 +58,7 @@ pub fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFac
 }
 
 /// When a lane began, if it has a file of its own.
-fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Moment> {
+fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestamp> {
     let main = transcript.order().iter().copied().find(|id| transcript.lane_at(*id).is_none());
     let own = transcript.get(*lane.entries.first()?)?.origin.file;
     let of_main = transcript.get(main?)?.origin.file;

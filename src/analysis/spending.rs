@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::analysis::prices::{self, Prices, Tier};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::usage::{Scope, Usage};
 
@@ -54,7 +54,7 @@ pub struct Charge {
     /// The place of the entry in the order.
     pub place: usize,
     /// When.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// On which model; empty if nobody says.
     pub model: Name,
     /// In which lane; `None` is the main one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-use super::needle::Needle;
+use super::literal_prefilter::LiteralPrefilter;
 use super::scope::{self, Scope};
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{Block, BlockKind, Entry};
@@ -54,8 +54,8 @@ pub fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
 }
 
 /// What a record must hold to be worth reading for such a pattern.
-pub fn needle(typed: &str, is_literal: bool) -> Needle {
-    Needle::of(typed, is_literal, ignores_case(typed))
+pub fn prefilter(typed: &str, is_literal: bool) -> LiteralPrefilter {
+    LiteralPrefilter::of(typed, is_literal, ignores_case(typed))
 }
 
 fn ignores_case(typed: &str) -> bool {

@@ -14,9 +14,9 @@ use super::awaited::Awaited;
 use super::context::is_request;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolKind;
 use crate::model::transcript::Transcript;
 
@@ -58,7 +58,7 @@ pub struct Lane {
     /// Its rows, in the order in which they were needed.
     pub rows: Vec<usize>,
     /// From when to when its spans reach.
-    pub reach: Option<(Moment, Moment)>,
+    pub reach: Option<(Timestamp, Timestamp)>,
     /// The lane and the call that started it.
     pub caller: Option<(usize, SpanId)>,
     /// Entries with calls whose results may still come.
@@ -70,8 +70,8 @@ pub struct Lane {
 struct Taken {
     lane: usize,
     spans: Vec<(SpanId, usize)>,
-    request: Option<Moment>,
-    prompt: Option<Moment>,
+    request: Option<Timestamp>,
+    prompt: Option<Timestamp>,
     untimed: usize,
 }
 
@@ -94,9 +94,9 @@ pub struct Timeline {
     starts: HashMap<SpanId, usize>,
     busy: Busy,
     busy_is_stale: bool,
-    removed: Vec<(SpanId, Option<Moment>)>,
-    prompts: BTreeSet<(Moment, EntryId)>,
-    requests: BTreeMap<(Moment, EntryId), Request>,
+    removed: Vec<(SpanId, Option<Timestamp>)>,
+    prompts: BTreeSet<(Timestamp, EntryId)>,
+    requests: BTreeMap<(Timestamp, EntryId), Request>,
     untimed: usize,
     /// Lanes by the call that started them, and how many were known then.
     callers: HashMap<Key, Name>,
@@ -107,7 +107,7 @@ pub struct Timeline {
     /// Entries with calls that have no result, but may get one, or may again; and which of it is so.
     waiting: BTreeMap<EntryId, bool>,
     /// Of each turn, by its beginning, a number that rises with what changes in it.
-    stamps: HashMap<Moment, u64>,
+    stamps: HashMap<Timestamp, u64>,
     clock: u64,
     unsettled_rows: HashSet<usize>,
 }

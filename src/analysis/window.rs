@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use super::places::Places;
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 pub mod shares;
@@ -40,7 +40,7 @@ pub struct Request {
     /// The answer.
     pub entry: EntryId,
     /// When it was written.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// Tokens of the prompt.
     pub prompt: u64,
     /// Those that were read from the cache, if that is recorded.

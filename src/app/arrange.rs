@@ -10,8 +10,8 @@ use super::branches;
 use super::details;
 use super::effect::Effect;
 use super::ends;
-use super::evidence::Around;
 use super::gutter;
+use super::indexes::Around;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
@@ -55,10 +55,10 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
     let mut frame = divide(state);
     let is_talk = state.level > Level::Prompts;
     let around = Around {
-        lanes: is_talk && state.columns.lanes,
+        lanes: is_talk && state.wrapping.lanes,
         files: frame.outline.width > 0 || state.views.open() == Some(views::View::Files),
     };
-    state.evidence.follow_around(&state.transcript, around);
+    state.indexes.follow_around(&state.transcript, around);
     effects.extend(ends::hand_out(state));
     uncover(state, frame);
     let held = (!state.view.is_moving()).then_some(state.view.anchor);
@@ -95,14 +95,14 @@ pub fn arrange(state: &mut State) -> Vec<Effect> {
 fn know(state: &mut State, frame: &Frame) -> Vec<Effect> {
     let mut wants = views::wants(state);
     let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
-    wants.findings |= frame.outline.width > 0 || state.watches.want_findings();
+    wants.findings |= frame.outline.width > 0 || state.alarms.want_findings();
     wants.calls |= is_inspecting;
     wants.windows |= state.as_of.is_on;
-    state.evidence.follow(&state.transcript, wants);
+    state.indexes.follow(&state.transcript, wants);
     let effects = ends::hand_out(state);
     // The end of a session alone lacks the calls of many results.
     if wants.findings && state.whole.is_none() {
-        state.evidence.follow_findings(&state.transcript, &mut state.findings);
+        state.indexes.follow_findings(&state.transcript, &mut state.findings);
     }
     effects
 }
@@ -143,8 +143,8 @@ pub fn with_layouts<T>(
         open_lanes: &state.open_lanes,
         filter: state.filter.as_ref(),
         news: state.news.as_ref(),
-        account: &state.evidence.account,
-        has_rulers: state.columns.rulers,
+        account: &state.indexes.account,
+        has_rulers: state.wrapping.rulers,
         look: Look {
             width,
             level: state.level,
@@ -152,7 +152,7 @@ pub fn with_layouts<T>(
             times: width >= 60,
             theme: &state.theme,
             colours: &state.colours,
-            sideways: state.columns.sideways,
+            sideways: state.wrapping.sideways,
             pictures: Some(&state.pictures),
         },
         details: &state.details,
@@ -163,7 +163,7 @@ pub fn with_layouts<T>(
 
 fn refresh_facts(state: &mut State) {
     // It depends on the session and on how many seconds have passed; the last answer may be very long.
-    let (second, counted) = (state.now.0.div_euclid(1_000), state.evidence.account.revision());
+    let (second, counted) = (state.now.0.div_euclid(1_000), state.indexes.account.revision());
     let seen = (state.last_entries().changes(), state.last_write, second, counted);
     let is_counted_anew = state.judged.is_none_or(|(.., before)| before != counted);
     if state.stale.facts || state.judged != Some(seen) {
@@ -175,14 +175,14 @@ fn refresh_facts(state: &mut State) {
         state.context = context::of(state.last_entries());
     }
     if is_stale || is_counted_anew {
-        state.cost = phrases::cost(&state.evidence.account.cost(&state.transcript))
+        state.cost = phrases::cost(&state.indexes.account.cost(&state.transcript))
             .unwrap_or_else(|| unknown_price(&state.transcript));
     }
 }
 
 /// The cost of the focused turn, found anew if that is another one or has changed.
 fn refresh_turn(state: &mut State, turn: Option<usize>) {
-    let account = &state.evidence.account;
+    let account = &state.indexes.account;
     let wanted = turn.map(|turn| (turn, account.revision()));
     if state.turn_cost.as_ref().map(|(turn, revision, _)| (*turn, *revision)) == wanted {
         return;
@@ -263,26 +263,26 @@ pub fn estimate(glance: &Glance, level: Level) -> u32 {
 }
 
 fn arrange_sides(state: &mut State, frame: Frame) {
-    let troubles = state.evidence.troubles.generation();
-    state.stale.spine |= std::mem::replace(&mut state.spine.troubles_seen, troubles) != troubles;
+    let loops = state.indexes.loops.generation();
+    state.stale.spine |= std::mem::replace(&mut state.spine.troubles_seen, loops) != loops;
     let current = state.focused_turn();
     refresh_turn(state, current);
     if frame.outline.width > 0 || state.views.open() == Some(views::View::Checks) {
-        let (findings, troubles) = (&state.findings, &state.evidence.troubles);
-        state.checks.refresh(&state.transcript, findings, troubles, state.theme.glyphs());
+        let (findings, loops) = (&state.findings, &state.indexes.loops);
+        state.checks.refresh(&state.transcript, findings, loops, state.theme.glyphs());
     }
     if frame.outline.width > 0 {
         let focused = state.view.focus.map(|focus| focus.entry);
         let has_keys = panes::focused(state) == Pane::Outline;
         state.outline.arrange(&outline::Wanted {
             transcript: &state.transcript,
-            files: &state.evidence.files,
+            files: &state.indexes.files,
             focused,
             turn: current,
             height: usize::from(frame.outline.height),
             has_keys,
             glyphs: state.theme.glyphs(),
-            account: &state.evidence.account,
+            account: &state.indexes.account,
             then: state.as_of.then(),
             checks: &state.checks,
         });
@@ -294,9 +294,9 @@ fn arrange_sides(state: &mut State, frame: Frame) {
         let hits = state.search.iter().flat_map(|search| &search.hits).map(|hit| hit.focus.entry);
         let hits = hits.map(|id| (id, spine::Mark::Hit));
         let marks = marks::entries(state).map(|id| (id, spine::Mark::Marked));
-        let troubles = state.evidence.troubles.entries().into_iter().map(|id| (id, spine::Mark::Trouble));
-        let alarms = state.watches.marks.iter().map(|id| (*id, spine::Mark::Alarm));
-        let marked = hits.chain(marks).chain(troubles).chain(alarms).collect();
+        let loops = state.indexes.loops.entries().into_iter().map(|id| (id, spine::Mark::Trouble));
+        let alarms = state.alarms.marks.iter().map(|id| (*id, spine::Mark::Alarm));
+        let marked = hits.chain(marks).chain(loops).chain(alarms).collect();
         state.spine.mark(&state.sequence, marked);
     }
     state.spine.arrange(usize::from(frame.lines()), &state.heights);

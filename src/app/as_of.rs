@@ -21,8 +21,8 @@ use crate::analysis::window::weigh::{Class, parts};
 use crate::analysis::window::{Request, Row as WindowRow, Windows};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role, Sent};
 use crate::model::figures;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::row::Row;
 use crate::render::wrap;
@@ -53,7 +53,7 @@ pub struct Then {
     /// How far it had come.
     pub reach: account::AsOf,
     /// When that was.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// What it had cost.
     pub cost: Cost,
     /// What the turn had come to.
@@ -87,10 +87,10 @@ pub fn switch(state: &mut State, is_on: bool) {
 /// Finds out what of the window is to be dimmed, and what the session had come to.
 pub fn arrange(state: &mut State) {
     state.as_of.lost.clear();
-    let focus = state.view.focus.filter(|_| state.as_of.is_on && !state.evidence.is_behind());
+    let focus = state.view.focus.filter(|_| state.as_of.is_on && !state.indexes.is_behind());
     let known = state.as_of.then.take();
     state.as_of.then = focus.map(|focus| {
-        let wanted = (focus.entry, state.evidence.account.revision());
+        let wanted = (focus.entry, state.indexes.account.revision());
         known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(state, wanted))
     });
     let sight = focus.and_then(|focus| sight(state, focus));
@@ -100,7 +100,7 @@ pub fn arrange(state: &mut State) {
 }
 
 fn then(state: &State, made_for: (EntryId, u64)) -> Then {
-    let (transcript, account) = (&state.transcript, &state.evidence.account);
+    let (transcript, account) = (&state.transcript, &state.indexes.account);
     let reach = account.as_of(transcript, made_for.0);
     Then {
         made_for,
@@ -113,19 +113,19 @@ fn then(state: &State, made_for: (EntryId, u64)) -> Then {
 }
 
 fn sight(state: &State, focus: Focus) -> Option<Sight> {
-    Sight::at(&state.transcript, state.evidence.windows.cuts(), focus.entry)
+    Sight::at(&state.transcript, state.indexes.windows.cuts(), focus.entry)
 }
 
 /// Lists what the model saw at the cursor.
 pub fn list(state: &mut State) {
     let last = state.transcript.order().last().map(|entry| Focus { entry: *entry, block: 0 });
     let Some(focus) = state.view.focus.or(last) else { return state.say("nothing here yet") };
-    while !state.evidence.windows.follow(&state.transcript, usize::MAX) {}
+    while !state.indexes.windows.follow(&state.transcript, usize::MAX) {}
     let Some(sight) = sight(state, focus) else { return };
     let Some(entry) = state.transcript.get(focus.entry) else { return };
-    let density = state.evidence.windows.density(entry.lane.as_ref());
+    let density = state.indexes.windows.density(entry.lane.as_ref());
     let messages = messages(&state.transcript, &sight.entries(&state.transcript), entry.at, density);
-    let request = request_of(&state.evidence.windows, focus.entry);
+    let request = request_of(&state.indexes.windows, focus.entry);
     let told = told(state, entry, &messages, request, density);
     let title = format!("What the model saw at {}", place(state, focus.entry, entry));
     let mut lines = told;
@@ -178,7 +178,12 @@ impl Message {
     }
 }
 
-fn messages(transcript: &Transcript, entries: &[EntryId], now: Option<Moment>, density: f64) -> Vec<Message> {
+fn messages(
+    transcript: &Transcript,
+    entries: &[EntryId],
+    now: Option<Timestamp>,
+    density: f64,
+) -> Vec<Message> {
     let mut messages = Vec::new();
     for id in entries {
         let (Some(entry), Some(place)) = (transcript.get(*id), transcript.place_of(*id)) else { continue };
@@ -187,7 +192,7 @@ fn messages(transcript: &Transcript, entries: &[EntryId], now: Option<Moment>, d
             let (name, words) = words(block, class);
             messages.push(Message {
                 number: place + 1,
-                at: entry.at.map(Moment::clock).unwrap_or_default(),
+                at: entry.at.map(Timestamp::clock).unwrap_or_default(),
                 // Results go back to the model as a message of their own.
                 role: if class == Class::Result { "tool" } else { entry.role.word() },
                 kind: name.unwrap_or_else(|| word(class).to_owned()),

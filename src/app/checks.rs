@@ -15,7 +15,7 @@ use super::viewport::Focus;
 use crate::analysis::awaited::Awaited;
 use crate::analysis::calls::Place;
 use crate::analysis::lint::{Alike, Findings, Severity, alike};
-use crate::analysis::troubles::{Run, Troubles, Undone, loop_words};
+use crate::analysis::loops::{Loops, Run, Undone, loop_words};
 use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::figures::count;
 use crate::model::pairing::is_textual;
@@ -137,14 +137,8 @@ impl Checks {
     }
 
     /// Makes the list anew if that may change it.
-    pub fn refresh(
-        &mut self,
-        transcript: &Transcript,
-        findings: &Findings,
-        troubles: &Troubles,
-        glyphs: &Glyphs,
-    ) {
-        let state = (findings.generation(), troubles.generation());
+    pub fn refresh(&mut self, transcript: &Transcript, findings: &Findings, loops: &Loops, glyphs: &Glyphs) {
+        let state = (findings.generation(), loops.generation());
         if self.judged.replace(state) == Some(state) {
             return;
         }
@@ -152,7 +146,7 @@ impl Checks {
         let mut list = of_rules(findings, Severity::Error);
         list.extend(of_rules(findings, Severity::Warning));
         list.extend(of_session(transcript, notes));
-        list.extend(of_troubles(troubles, glyphs));
+        list.extend(of_troubles(loops, glyphs));
         list.extend(of_rules(findings, Severity::Note));
         list.extend(of_pairing(notes));
         self.generation += 1;
@@ -231,22 +225,22 @@ const LOOPS: Words = ("loop more", "loops more", "which began before these");
 const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later edit");
 
 /// Loops, the newest first, and edits that were turned back.
-fn of_troubles(troubles: &Troubles, glyphs: &Glyphs) -> Vec<Check> {
+fn of_troubles(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let item = |place: Place| Target::Item(Focus { entry: place.entry, block: place.block });
-    let loops = troubles.loops();
+    let runs = loops.loops();
     let row = |run: &Run<'_>| {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));
         Some(Check::told(Kind::Loop(first), Sign::Warn, words, Some(item(first))))
     };
-    let mut found: Vec<Check> = loops.iter().rev().take(LOOPS_MOST).filter_map(row).collect();
-    if loops.len() > LOOPS_MOST {
-        let at = loops.first().and_then(|run| run.places().next()).map(item);
-        let more = (loops.len() - LOOPS_MOST) as u64;
+    let mut found: Vec<Check> = runs.iter().rev().take(LOOPS_MOST).filter_map(row).collect();
+    if runs.len() > LOOPS_MOST {
+        let at = runs.first().and_then(|run| run.places().next()).map(item);
+        let more = (runs.len() - LOOPS_MOST) as u64;
         found.push(Check::counted(Kind::Loops, Sign::Warn, more, LOOPS, at));
     }
-    let undone: Vec<&Undone> = troubles.undone().collect();
+    let undone: Vec<&Undone> = loops.undone().collect();
     if let Some(first) = undone.first() {
         let at = Some(item(first.by));
         found.push(Check::counted(Kind::TurnedBack, Sign::Warn, undone.len() as u64, TURNED_BACK, at));

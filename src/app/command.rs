@@ -6,11 +6,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
-use super::columns::Numbers;
-use super::watching::{Ring, Wish};
+use super::alarms::{Ring, Wish};
+use super::wrapping::Numbers;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::{Expr, parse};
-use crate::model::moment::{Clock, Moment};
+use crate::model::timestamp::{Clock, Timestamp};
 use crate::render::manual::{self, Page};
 use crate::render::picture::canvas::Choice;
 
@@ -53,7 +53,7 @@ pub enum Place {
     /// The first entry at or after this time of the day at which the reader is.
     Clock(Clock),
     /// The first entry at or after this time.
-    Moment(Moment),
+    Timestamp(Timestamp),
 }
 
 /// A look.
@@ -224,7 +224,7 @@ impl FromStr for Place {
             .map(|n: u8| Self::Percent(n.min(100)));
         let line = || typed.parse().ok().map(Self::Line);
         let clock = || Clock::parse(typed).map(Self::Clock);
-        let moment = || Moment::parse_local(typed).map(Self::Moment);
+        let moment = || Timestamp::parse_local(typed).map(Self::Timestamp);
         let place = entry.or(percent).or_else(line).or_else(clock).or_else(moment);
         place.ok_or_else(|| format!("{typed} is no place; a line, #entry, 50%, 10:42 or 2026-01-31 are"))
     }
@@ -237,7 +237,7 @@ impl fmt::Display for Place {
             Self::Line(line) => write!(f, "{line}"),
             Self::Percent(percent) => write!(f, "{percent}%"),
             Self::Clock(clock) => write!(f, "{clock}"),
-            Self::Moment(moment) => f.write_str(&moment.date_and_clock()),
+            Self::Timestamp(moment) => f.write_str(&moment.date_and_clock()),
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Invariant: effects are orders, not deeds; only the runtime carries them out.
 
+use super::alarms::Notice;
 use super::filter::FilterJob;
 use super::search::Job;
-use super::watching::Notice;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};

@@ -4,12 +4,12 @@
 //! Invariant: each end is a transcript of its own, in which nothing is left out between two entries; what is known
 //! of one is never told of the other.
 
+use super::alarms;
+use super::apply::{BODY_BUDGET, apply, show};
 use super::effect::Effect;
-use super::feeding::{BODY_BUDGET, apply, show};
 use super::news;
 use super::state::State;
 use super::viewport::{Focus, Motion};
-use super::watching;
 use super::whole::Whole;
 use crate::model::edit::{Batch, Mode};
 use crate::model::pages::WasPacked;
@@ -100,12 +100,12 @@ pub fn take_whole(state: &mut State, mut batch: Batch) -> Vec<Effect> {
         if batch.is_of_other_file {
             batch.mode = Mode::Append;
         }
-        effects.extend(whole.take(batch, &state.evidence).into_iter().map(Effect::Pack));
+        effects.extend(whole.take(batch, &state.indexes).into_iter().map(Effect::Pack));
     }
     if is_renewed && ends {
         state.ends = Ends::default();
         effects.extend(show_whole(state));
-        watching::begin(state);
+        alarms::begin(state);
     }
     effects
 }
@@ -113,7 +113,7 @@ pub fn take_whole(state: &mut State, mut batch: Batch) -> Vec<Effect> {
 /// The whole takes the place of what is shown; what is being read stays where it is, by key.
 fn show_whole(state: &mut State) -> Vec<Effect> {
     let Some(whole) = state.whole.take() else { return Vec::new() };
-    let whole = whole.replace(&mut state.evidence, &mut state.findings);
+    let whole = whole.replace(&mut state.indexes, &mut state.findings);
     let (_, mut effects) = show(state, whole);
     state.transcript.release(BODY_BUDGET, |_| false);
     effects.extend(hand_out(state));
@@ -175,7 +175,7 @@ fn exchange(state: &mut State) -> Vec<Effect> {
     let jumps = std::mem::take(&mut state.jumps);
     let kept = std::mem::replace(&mut state.ends.jumps, jumps);
     let other = std::mem::take(&mut state.ends.other);
-    state.evidence.clear();
+    state.indexes.clear();
     state.findings.reset();
     let (before, effects) = show(state, other);
     if state.ends.is_beginning {
@@ -196,7 +196,7 @@ pub fn caught_up(state: &mut State) -> Vec<Effect> {
     let ends = std::mem::take(&mut state.ends);
     if state.whole.is_none() {
         news::settle(state);
-        watching::begin(state);
+        alarms::begin(state);
         state.stale.sequence |= state.seen.is_some();
         return Vec::new();
     }
@@ -211,6 +211,6 @@ pub fn caught_up(state: &mut State) -> Vec<Effect> {
     let jumps: Vec<Focus> = ends.jumps.iter().filter_map(moved).collect();
     state.jumps.splice(0..0, jumps);
     news::settle(state);
-    watching::begin(state);
+    alarms::begin(state);
     effects
 }

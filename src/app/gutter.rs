@@ -73,7 +73,7 @@ pub fn arrange(state: &mut State, frame: &Frame) {
 fn make(state: &State, columns: usize) -> Vec<Vec<Cell>> {
     let mut scene = Scene {
         transcript: &state.transcript,
-        flights: &state.evidence.flights,
+        flights: &state.indexes.flights,
         sequence: &state.sequence,
         filter: state.filter.as_ref(),
         opens: &|lane: &Name| state.filter.is_some() || state.open_lanes.contains(lane),

@@ -6,6 +6,7 @@
 use ratatui::text::Line;
 
 use super::action::{Action, Way, What};
+use super::clipboard;
 use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
 use super::moving;
@@ -13,12 +14,11 @@ use super::paging::Paging;
 use super::panes::{self, Frame, Pane};
 use super::portions::BLOCKS;
 use super::state::State;
-use super::taking;
 use super::viewport::{Focus, Motion};
 use crate::analysis::calls::Place;
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::record::Origin;
+use crate::model::timestamp::Timestamp;
 use crate::render::row::Look;
 use page::Page;
 use subject::Subject;
@@ -107,7 +107,7 @@ pub struct Inspector {
     /// Whether the row of the keys is still to go to what the focused item shows of its records.
     seeks_item: bool,
     /// What the cursor moved to, and when it will have rested.
-    moved: Option<(Focus, Moment)>,
+    moved: Option<(Focus, Timestamp)>,
     records: Option<Records>,
     asked: Option<Vec<Origin>>,
 }
@@ -147,7 +147,7 @@ impl Inspector {
     }
 
     /// In how many ms it will follow the cursor, if that rests.
-    pub fn rests_for(&self, now: Moment) -> Option<u64> {
+    pub fn rests_for(&self, now: Timestamp) -> Option<u64> {
         self.moved.map(|(_, until)| until.since(now).max(1))
     }
 }
@@ -171,7 +171,7 @@ pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
         tab: state.inspector.tab,
         width: frame.inspector.width.saturating_sub(2),
         limit,
-        generation: state.evidence.generation,
+        generation: state.indexes.generation,
         colours: state.colours_seen,
         second: if is_running(state, focus) { state.now.0 / 1_000 } else { 0 },
     };
@@ -212,7 +212,7 @@ fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
     if is_there && !is_pushed {
         let due = match state.inspector.moved {
             Some((to, due)) if to == focus => due,
-            _ => Moment(state.now.0.saturating_add(REST_MS)),
+            _ => Timestamp(state.now.0.saturating_add(REST_MS)),
         };
         if state.now < due {
             state.inspector.moved = Some((focus, due));
@@ -235,9 +235,9 @@ fn is_running(state: &State, focus: Focus) -> bool {
 
 fn make(state: &mut State, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
-    let earlier = state.evidence.calls.earlier(&state.transcript, place, EARLIER);
-    let turn = state.evidence.account.turn_of(&state.transcript, made.focus.entry);
-    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, &state.evidence.account, turn));
+    let earlier = state.indexes.calls.earlier(&state.transcript, place, EARLIER);
+    let turn = state.indexes.account.turn_of(&state.transcript, made.focus.entry);
+    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, &state.indexes.account, turn));
     let effects = ask(state, made, &earlier.unread);
     let state_now = &*state;
     let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };
@@ -275,7 +275,7 @@ fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
         paging.portion(&mut state.asked, (id, entry), block / BLOCKS);
     }
     let mut effects: Vec<Effect> = paging.effect().into_iter().collect();
-    let records = taking::origins_of(state, &[made.focus]);
+    let records = clipboard::origins_of(state, &[made.focus]);
     if made.tab == Tab::Raw && state.inspector.asked.as_ref() != Some(&records) {
         state.inspector.asked = Some(records.clone());
         state.inspector.records = None;
@@ -339,7 +339,7 @@ fn step(state: &mut State, by: isize) {
 fn show_spot(state: &mut State) {
     let shown = state.inspector.shown();
     let Some(spot) = state.inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else { return };
-    let rows = taking::rows_of(state, spot.focus);
+    let rows = clipboard::rows_of(state, spot.focus);
     if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
         state.view.ask(Motion::ShowRow(spot.focus, row));
     }

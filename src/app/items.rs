@@ -22,10 +22,10 @@ use crate::model::body::Body;
 use crate::model::branch::Branch;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::pairing::call_in;
 use crate::model::record::Origin;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render;
@@ -202,7 +202,7 @@ impl Layouts<'_> {
     }
 
     /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
-    fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Moment> {
+    fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Timestamp> {
         let newest = self.transcript.turns().len().checked_sub(1);
         let is_awaited = !self.awaited.has_ended() && self.account.turn_of(self.transcript, id) == newest;
         let fate = agents::fate(self.transcript, Some(lane), Some(call), is_awaited);

@@ -24,7 +24,7 @@ pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
     let start = focus.and_then(|focus| state.sequence.place_of(focus.entry)).unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
     let costly = if kind == Kind::Costly {
-        expensive_turns(&state.transcript, &state.evidence.account)
+        expensive_turns(&state.transcript, &state.indexes.account)
     } else {
         HashSet::new()
     };

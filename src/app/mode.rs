@@ -4,7 +4,7 @@ use tui_input::Input;
 
 use super::palette::Palette;
 use super::raw::RawView;
-use super::stand::Stand;
+use super::saved_position::SavedPosition;
 use crate::model::record::Origin;
 
 /// What keys mean.
@@ -18,7 +18,7 @@ pub enum Mode {
         /// What is typed so far.
         input: Input,
         /// Where the reader stood.
-        from: Box<Stand>,
+        from: Box<SavedPosition>,
     },
     /// A filter is being typed.
     Filter {

@@ -267,7 +267,7 @@ fn select_to(state: &mut State, anchor: Mark, frame: &Frame, line: u16) {
 }
 
 fn to_outline_row(state: &mut State, line: usize) {
-    if let Some(focus) = state.outline.click(line, &state.transcript, &state.evidence.files, &state.checks) {
+    if let Some(focus) = state.outline.click(line, &state.transcript, &state.indexes.files, &state.checks) {
         jump(state, focus);
     }
 }

@@ -9,7 +9,7 @@ use super::sequence::place_in_file;
 use super::state::State;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
 
@@ -19,7 +19,7 @@ pub struct Seen {
     /// The key of its last entry.
     pub key: Key,
     /// When that was.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// Where the line stands.
@@ -34,7 +34,7 @@ pub struct News {
 }
 
 /// The end of the session as it is now; `None` while it is still being read.
-pub fn end_of(state: &State, now: Moment) -> Option<Seen> {
+pub fn end_of(state: &State, now: Timestamp) -> Option<Seen> {
     if !state.is_caught_up && state.whole.is_none() {
         return None;
     }

@@ -5,7 +5,6 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
 use super::bindings::BINDINGS;
-use super::columns;
 use super::command::{Command, FORMS, Place, Setting};
 use super::effect::Effect;
 use super::keymap::Keymap;
@@ -14,6 +13,7 @@ use super::moving::jump;
 use super::panes::{show_inspector, show_outline};
 use super::state::State;
 use super::viewport::Focus;
+use super::wrapping;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
 use crate::render::manual::PAGES;
@@ -155,7 +155,7 @@ pub fn go(state: &mut State, place: Place) {
             let then = day.at(clock);
             first(state, |entry| entry.at.is_some() && entry.at >= then)
         }
-        Place::Moment(then) => first(state, |entry| entry.at >= Some(then)),
+        Place::Timestamp(then) => first(state, |entry| entry.at >= Some(then)),
     };
     match entry {
         Some(entry) => jump(state, Focus { entry, block: 0 }),
@@ -225,17 +225,17 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
     match setting {
         Setting::Mouse(is_on) => return super::mouse::switch(state, is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
-        Setting::Notify(means) => state.watches.means = means,
+        Setting::Notify(means) => state.alarms.means = means,
         Setting::Images(choice) => return vec![Effect::Images(choice)],
         Setting::AsOf(is_on) => super::as_of::switch(state, is_on),
         Setting::Hints(is_on) => state.shows_hints = is_on,
         Setting::Thinking(is_on) => state.shows_thinking = is_on,
         Setting::Outline(is_on) => show_outline(state, is_on),
         Setting::Inspector(is_on) => show_inspector(state, is_on),
-        Setting::Wrap(is_on) => columns::wrap(state, is_on),
-        Setting::Gutter(numbers) => columns::number(state, numbers),
-        Setting::Lanes(is_on) => columns::show_lanes(state, is_on),
-        Setting::Rulers(is_on) => columns::show_rulers(state, is_on),
+        Setting::Wrap(is_on) => wrapping::wrap(state, is_on),
+        Setting::Gutter(numbers) => wrapping::number(state, numbers),
+        Setting::Lanes(is_on) => wrapping::show_lanes(state, is_on),
+        Setting::Rulers(is_on) => wrapping::show_rulers(state, is_on),
         Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
         Setting::Marks(is_on) => state.theme.has_marks = is_on,
         Setting::Clean(is_on) => state.copying.is_clean = is_on,

@@ -7,7 +7,6 @@
 use ratatui::layout::Rect;
 
 use super::action::{Action, Change, Kind, Way};
-use super::columns::width_of_numbers;
 use super::effect::Effect;
 use super::inspector;
 use super::mode::Mode;
@@ -15,6 +14,7 @@ use super::moving::jump;
 use super::state::State;
 use super::update;
 use super::views::{self, View};
+use super::wrapping::width_of_numbers;
 
 /// Columns of the lane gutter; more of them where the text has all the room that it needs.
 const LANES: (u16, u16) = (2, 4);
@@ -205,7 +205,7 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
 
 /// Columns of the lane gutter where text and gutters have so many.
 fn width_of_lanes(state: &State, columns: u16) -> u16 {
-    if !state.columns.lanes {
+    if !state.wrapping.lanes {
         return 0;
     }
     let (least, most) = LANES;
@@ -339,14 +339,15 @@ fn within_outline(state: &mut State, action: Action, times: usize) -> Option<Vec
         Action::Top => state.outline.step(isize::MIN / 2),
         Action::Bottom => state.outline.step(isize::MAX / 2),
         Action::Seek(Kind::Prompt, way) => state.outline.step_section(way == Way::Next),
-        Action::Expand => match state.outline.target(&state.transcript, &state.evidence.files, &state.checks)
-        {
-            Some(focus) => {
-                state.panes.focus = Pane::Transcript;
-                jump(state, focus);
+        Action::Expand => {
+            match state.outline.target(&state.transcript, &state.indexes.files, &state.checks) {
+                Some(focus) => {
+                    state.panes.focus = Pane::Transcript;
+                    jump(state, focus);
+                }
+                None => state.say("this leads nowhere"),
             }
-            None => state.say("this leads nowhere"),
-        },
+        }
         action => return leave(state, action),
     }
     Some(Vec::new())

@@ -15,8 +15,8 @@ use super::effect::Effect;
 use super::mode::Mode;
 use super::state::State;
 use crate::model::found::{Found, Place, Preview, Sighting};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// So many sessions are matched for one frame.
 const STEP: usize = 4_000;
@@ -63,7 +63,7 @@ pub struct Previewed {
     /// Which one.
     pub place: Place,
     /// As of when.
-    pub modified: Option<Moment>,
+    pub modified: Option<Timestamp>,
     /// What it is about, once that is known.
     pub preview: Option<Preview>,
 }

@@ -2,10 +2,10 @@
 
 use tui_input::{Input, InputRequest};
 
+use super::clipboard::{items_from, origins_of};
 use super::effect::Effect;
 use super::mode::Mode;
 use super::state::State;
-use super::taking::{items_from, origins_of};
 use super::viewport::Focus;
 use crate::model::record::Origin;
 

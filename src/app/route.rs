@@ -10,7 +10,7 @@ use super::mode::Mode;
 use super::panes::{self, Pane};
 use super::picker;
 use super::state::State;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// What a key press asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +97,7 @@ const DIGIT_MS: i64 = 250;
 
 /// In how many ms a digit that was typed will be a key of its own.
 pub fn waits_for(state: &State) -> Option<u64> {
-    let until = Moment(state.typed_digit?.0 + DIGIT_MS);
+    let until = Timestamp(state.typed_digit?.0 + DIGIT_MS);
     own_meaning(state).map(|_| until.since(state.now).max(1))
 }
 

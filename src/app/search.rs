@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::hunt::{Hunt, Known, Texts};
+use super::search_progress::{Known, SearchProgress, Texts};
 use super::sequence::place_in_file;
 use super::viewport::Focus;
-use crate::analysis::needle::Needle;
+use crate::analysis::literal_prefilter::LiteralPrefilter;
 use crate::analysis::scope::Scope;
 use crate::analysis::texts::{self, BlockText, Read};
 use crate::model::entry::EntryId;
@@ -34,12 +34,12 @@ pub struct Search {
     pub is_literal: bool,
     /// The pattern.
     pub pattern: Regex,
-    needle: Arc<Needle>,
+    prefilter: Arc<LiteralPrefilter>,
     /// Blocks with hits that the filter shows, in the order of the file.
     pub hits: Vec<Hit>,
     found: Vec<Hit>,
     /// What is searched already.
-    pub hunt: Hunt,
+    pub progress: SearchProgress,
     /// Where the view is still to go.
     pub seeks: Option<Seek>,
     /// Whether everything has been searched.
@@ -96,7 +96,7 @@ pub struct Job {
     /// The pattern.
     pub pattern: Regex,
     /// What a record must hold to be worth reading.
-    pub needle: Arc<Needle>,
+    pub prefilter: Arc<LiteralPrefilter>,
     /// What it is narrowed to.
     pub scope: Option<Scope>,
     /// See [`Search::generation`].
@@ -138,10 +138,10 @@ impl Search {
             scope,
             is_literal,
             pattern,
-            needle: Arc::new(texts::needle(text, !is_pattern)),
+            prefilter: Arc::new(texts::prefilter(text, !is_pattern)),
             hits: Vec::new(),
             found: Vec::new(),
-            hunt: Hunt::default(),
+            progress: SearchProgress::default(),
             seeks: None,
             is_complete: false,
             percent: 0,
@@ -176,10 +176,10 @@ impl Search {
     /// own, it need not look again.
     pub fn begin(&mut self, place: usize, earlier: Option<&Self>) {
         let known = earlier.filter(|earlier| self.is_narrower_than(earlier)).map(|earlier| Known {
-            within: earlier.hunt.done().clone(),
+            within: earlier.progress.done().clone(),
             entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
         });
-        self.hunt = Hunt::from(place, known);
+        self.progress = SearchProgress::from(place, known);
     }
 
     /// Whether a longer text was typed, which is found only where the shorter one was.
@@ -196,10 +196,10 @@ impl Search {
 
     /// The next portion to be searched, if it is time for one.
     pub fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
-        let (number, entries) = self.hunt.hand_out(transcript)?;
+        let (number, entries) = self.progress.hand_out(transcript)?;
         Some(Job {
             pattern: self.pattern.clone(),
-            needle: Arc::clone(&self.needle),
+            prefilter: Arc::clone(&self.prefilter),
             scope: self.scope,
             generation: self.generation,
             number,

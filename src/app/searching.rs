@@ -6,9 +6,9 @@ use super::action::{Action, Way};
 use super::effect::Effect;
 use super::mention;
 use super::mode::Mode;
+use super::saved_position::SavedPosition;
 use super::search::{Edge, Hit, Search, Seek, Sought, hits_of};
 use super::sequence::place_in_file;
-use super::stand::Stand;
 use super::state::State;
 use super::viewport::{Focus, Motion};
 use crate::analysis::texts;
@@ -97,7 +97,7 @@ pub fn accept(state: &mut State) -> Vec<Effect> {
 }
 
 /// The search that is being typed is given up: the view goes back to where it stood.
-pub fn give_up(state: &mut State, from: &Stand) -> Vec<Effect> {
+pub fn give_up(state: &mut State, from: &SavedPosition) -> Vec<Effect> {
     state.go_back_to(from);
     end(state)
 }
@@ -134,8 +134,8 @@ fn go_on(state: &mut State) -> Vec<Effect> {
             effects.push(Effect::Search(job));
         }
         let len = state.transcript.order().len();
-        search.percent = search.hunt.percent(len);
-        search.is_complete = search.hunt.is_complete(len);
+        search.percent = search.progress.percent(len);
+        search.is_complete = search.progress.is_complete(len);
     }
     narrow(state);
     to_sought(state);
@@ -198,7 +198,7 @@ pub fn found(state: &mut State, generation: u32, number: u32, hits: Vec<Hit>) ->
     let level = state.level;
     let is_shown =
         |hit: &Hit| state.transcript.get(hit.focus.entry).is_some_and(|entry| has_rows(entry, level));
-    for hits in search.hunt.take(number, hits) {
+    for hits in search.progress.take(number, hits) {
         search.add(&state.transcript, hits.into_iter().filter(is_shown).collect());
     }
     go_on(state)
@@ -252,7 +252,7 @@ fn chosen(search: &Search, transcript: &Transcript, seeks: Seek, start: Option<F
     let at_or_behind =
         |focus: Option<Focus>| search.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
     let complete = |hit: Option<&Hit>| hit.filter(|_| search.is_complete).copied();
-    let done = search.hunt.done();
+    let done = search.progress.done();
     let of_entry = |focus: Focus| place(focus).0;
     let is_sure = |from: usize, to: usize| search.is_complete || (done.start <= from && to < done.end);
     let hit = match seeks {
@@ -313,7 +313,7 @@ pub fn search_new(state: &mut State, ids: &[EntryId]) {
     }
     search.replace(&state.transcript, ids, hits);
     if search.is_complete {
-        search.hunt.grow(state.transcript.order().len());
+        search.progress.grow(state.transcript.order().len());
     }
     narrow(state);
 }

@@ -1,11 +1,11 @@
 //! Selected rows: what keys do with them. Their text is that of the session, not that of the screen.
 
 use super::action::{Action, What};
+use super::clipboard::{self, Form, Piece, items_between};
 use super::effect::Effect;
 use super::panes::{Pane, focused};
 use super::piping;
 use super::state::State;
-use super::taking::{self, Form, Piece, items_between};
 use super::viewport::{Focus, Mark, Motion};
 
 /// Carries out what concerns a selection. `None` leaves the action to the transcript, where motions extend
@@ -39,12 +39,12 @@ pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
         Action::Copy(What::Json) => {
             let items: Vec<Focus> = pieces(state).iter().map(|piece| piece.focus).collect();
             leave(state);
-            Some(vec![Effect::CopyRecords(taking::origins_of(state, &items))])
+            Some(vec![Effect::CopyRecords(clipboard::origins_of(state, &items))])
         }
         Action::Copy(_) => {
             let pieces = pieces(state);
             leave(state);
-            Some(taking::begin(state, pieces, Form::Selected))
+            Some(clipboard::begin(state, pieces, Form::Selected))
         }
         Action::Pipe => {
             let items: Vec<Focus> = pieces(state).iter().map(|piece| piece.focus).collect();
@@ -80,7 +80,7 @@ fn piece(state: &mut State, item: Focus, first: (Focus, usize), last: (Focus, us
     if item != first.0 && item != last.0 {
         return Piece { focus: item, rows: None };
     }
-    let count = taking::rows_of(state, item).len();
+    let count = clipboard::rows_of(state, item).len();
     let from = if item == first.0 { first.1 } else { 0 };
     let to = if item == last.0 { last.1 } else { usize::MAX };
     let is_whole = from == 0 && to.saturating_add(1) >= count;

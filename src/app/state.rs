@@ -4,17 +4,18 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::alarms::Alarms;
 use super::as_of::AsOf;
 use super::checks::Checks;
-use super::columns::Columns;
+use super::clipboard::{Copying, PendingCopy};
 use super::details::Shown;
 use super::ends::Ends;
-use super::evidence::Evidence;
 use super::filter::Filter;
 use super::folds::Folds;
 use super::gutter::Gutter;
 use super::heights::Heights;
 use super::history::History;
+use super::indexes::Indexes;
 use super::inspector::Inspector;
 use super::items::RowCache;
 use super::keymap::Keymap;
@@ -32,21 +33,20 @@ use super::search::{AtHit, Search, Sought};
 use super::sequence::Sequence;
 use super::spine::Spine;
 use super::strip::Strip;
-use super::taking::{Copying, Taking};
 use super::viewport::{Focus, Viewport};
 use super::views::Views;
-use super::watching::Watches;
 use super::whole::Whole;
+use super::wrapping::Wrapping;
 use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::awaited::Awaited;
 use crate::analysis::context::ContextUse;
 use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Findings;
-use crate::analysis::troubles::Run;
+use crate::analysis::loops::Run;
 use crate::model::edit::{LinkState, Opened, Polled};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
@@ -93,7 +93,7 @@ pub struct State {
     /// Which panes are shown, how wide, and which has the keys.
     pub panes: Panes,
     /// What becomes of long lines, and what stands beside the text.
-    pub columns: Columns,
+    pub wrapping: Wrapping,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
     /// What becomes of copies.
@@ -117,11 +117,11 @@ pub struct State {
     /// The turn's time on one line.
     pub strip: Strip,
     /// What is known of calls and of time.
-    pub evidence: Evidence,
+    pub indexes: Indexes,
     /// What the model did not see at the cursor.
     pub as_of: AsOf,
     /// Alarms that the reader set.
-    pub watches: Watches,
+    pub alarms: Alarms,
     /// The last column.
     pub spine: Spine,
     /// Columns and lines of the screen.
@@ -143,7 +143,7 @@ pub struct State {
     /// A count typed before a key.
     pub count: Option<usize>,
     /// When a digit was typed that may be a count or a key of its own.
-    pub typed_digit: Option<Moment>,
+    pub typed_digit: Option<Timestamp>,
     /// The search.
     pub search: Option<Search>,
     /// A hit to be brought into view, as soon as its rows are known.
@@ -165,7 +165,7 @@ pub struct State {
     /// Commands that records were piped to.
     pub commands: History,
     /// A copy that waits for texts to be read.
-    pub taking: Option<Taking>,
+    pub taking: Option<PendingCopy>,
     /// What opens this session on the command line, if anything does.
     pub address: Option<String>,
     /// The key of an entry that the reader asked for, until it has come.
@@ -205,7 +205,7 @@ pub struct State {
     /// The focused turn with its cost; `None` until it is known.
     pub turn_cost: Option<(usize, u64, String)>,
     /// The time, as told by the runtime.
-    pub now: Moment,
+    pub now: Timestamp,
     /// When the file last changed.
     pub last_write: Option<LastWrite>,
 
@@ -242,7 +242,7 @@ pub struct Message {
     /// The words.
     pub text: String,
     /// When it goes away.
-    pub until: Moment,
+    pub until: Timestamp,
 }
 
 /// Of waiting that takes longer than this, nobody counts the seconds.
@@ -255,7 +255,7 @@ const MESSAGE_MS: i64 = 4_000;
 impl State {
     /// Nothing read yet.
     #[expect(clippy::too_many_lines, reason = "a line for each field")]
-    pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Moment) -> Self {
+    pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             transcript: Transcript::new(),
             whole: None,
@@ -275,7 +275,7 @@ impl State {
             level,
             shows_thinking: true,
             panes: Panes::default(),
-            columns: Columns::default(),
+            wrapping: Wrapping::default(),
             shows_hints: true,
             copying: Copying::default(),
             theme,
@@ -287,9 +287,9 @@ impl State {
             outline: Outline::default(),
             inspector: Inspector::default(),
             strip: Strip::default(),
-            evidence: Evidence::default(),
+            indexes: Indexes::default(),
             as_of: AsOf::default(),
-            watches: Watches::default(),
+            alarms: Alarms::default(),
             spine: Spine::default(),
             size: (80, 24),
             views: Views::default(),
@@ -342,20 +342,20 @@ impl State {
 
     /// Shows a message for a few seconds.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), until: Moment(self.now.0 + MESSAGE_MS) });
+        self.message = Some(Message { text: text.into(), until: Timestamp(self.now.0 + MESSAGE_MS) });
     }
 
     /// Whether the screen changes with every second: a second hand, or a message that goes away. The
     /// clocks of calls run only while the agent is at work.
     pub fn ticks(&self) -> bool {
-        self.is_at_work() || self.message.is_some() || self.watches.needs_clock()
+        self.is_at_work() || self.message.is_some() || self.alarms.needs_clock()
     }
 
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),
-            _ => self.evidence.is_behind() || self.outline.is_behind(),
+            _ => self.indexes.is_behind() || self.outline.is_behind(),
         }
     }
 
@@ -390,7 +390,7 @@ impl State {
     /// The turn of the focused item, or the last one.
     pub fn focused_turn(&self) -> Option<usize> {
         match self.view.focus {
-            Some(focus) => self.evidence.account.turn_of(&self.transcript, focus.entry),
+            Some(focus) => self.indexes.account.turn_of(&self.transcript, focus.entry),
             None => self.transcript.turns().len().checked_sub(1),
         }
     }
@@ -407,7 +407,7 @@ impl State {
 
     /// The loop that the agent is in right now.
     pub fn current_loop(&self) -> Option<Run<'_>> {
-        let run = self.evidence.troubles.current(&self.transcript)?;
+        let run = self.indexes.loops.current(&self.transcript)?;
         (!self.ends.is_beginning() && self.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
     }
 

@@ -11,8 +11,8 @@ use crate::analysis::activity::Activity;
 use crate::analysis::calls::call_at;
 use crate::model::entry::EntryId;
 use crate::model::figures;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 
 /// A session that took no longer, in ms, is shown as a whole.
@@ -119,7 +119,7 @@ pub fn arrange(state: &mut State, frame: &Frame) {
     let made = Made {
         focus: state.view.focus,
         width: frame.strip.width,
-        generation: state.evidence.generation,
+        generation: state.indexes.generation,
         second: if is_live { state.now.0 / 1_000 } else { 0 },
     };
     if state.strip.made != Some(made) {
@@ -130,12 +130,12 @@ pub fn arrange(state: &mut State, frame: &Frame) {
 
 fn make(state: &State, width: usize) -> Strip {
     let turns = state.transcript.turns();
-    let all = state.evidence.account.time(None).total();
+    let all = state.indexes.account.time(None).total();
     let focused = state.view.focus.map(|focus| focus.entry);
     let last = turns.len().checked_sub(1);
     // What stands before the first prompt belongs to what it leads to.
     let turn =
-        focused.map_or(last, |id| Some(state.evidence.account.turn_of(&state.transcript, id).unwrap_or(0)));
+        focused.map_or(last, |id| Some(state.indexes.account.turn_of(&state.transcript, id).unwrap_or(0)));
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
     let first_of_all = || state.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();
@@ -145,7 +145,7 @@ fn make(state: &State, width: usize) -> Strip {
     };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
     let holder = focused.map_or(first, |id| holder_of(state, id));
-    let stretches = state.evidence.account.between(first, end, holder, AROUND);
+    let stretches = state.indexes.account.between(first, end, holder, AROUND);
     let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(state, stretch)).collect();
     if end.is_none() {
         parts.extend(going_on(state, &stretches));
@@ -185,7 +185,7 @@ fn make(state: &State, width: usize) -> Strip {
 
 /// What the turn, or the session, took without the time of the human, in ms.
 fn work_ms(state: &State, turn: Option<usize>) -> u64 {
-    let account = &state.evidence.account;
+    let account = &state.indexes.account;
     match turn {
         Some(turn) => account.turn(&state.transcript, turn).time.work(),
         None => account.time(None).work(),
@@ -247,7 +247,7 @@ fn offset(state: &State, stretches: &[Stretch], id: EntryId) -> Option<u64> {
     if let Some(place) = own {
         return Some(before(place));
     }
-    let at: Moment = state.transcript.get(id)?.at?;
+    let at: Timestamp = state.transcript.get(id)?.at?;
     let place = stretches.iter().position(|one| one.from <= at && at <= one.to)?;
     Some(before(place) + at.since(stretches.get(place)?.from))
 }

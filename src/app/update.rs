@@ -3,14 +3,15 @@
 use tui_input::Input;
 
 use super::action::Action;
+use super::alarms;
+use super::apply;
 use super::as_of;
 use super::branch_folds;
-use super::columns;
+use super::clipboard::{self, focused_origins};
 use super::command::Command;
 use super::details;
 use super::effect::Effect;
 use super::ends;
-use super::feeding;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
@@ -30,20 +31,19 @@ use super::search::Hit;
 use super::searching;
 use super::selecting;
 use super::state::State;
-use super::taking::{self, focused_origins};
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
 use super::views;
-use super::watching;
+use super::wrapping;
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
 use crate::model::details::Details;
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::found::{Place, Preview, Sighting};
-use crate::model::moment::Moment;
 use crate::model::pages::WasPacked;
 use crate::model::record::Origin;
+use crate::model::timestamp::Timestamp;
 use crate::render::row::Level;
 
 /// What can happen.
@@ -62,10 +62,10 @@ pub enum Event {
     /// Time has passed.
     Tick {
         /// It is now.
-        now: Moment,
+        now: Timestamp,
     },
     /// The file was changed at this time.
-    Written(Moment),
+    Written(Timestamp),
     /// Bodies that were asked for.
     Paged {
         /// The entries that wait for them.
@@ -138,13 +138,13 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
                 state.view.ask(Motion::Select);
             }
         }
-        Event::Feed(feed) => return feeding::take(state, *feed),
+        Event::Feed(feed) => return apply::take(state, *feed),
         Event::Tick { now } => {
             state.now = now;
             if state.message.as_ref().is_some_and(|message| message.until <= now) {
                 state.message = None;
             }
-            let mut effects = watching::look(state);
+            let mut effects = alarms::look(state);
             if let Some(action) = route::settle_digit(state) {
                 effects.extend(panes::act(state, action, 1));
             }
@@ -152,8 +152,8 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::Written(at) => state.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {
-            feeding::fill(state, &entries, &contents);
-            return taking::resume(state);
+            apply::fill(state, &entries, &contents);
+            return clipboard::resume(state);
         }
         Event::Detailed { is_whole, found } => details::take(state, is_whole, found),
         Event::Packed(page) => ends::take_back(state, page),
@@ -249,15 +249,15 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             Vec::new()
         }
         Command::Watch(wish) => {
-            watching::watch(state, wish);
+            alarms::watch(state, wish);
             Vec::new()
         }
         Command::Watched => {
-            watching::list(state);
+            alarms::list(state);
             Vec::new()
         }
         Command::Unwatch(name) => {
-            watching::unwatch(state, &name);
+            alarms::unwatch(state, &name);
             Vec::new()
         }
         Command::Forget => {
@@ -289,6 +289,10 @@ fn to_bottom(state: &mut State) -> Vec<Effect> {
 fn toggle_thinking(state: &mut State) {
     state.shows_thinking = !state.shows_thinking;
     state.look_changed();
+}
+
+fn edit(state: &mut State) -> Option<Effect> {
+    focused_origins(state)?.first().copied().map(Effect::Edit)
 }
 
 /// Carries out an action so many times, whichever pane has the keys.
@@ -340,19 +344,18 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
             return marks::act(state, action, times);
         }
         Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
-        Action::Copy(what) => return taking::copy(state, what, times),
+        Action::Copy(what) => return clipboard::copy(state, what, times),
         Action::Pipe => piping::begin(state, times),
         Action::ToggleMouse => return mouse::switch(state, !state.has_mouse),
         // Taken by the selection.
         Action::Select => {}
         Action::Raw => return focused_origins(state).map(Effect::ShowRecords).into_iter().collect(),
-        Action::Edit => {
-            let first = focused_origins(state).and_then(|origins| origins.first().copied());
-            return first.map(Effect::Edit).into_iter().collect();
-        }
+        Action::Edit => return edit(state).into_iter().collect(),
         Action::Inspect(tab) => inspector::choose(state, tab),
         Action::Panes(change) => panes::change(state, change, times),
-        Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => columns::act(state, action, times),
+        Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => {
+            wrapping::act(state, action, times);
+        }
         Action::View(view) => views::open(state, view),
         // Taken by the views.
         Action::Shift(_) | Action::Reverse => state.say("this is for the views; 2 to 7 open them"),

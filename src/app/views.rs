@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 use super::action::Action;
 use super::effect::Effect;
-use super::evidence::Wants;
+use super::indexes::Wants;
 use super::moving::{follow, go};
 use super::panes::{self, Frame};
 use super::state::State;
@@ -195,7 +195,7 @@ fn with_page<T>(state: &mut State, work: impl FnOnce(&mut dyn Page, &Scene<'_>) 
 fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
     Scene {
         transcript: &state.transcript,
-        evidence: &state.evidence,
+        indexes: &state.indexes,
         findings: &state.findings,
         checks: &state.checks,
         theme: &state.theme,

@@ -5,7 +5,7 @@
 //! before the end moved, waits until the session is twice as long: so all of it together costs no more than
 //! twice the session.
 
-use super::evidence::Evidence;
+use super::indexes::Indexes;
 use crate::analysis::lint::Findings;
 use crate::model::edit::Batch;
 use crate::model::pages::ToPack;
@@ -20,7 +20,7 @@ pub struct Whole {
     /// Its entries.
     pub transcript: Transcript,
     /// The indexes that are in use for what is shown.
-    evidence: Evidence,
+    indexes: Indexes,
     /// What the lint finds, if that is in use.
     findings: Findings,
     turning: Pace,
@@ -53,17 +53,17 @@ impl Pace {
 impl Whole {
     /// Takes a batch. What is in use is told by what is known of what is shown. Answers which entries are to be
     /// packed: it is the larger part of the work, and the screen must not wait for it.
-    pub fn take(&mut self, batch: Batch, shown: &Evidence) -> Vec<ToPack> {
+    pub fn take(&mut self, batch: Batch, shown: &Indexes) -> Vec<ToPack> {
         let touched = self.transcript.apply(batch);
         let entries = self.transcript.order().len();
-        self.evidence.note(&self.transcript, &touched);
+        self.indexes.note(&self.transcript, &touched);
         if self.turning.goes_on(self.transcript.settles_anew(), entries) {
             self.transcript.settle();
         } else if !self.transcript.turns_settle_anew() {
             self.transcript.settle_turns();
         }
         if self.indexing.goes_on(touched.reordered, entries) {
-            self.evidence.follow_as(shown, &self.transcript);
+            self.indexes.follow_as(shown, &self.transcript);
         }
         if shown.wants_findings() {
             self.findings.note(&touched);
@@ -79,8 +79,8 @@ impl Whole {
     }
 
     /// All is read: the transcript, with what is known of it in the place of what was shown before.
-    pub fn replace(self, evidence: &mut Evidence, findings: &mut Findings) -> Transcript {
-        evidence.become_other(self.evidence);
+    pub fn replace(self, indexes: &mut Indexes, findings: &mut Findings) -> Transcript {
+        indexes.become_other(self.indexes);
         findings.become_other(self.findings);
         self.transcript
     }

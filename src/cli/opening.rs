@@ -2,9 +2,9 @@
 
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
 use crate::analysis::prices::Prices;
-use crate::app::columns::Columns;
+use crate::app::clipboard::Copying;
 use crate::app::keymap::Keymap;
-use crate::app::taking::Copying;
+use crate::app::wrapping::Wrapping;
 use crate::ingest::{self, Target};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
@@ -71,7 +71,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
             is_clean: settings.clean.unwrap_or(false),
             is_redacted: settings.redact.unwrap_or(false),
         },
-        columns: Columns {
+        wrapping: Wrapping {
             sideways: (settings.wrap == Some(false)).then_some(0),
             numbers: settings.gutter.unwrap_or_default(),
             lanes: settings.lanes.unwrap_or(true),

@@ -9,8 +9,8 @@ use super::tools;
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
 use crate::model::entry::{BlockKind, Raw};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
 use crate::model::written::is_blank;
@@ -34,7 +34,7 @@ pub struct Site<'a> {
     /// Number of the block in its record.
     pub place: usize,
     /// When the record was written.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
 }
 
 /// Reads a content block. A bare string is a text block.
@@ -76,12 +76,12 @@ pub fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
 }
 
 /// A `tool_use` block.
-pub fn call(block: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> ToolCall {
+pub fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCall {
     let input = block.get("input");
     let kind = tools::kind_of(block.get("name").str_or_empty());
     let headline = tools::headline(kind, input);
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
-    body.signs.broken_off = tools::breaks_off(input);
+    body.flags.broken_off = tools::breaks_off(input);
     ToolCall {
         key: Text::clean(block.get("id").str_or_empty()),
         name: Text::clean(block.get("name").str_or_empty()),

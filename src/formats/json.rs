@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::model::body::Tree;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::written::is_blank;
 pub use damage::Damage;
 pub use string::Str;
@@ -156,12 +156,12 @@ impl<'a> Json<'a> {
     }
 
     /// A time: RFC 3339, seconds or milliseconds.
-    pub fn moment(&self) -> Option<Moment> {
+    pub fn moment(&self) -> Option<Timestamp> {
         match self {
             Self::Str(text) => {
-                Moment::parse(text).or_else(|| text.parse().ok().and_then(Moment::from_number))
+                Timestamp::parse(text).or_else(|| text.parse().ok().and_then(Timestamp::from_number))
             }
-            other => other.number().and_then(Moment::from_number),
+            other => other.number().and_then(Timestamp::from_number),
         }
     }
 

@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 use crate::model::body::{Body, Held, Image, Tree};
 use crate::model::edit::{Edit, MetaEdit, Notice};
 use crate::model::entry::{BlockKind, Break, Entry};
-use crate::model::moment::Moment;
 use crate::model::text::{Text, without_sgr};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::usage::Usage;
 
@@ -32,7 +32,7 @@ pub struct Told {
     /// Their lines.
     lines: HashSet<u64>,
     numbers: HashSet<u64>,
-    times: HashSet<Moment>,
+    times: HashSet<Timestamp>,
     /// What decoders put together, each between line breaks.
     phrases: String,
     /// All of it again, for words.
@@ -257,7 +257,7 @@ impl Told {
         if raw.trim().is_empty() || self.texts.contains(&print(raw)) {
             return raw.len();
         }
-        let is_time = || Moment::parse(raw).is_some_and(|time| self.times.contains(&time));
+        let is_time = || Timestamp::parse(raw).is_some_and(|time| self.times.contains(&time));
         if raw.len() < 40 && is_time() {
             return raw.len();
         }
@@ -321,7 +321,7 @@ impl Told {
     /// Whether a number is told: as such, in what was put together, or as a time.
     pub fn has_number(&self, number: f64) -> bool {
         self.numbers.contains(&number.to_bits())
-            || Moment::from_number(number).is_some_and(|time| self.times.contains(&time))
+            || Timestamp::from_number(number).is_some_and(|time| self.times.contains(&time))
             || self.is_in_a_phrase(&number.to_string())
     }
 }
@@ -365,12 +365,12 @@ mod tests {
     use super::Told;
     use crate::model::edit::{Batch, Edit, MetaEdit};
     use crate::model::entry::{BlockKind, Break, Piece, Role};
-    use crate::model::moment::Moment;
+    use crate::model::timestamp::Timestamp;
     use crate::model::usage::Usage;
 
     fn told() -> Told {
         let mut out = Batch::default();
-        let mut entry = out.new_entry("u1".into(), Role::Assistant, Moment::parse("2026-01-02T03:04:05Z"));
+        let mut entry = out.new_entry("u1".into(), Role::Assistant, Timestamp::parse("2026-01-02T03:04:05Z"));
         entry.usage = Some(Box::new(Usage { output: Some(57), cost: Some(0.25), ..Usage::default() }));
         let prose = out.prose("The first line is read.\nok\nAnd there is a third line in it");
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(prose)));

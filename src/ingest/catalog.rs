@@ -9,8 +9,8 @@ use super::target::{OpenError, SessionHead, Target};
 use crate::formats::decoder::Format;
 use crate::formats::tables::{Queries, Table, Tables, describe};
 use crate::formats::{Detection, detect_database};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::source::rows::{Cell, Database, Trouble};
 
 /// Of how many sessions the messages are counted.
@@ -78,7 +78,7 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Tro
         let mut cells = row.iter();
         let mut text = || cells.next().and_then(Cell::text).filter(|text| !text.is_empty());
         let (Some(id), key, title) = (text(), text(), text()) else { return };
-        let updated = row.get(3).and_then(Cell::int).filter(|ms| *ms > 0).map(Moment);
+        let updated = row.get(3).and_then(Cell::int).filter(|ms| *ms > 0).map(Timestamp);
         let parent = row.get(4).and_then(Cell::text).filter(|text| !text.is_empty());
         let title = title.map(|title| Text::clean(&title));
         let head = SessionHead { id, key, title, updated, parent, messages: None };

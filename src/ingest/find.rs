@@ -25,7 +25,7 @@ use super::target::OpenError;
 use crate::formats::REGISTRY;
 pub use crate::formats::roots::Environment;
 use crate::model::found::Found;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// Sessions, newest first. Each is read when it is asked for.
 pub struct Sessions {
@@ -36,7 +36,7 @@ pub struct Sessions {
 }
 
 /// Finds sessions. Paths that are not there come first, as errors.
-pub fn sessions(search: &Search, now: Moment) -> Sessions {
+pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
     let (candidates, failures) = candidates::collect(search, &mut Databases::default());
     Sessions {
         failures: failures.into_iter(),

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{SendTimeoutError, Sender};
 
 use super::bodies::Bodies;
+use super::emitter::{Emitter, Outlet};
 use super::files::Files;
 use super::plan::Plan;
 use super::preview::{Preview, show_newest_files};
 use super::reader::{Reader, Seen};
 use super::rows::show_newest_rows;
-use super::teller::{Outlet, Teller};
 use crate::model::edit::{Feed, LinkState, Polled, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -108,11 +108,11 @@ impl<'f> Follow<'f> {
     fn open(&mut self) -> Option<Reader<'f>> {
         let mut last = String::new();
         while !self.stop.load(Ordering::Relaxed) {
-            let mut teller = Teller::new(self.plan.decoder(), Stage::Whole, self.outlet);
+            let mut emitter = Emitter::new(self.plan.decoder(), Stage::Whole, self.outlet);
             if self.has_told {
-                teller.replace();
+                emitter.replace();
             }
-            match Reader::new(&self.plan, self.files, Bodies::Recent, teller, Instant::now()) {
+            match Reader::new(&self.plan, self.files, Bodies::Recent, emitter, Instant::now()) {
                 Ok(reader) => return Some(reader),
                 Err(error) if error.to_string() == last => {}
                 Err(error) => {
@@ -177,8 +177,8 @@ impl<'f> Follow<'f> {
             if now.duration_since(told) >= PROGRESS {
                 told = now;
                 let (done, total) = reader.progress();
-                reader.teller.flush(false);
-                reader.teller.send(Feed::Progress { done, total });
+                reader.emitter.flush(false);
+                reader.emitter.send(Feed::Progress { done, total });
             }
             let mut show_newest = || {
                 if let Some(shown) = preview.take() {
@@ -195,11 +195,11 @@ impl<'f> Follow<'f> {
     /// Says that everything is there, and whether it was read anew.
     fn tell_state(&mut self, reader: &mut Reader<'f>) {
         if !std::mem::replace(&mut self.is_caught_up, true) {
-            reader.teller.send(Feed::CaughtUp);
-            reader.teller.send(Feed::Link(LinkState::Live));
+            reader.emitter.send(Feed::CaughtUp);
+            reader.emitter.send(Feed::Link(LinkState::Live));
         }
         if let Some(why) = self.reread.take() {
-            reader.teller.send(Feed::Link(LinkState::Reread(Text::clean(&why))));
+            reader.emitter.send(Feed::Link(LinkState::Reread(Text::clean(&why))));
         }
     }
 
@@ -224,7 +224,7 @@ impl<'f> Follow<'f> {
 
     fn take_in(&mut self, seen: Seen, reader: &mut Reader<'f>) -> Option<End> {
         for link in seen.links {
-            reader.teller.send(Feed::Link(link));
+            reader.emitter.send(Feed::Link(link));
         }
         let is_anew = seen.anew.is_some();
         if is_anew {
@@ -241,7 +241,7 @@ impl<'f> Follow<'f> {
             || plan.opened.reason != self.plan.opened.reason;
         self.plan = plan;
         if !is_same || is_clearer {
-            reader.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+            reader.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         }
         (!is_same).then_some(End::OtherPlan)
     }
@@ -254,7 +254,7 @@ impl<'f> Follow<'f> {
     }
 
     fn is_stopped(&self, reader: &Reader<'f>) -> bool {
-        self.stop.load(Ordering::Relaxed) || !reader.teller.is_open()
+        self.stop.load(Ordering::Relaxed) || !reader.emitter.is_open()
     }
 }
 

@@ -6,8 +6,10 @@
 mod ahead;
 mod bodies;
 mod catalog;
+mod emitter;
 mod files;
 pub mod find;
+mod line_file;
 mod live;
 mod open;
 mod pager;
@@ -17,9 +19,7 @@ mod preview;
 mod probe;
 mod reader;
 mod rows;
-mod strand;
 mod target;
-mod teller;
 mod told;
 mod whole;
 
@@ -36,10 +36,10 @@ pub use self::pager::{Pager, contents};
 pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;
+use self::emitter::{Emitter, Outlet};
 use self::files::Files;
 use self::plan::Plan;
 use self::reader::Reader;
-use self::teller::{Outlet, Teller};
 use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
 use crate::formats::survey::Sums;
@@ -180,8 +180,8 @@ impl Session {
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
     outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
-    let teller = Teller::new(plan.decoder(), Stage::Whole, outlet);
-    match Reader::new(plan, files, bodies, teller, Instant::now()) {
+    let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
+    match Reader::new(plan, files, bodies, emitter, Instant::now()) {
         Ok(mut reader) => {
             while reader.step(Instant::now(), &mut || ()) || reader.rest(Instant::now(), true) {}
             outlet(Feed::CaughtUp);

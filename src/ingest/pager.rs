@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::emitter::body_of_fault;
 use super::files::{Files, Kind};
 use super::rows::unpacked;
-use super::teller::body_of_fault;
 use crate::formats::decoder::feed;
 use crate::formats::details::Detailing;
 use crate::formats::json;

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError};
 
 use super::bodies::Bodies;
+use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::plan::Plan;
 use super::probe::{self, HEAD};
-use super::teller::{Outlet, Teller};
 use super::whole::{is_whole_value, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
@@ -30,7 +30,7 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop. What is to be read again is copied for these files.
 pub fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let teller = Teller::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
+    let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
     let reader = thread::current();
     let pipe = match plan.packing {
         Some(packing) => Pipe::Packed(plan.path.clone(), packing),
@@ -46,15 +46,15 @@ pub fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicB
         plan,
         files,
         copy,
-        teller,
+        emitter,
         head: Vec::new(),
         is_decided: false,
         buffer: LineBuffer::new(FileId(0)),
         is_shown: false,
         is_caught_up: false,
     };
-    piped.teller.send(Feed::Opened(Box::new(piped.plan.opened.clone())));
-    piped.teller.send(Feed::File { id: FileId(0), path: (*piped.plan.path).into() });
+    piped.emitter.send(Feed::Opened(Box::new(piped.plan.opened.clone())));
+    piped.emitter.send(Feed::File { id: FileId(0), path: (*piped.plan.path).into() });
     piped.run(&pieces, stop);
 }
 
@@ -63,7 +63,7 @@ struct Piped<'o> {
     /// Who reads records again.
     files: Option<&'o Files>,
     copy: Option<Arc<File>>,
-    teller: Teller<'o>,
+    emitter: Emitter<'o>,
     /// What came so far, until it is clear what it is; a document to its end.
     head: Vec<u8>,
     is_decided: bool,
@@ -76,7 +76,7 @@ struct Piped<'o> {
 impl Piped<'_> {
     fn run(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) {
         let mut last = Instant::now();
-        while self.teller.is_open() && !stop.load(Ordering::Relaxed) {
+        while self.emitter.is_open() && !stop.load(Ordering::Relaxed) {
             match pieces.try_recv() {
                 Ok(Piece::Bytes(bytes)) => {
                     last = Instant::now();
@@ -168,8 +168,8 @@ impl Piped<'_> {
             files.number(&self.plan.path, kind);
             files.set_format(self.plan.format, &self.plan.path);
         }
-        self.teller.restart(self.plan.decoder());
-        self.teller.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+        self.emitter.restart(self.plan.decoder());
+        self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
             let head = std::mem::take(&mut self.head);
             self.tell_lines(&head);
@@ -178,10 +178,10 @@ impl Piped<'_> {
     }
 
     fn tell_lines(&mut self, bytes: &[u8]) {
-        let (teller, is_shown) = (&mut self.teller, &mut self.is_shown);
+        let (emitter, is_shown) = (&mut self.emitter, &mut self.is_shown);
         self.buffer.feed(bytes, |line| {
             if !std::mem::take(is_shown) {
-                tell(line, teller);
+                tell(line, emitter);
             }
         });
     }
@@ -199,10 +199,10 @@ impl Piped<'_> {
             && is_whole_value(record.bytes)
         {
             self.is_shown = true;
-            tell(Line::Whole(record), &mut self.teller);
+            tell(Line::Whole(record), &mut self.emitter);
         }
-        self.teller.finish();
-        self.teller.flush(true);
+        self.emitter.finish();
+        self.emitter.flush(true);
         if !self.plan.shape.is_rewritten() {
             self.catch_up();
         }
@@ -214,35 +214,35 @@ impl Piped<'_> {
         }
         if self.plan.shape.is_rewritten() {
             let kind = kind_of(self.plan.shape);
-            tell_whole(&mut self.teller, kind, FileId(0), &self.head, Bodies::Kept);
+            tell_whole(&mut self.emitter, kind, FileId(0), &self.head, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
-            tell(line, &mut self.teller);
+            tell(line, &mut self.emitter);
         }
         if let Some(why) = why {
             let is_packed = self.plan.packing.is_some();
             let what = if is_packed { why.to_string() } else { format!("the pipe broke: {why}") };
-            self.teller.notice(FileId(0), &what);
+            self.emitter.notice(FileId(0), &what);
             // Half of an archive is all that there is; of this one there would be more.
             if why.kind() == io::ErrorKind::FileTooLarge {
-                self.teller.send(Feed::Fault(Text::clean(&what)));
+                self.emitter.send(Feed::Fault(Text::clean(&what)));
             }
         }
-        self.teller.finish();
-        self.teller.flush(true);
+        self.emitter.finish();
+        self.emitter.flush(true);
         self.catch_up();
-        self.teller.send(Feed::Link(LinkState::Closed));
+        self.emitter.send(Feed::Link(LinkState::Closed));
     }
 
     fn catch_up(&mut self) {
         if !std::mem::replace(&mut self.is_caught_up, true) {
-            self.teller.send(Feed::CaughtUp);
+            self.emitter.send(Feed::CaughtUp);
         }
     }
 }
 
-fn tell(line: Line<'_>, teller: &mut Teller<'_>) {
+fn tell(line: Line<'_>, emitter: &mut Emitter<'_>) {
     match line {
-        Line::Whole(record) => teller.tell(record, Kind::Lines.place(Path::new("-"), record.origin.line)),
-        Line::TooLong(record) => teller.fault(record, "a line is too long to be a record"),
+        Line::Whole(record) => emitter.tell(record, Kind::Lines.place(Path::new("-"), record.origin.line)),
+        Line::TooLong(record) => emitter.fault(record, "a line is too long to be a record"),
     }
 }

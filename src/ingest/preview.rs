@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::bodies::Bodies;
+use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
+use super::line_file::{LineFile, Step};
 use super::plan::Plan;
-use super::strand::{Step, Strand};
-use super::teller::{Outlet, Teller};
 use super::whole::{Small, is_whole_value};
 use crate::formats::decoder::Pattern;
 use crate::model::edit::{Feed, Stage};
@@ -33,35 +33,35 @@ const NEWEST_FILES: usize = 30;
 
 /// A preview.
 pub struct Preview<'o> {
-    teller: Teller<'o>,
-    strand: Strand,
+    emitter: Emitter<'o>,
+    line_file: LineFile,
     room: Vec<u8>,
 }
 
 impl<'o> Preview<'o> {
     /// Opens a preview, if the file is long enough to need one.
     pub fn open(plan: &Plan, files: &Files, outlet: Outlet<'o>, now: Instant) -> io::Result<Option<Self>> {
-        let mut strand = Strand::open(&plan.path, Kind::Lines, files, now)?;
-        let len = strand.follower.len();
+        let mut line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?;
+        let len = line_file.follower.len();
         if len <= WORTH_IT {
             return Ok(None);
         }
         let Some(at) = last_lines(plan, len)? else { return Ok(None) };
-        strand.seek(at)?;
-        let teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
-        Ok(Some(Self { teller, strand, room: vec![0; STEP] }))
+        line_file.seek(at)?;
+        let emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
+        Ok(Some(Self { emitter, line_file, room: vec![0; STEP] }))
     }
 
     fn read(&mut self, now: Instant) -> io::Result<usize> {
         let (room, between) = (&mut *self.room, &mut || ());
-        self.strand.read(&mut self.teller, Step { room, bodies: Bodies::Kept, now, between })
+        self.line_file.read(&mut self.emitter, Step { room, bodies: Bodies::Kept, now, between })
     }
 
     /// Shows what was appended. Answers whether the preview still shows the file: once it is cut or
     /// replaced, it is of no use.
     pub fn update(&mut self, now: Instant) -> bool {
         loop {
-            match self.strand.follower.poll(now) {
+            match self.line_file.follower.poll(now) {
                 Change::Grown => {}
                 Change::Anew(_) => return false,
                 Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {
@@ -69,9 +69,9 @@ impl<'o> Preview<'o> {
                 }
             }
             while self.read(now).is_ok_and(|read| read > 0) {}
-            self.strand.rest(&mut self.teller, now, false);
-            self.teller.finish();
-            self.teller.flush(true);
+            self.line_file.rest(&mut self.emitter, now, false);
+            self.emitter.finish();
+            self.emitter.flush(true);
         }
     }
 }
@@ -82,18 +82,18 @@ pub fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool
     if found.len() <= MANY_FILES {
         return false;
     }
-    let mut teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
+    let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
-        tell_small(path, files, &mut teller);
-        for wanted in teller.take_wanted() {
+        tell_small(path, files, &mut emitter);
+        for wanted in emitter.take_wanted() {
             let parts = files_of(plan.format.follow_up(&plan.path, &wanted));
             for part in parts {
-                tell_small(&part, files, &mut teller);
+                tell_small(&part, files, &mut emitter);
             }
         }
     }
-    teller.finish();
-    teller.flush(true);
+    emitter.finish();
+    emitter.flush(true);
     true
 }
 
@@ -102,14 +102,14 @@ fn files_of(patterns: Vec<Pattern>) -> Vec<PathBuf> {
 }
 
 /// Files that are half written are left to the whole reading.
-fn tell_small(path: &Path, files: &Files, teller: &mut Teller<'_>) {
+fn tell_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
     let (id, is_new) = files.number(path, Kind::Small);
     if is_new {
-        teller.send(Feed::File { id, path: path.into() });
+        emitter.send(Feed::File { id, path: path.into() });
     }
     let mut small = Small::new(path, id, Kind::Small, files.fence_of(path));
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
-        small.tell(teller, &bytes);
+        small.tell(emitter, &bytes);
     }
 }
 

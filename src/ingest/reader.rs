@@ -1,7 +1,7 @@
 //! All of one session through one decoder: the main file, the files beside it, and those that its
 //! records ask for. Reads step by step, so that its caller can do other things in between.
 
-mod gathering;
+mod companions;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::bodies::Bodies;
+use super::emitter::Emitter;
 use super::files::{Files, Kind};
+use super::line_file::{LineFile, Step, tell_line};
 use super::plan::Plan;
 use super::rows::Rows;
-use super::strand::{Step, Strand, tell_line};
-use super::teller::Teller;
 use super::whole::{Small, is_whole_document, kind_of, tell_whole};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
@@ -50,9 +50,9 @@ pub struct Reader<'o> {
     files: Files,
     bodies: Bodies,
     /// Who tells what is read.
-    pub teller: Teller<'o>,
+    pub emitter: Emitter<'o>,
     main: Main,
-    strands: Vec<Strand>,
+    line_files: Vec<LineFile>,
     strand_at: HashMap<PathBuf, usize>,
     smalls: Vec<Small>,
     small_at: HashMap<Arc<Path>, usize>,
@@ -67,7 +67,7 @@ pub struct Reader<'o> {
 
 /// The opened file.
 enum Main {
-    Lines { strand: Box<Strand>, has_more: bool },
+    Lines { line_file: Box<LineFile>, has_more: bool },
     Document { file: Rewritten, id: FileId, content: Option<Vec<u8>> },
     Folder,
     Rows(Box<Rows>),
@@ -75,7 +75,7 @@ enum Main {
 
 /// What waits to be read.
 enum Todo {
-    Strand(usize),
+    LineFile(usize),
     Small(usize, Option<Vec<u8>>),
     /// A small file that is gone.
     Lost(PathBuf),
@@ -89,7 +89,7 @@ impl<'o> Reader<'o> {
         plan: &Plan,
         files: &Files,
         bodies: Bodies,
-        teller: Teller<'o>,
+        emitter: Emitter<'o>,
         now: Instant,
     ) -> io::Result<Self> {
         files.set_format(plan.format, &plan.path);
@@ -106,17 +106,17 @@ impl<'o> Reader<'o> {
             Shape::Folder => Main::Folder,
             Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies)?)),
             Shape::Lines | Shape::Stream => {
-                let strand = Strand::open(&plan.path, Kind::Lines, files, now)?;
-                Main::Lines { strand: Box::new(strand), has_more: true }
+                let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?;
+                Main::Lines { line_file: Box::new(line_file), has_more: true }
             }
         };
         let mut reader = Self {
             plan: plan.clone(),
             files: files.clone(),
             bodies,
-            teller,
+            emitter,
             main,
-            strands: Vec::new(),
+            line_files: Vec::new(),
             strand_at: HashMap::new(),
             smalls: Vec::new(),
             small_at: HashMap::new(),
@@ -136,9 +136,9 @@ impl<'o> Reader<'o> {
         let is_reading = self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {
-                Some(Todo::Strand(index)) => self.read_strand(index, now, between),
+                Some(Todo::LineFile(index)) => self.read_strand(index, now, between),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
-                Some(Todo::Lost(path)) => self.teller.lost(&path),
+                Some(Todo::Lost(path)) => self.emitter.lost(&path),
                 Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
                 None => return false,
             }
@@ -150,7 +150,7 @@ impl<'o> Reader<'o> {
     /// How far the opened file is read: bytes done, and all.
     pub fn progress(&self) -> (u64, u64) {
         match &self.main {
-            Main::Lines { strand, .. } => (strand.follower.offset(), strand.follower.len()),
+            Main::Lines { line_file, .. } => (line_file.follower.offset(), line_file.follower.len()),
             Main::Document { .. } => (0, 0),
             Main::Rows(rows) => rows.progress(),
             Main::Folder => {
@@ -163,18 +163,18 @@ impl<'o> Reader<'o> {
     /// more is to be read after all.
     pub fn rest(&mut self, now: Instant, is_final: bool) -> bool {
         match &mut self.main {
-            Main::Lines { strand, .. } => strand.rest(&mut self.teller, now, is_final),
+            Main::Lines { line_file, .. } => line_file.rest(&mut self.emitter, now, is_final),
             Main::Rows(rows) => rows.rest(),
             Main::Document { .. } | Main::Folder => {}
         }
-        for strand in &mut self.strands {
-            strand.rest(&mut self.teller, now, is_final);
+        for line_file in &mut self.line_files {
+            line_file.rest(&mut self.emitter, now, is_final);
         }
-        self.teller.finish();
+        self.emitter.finish();
         self.follow_up(now);
         let has_more = !self.queue.is_empty();
         if !has_more {
-            self.teller.flush(true);
+            self.emitter.flush(true);
         }
         has_more
     }
@@ -193,14 +193,16 @@ impl<'o> Reader<'o> {
     /// When to look again without any event.
     pub fn due(&self) -> Option<Instant> {
         let main = match &self.main {
-            Main::Lines { strand, .. } => strand.due().into_iter().chain(strand.follower.retry_at()).min(),
+            Main::Lines { line_file, .. } => {
+                line_file.due().into_iter().chain(line_file.follower.retry_at()).min()
+            }
             Main::Document { file, .. } => file.retry_at(),
             Main::Rows(rows) => rows.due(),
             Main::Folder => None,
         };
-        let strands = self.strands.iter().filter_map(Strand::due);
+        let line_files = self.line_files.iter().filter_map(LineFile::due);
         let smalls = self.smalls.iter().filter_map(|small| small.file.retry_at());
-        main.into_iter().chain(strands).chain(smalls).min()
+        main.into_iter().chain(line_files).chain(smalls).min()
     }
 
     /// Whether the time of the next look has come.
@@ -223,13 +225,15 @@ impl<'o> Reader<'o> {
             seen.anew = Some("files were removed".to_owned());
         }
         for index in self.due_strands(&census.due, now) {
-            let Some(strand) = self.strands.get_mut(index) else { continue };
-            match strand.follower.poll(now) {
+            let Some(line_file) = self.line_files.get_mut(index) else { continue };
+            match line_file.follower.poll(now) {
                 Change::Grown => {
-                    self.folder.touch(strand.follower.path());
-                    self.queue.push_back(Todo::Strand(index));
+                    self.folder.touch(line_file.follower.path());
+                    self.queue.push_back(Todo::LineFile(index));
                 }
-                Change::Anew(why) => seen.anew = Some(format!("{}: {why}", strand.follower.path().display())),
+                Change::Anew(why) => {
+                    seen.anew = Some(format!("{}: {why}", line_file.follower.path().display()));
+                }
                 Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {}
             }
         }
@@ -246,8 +250,9 @@ impl<'o> Reader<'o> {
 
     /// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
     fn due_strands(&self, due: &[Arc<Path>], now: Instant) -> BTreeSet<usize> {
-        let is_waiting = |strand: &Strand| strand.follower.retry_at().is_some_and(|retry| retry <= now);
-        let waiting = self.strands.iter().enumerate().filter(|(_, strand)| is_waiting(strand));
+        let is_waiting =
+            |line_file: &LineFile| line_file.follower.retry_at().is_some_and(|retry| retry <= now);
+        let waiting = self.line_files.iter().enumerate().filter(|(_, line_file)| is_waiting(line_file));
         let named = due.iter().filter_map(|path| self.strand_at.get(&**path)).copied();
         waiting.map(|(index, _)| index).chain(named).collect()
     }
@@ -279,8 +284,8 @@ impl<'o> Reader<'o> {
 
     fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
         match &mut self.main {
-            Main::Lines { strand, has_more } => loop {
-                match strand.follower.poll(now) {
+            Main::Lines { line_file, has_more } => loop {
+                match line_file.follower.poll(now) {
                     Change::Quiet => return,
                     Change::Grown => {
                         seen.has_grown = true;
@@ -292,7 +297,7 @@ impl<'o> Reader<'o> {
                         return;
                     }
                     Change::Gone => seen.links.push(LinkState::Gone),
-                    Change::Moved(path) => seen.links.push(strand.whereabouts(self.plan.format, path)),
+                    Change::Moved(path) => seen.links.push(line_file.whereabouts(self.plan.format, path)),
                     Change::Back => seen.links.push(LinkState::Live),
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
@@ -308,7 +313,7 @@ impl<'o> Reader<'o> {
                 Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
             },
             Main::Rows(rows) => {
-                let (links, anew) = rows.poll(&mut self.teller, now);
+                let (links, anew) = rows.poll(&mut self.emitter, now);
                 seen.links.extend(links);
                 seen.anew = anew;
             }
@@ -318,8 +323,8 @@ impl<'o> Reader<'o> {
 
     /// Begins a new telling: everything is read again from its beginning.
     fn restart(&mut self, now: Instant) {
-        self.teller.restart(self.plan.decoder());
-        self.strands.clear();
+        self.emitter.restart(self.plan.decoder());
+        self.line_files.clear();
         self.strand_at.clear();
         self.smalls.clear();
         self.small_at.clear();
@@ -329,13 +334,13 @@ impl<'o> Reader<'o> {
         self.unopened.clear();
         self.folder.restart();
         match &mut self.main {
-            Main::Lines { strand, has_more } => {
-                self.teller.of_other_file();
-                if strand.follower.offset() > 0 && strand.follower.seek(0).is_err() {
+            Main::Lines { line_file, has_more } => {
+                self.emitter.of_other_file();
+                if line_file.follower.offset() > 0 && line_file.follower.seek(0).is_err() {
                     // The next look finds out why.
-                    self.teller.notice(FileId(0), "the file could not be read again from its beginning");
+                    self.emitter.notice(FileId(0), "the file could not be read again from its beginning");
                 }
-                strand.restart();
+                line_file.restart();
                 *has_more = true;
             }
             Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
@@ -347,14 +352,14 @@ impl<'o> Reader<'o> {
 
     fn step_main(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         match &mut self.main {
-            Main::Lines { strand, has_more: has_more @ true } => {
+            Main::Lines { line_file, has_more: has_more @ true } => {
                 let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
-                match strand.read(&mut self.teller, step) {
+                match line_file.read(&mut self.emitter, step) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
-                        if let Change::Unreadable(why) = strand.follower.failed(&error, now) {
-                            self.teller.send(Feed::Link(LinkState::Unreadable(Text::clean(&why))));
+                        if let Change::Unreadable(why) = line_file.follower.failed(&error, now) {
+                            self.emitter.send(Feed::Link(LinkState::Unreadable(Text::clean(&why))));
                         }
                     }
                 }
@@ -362,32 +367,32 @@ impl<'o> Reader<'o> {
             }
             Main::Document { id, content, .. } => {
                 let Some(bytes) = content.take() else { return false };
-                tell_whole(&mut self.teller, kind_of(self.plan.shape), *id, &bytes, self.bodies);
+                tell_whole(&mut self.emitter, kind_of(self.plan.shape), *id, &bytes, self.bodies);
                 true
             }
-            Main::Rows(rows) => rows.step(&mut self.teller, now),
+            Main::Rows(rows) => rows.step(&mut self.emitter, now),
             Main::Lines { .. } | Main::Folder => false,
         }
     }
 
     fn read_strand(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
-        let Some(strand) = self.strands.get_mut(index) else { return };
+        let Some(line_file) = self.line_files.get_mut(index) else { return };
         let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
-        match strand.read(&mut self.teller, step) {
-            Ok(0) => strand.follower.rest(),
-            Ok(_) => self.queue.push_front(Todo::Strand(index)),
+        match line_file.read(&mut self.emitter, step) {
+            Ok(0) => line_file.follower.rest(),
+            Ok(_) => self.queue.push_front(Todo::LineFile(index)),
             Err(error) => {
-                if let Change::Unreadable(why) = strand.follower.failed(&error, now) {
-                    let what = format!("{} cannot be read: {why}", strand.follower.path().display());
-                    self.teller.notice(strand.id(), &what);
+                if let Change::Unreadable(why) = line_file.follower.failed(&error, now) {
+                    let what = format!("{} cannot be read: {why}", line_file.follower.path().display());
+                    self.emitter.notice(line_file.id(), &what);
                 }
             }
         }
     }
 
     fn read_packed(&mut self, id: FileId, path: &Path) {
-        self.teller.leave_bodies(false);
-        let teller = &mut self.teller;
+        self.emitter.leave_bodies(false);
+        let emitter = &mut self.emitter;
         let mut buffer = LineBuffer::new(id);
         let end = self.files.fence_of(path).open(path).and_then(|file| {
             let mut text = match packing_of(&file)? {
@@ -395,13 +400,13 @@ impl<'o> Reader<'o> {
                 None => Box::new(file),
             };
             while let Some(bytes) = read_some(&mut *text, &mut self.room)? {
-                buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, teller));
+                buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, emitter));
             }
             Ok(())
         });
-        buffer.unfinished().into_iter().for_each(|line| tell_line(line, Kind::CompanionLines, path, teller));
+        buffer.unfinished().into_iter().for_each(|line| tell_line(line, Kind::CompanionLines, path, emitter));
         if let Err(error) = end {
-            teller.notice(id, &format!("{} cannot be read: {error}", path.display()));
+            emitter.notice(id, &format!("{} cannot be read: {error}", path.display()));
         }
     }
 
@@ -421,14 +426,14 @@ impl<'o> Reader<'o> {
             Ok(bytes) => bytes,
             Err(why) => {
                 let what = format!("{} cannot be read: {why}", small.file.path().display());
-                return self.teller.notice(small.id(), &what);
+                return self.emitter.notice(small.id(), &what);
             }
         };
         self.small_sum += bytes.len() as u64;
         let is_large = self.small_sum > SMALL_SUM || are_many;
         let away = self.bodies == Bodies::Away || (self.bodies == Bodies::Recent && is_large);
-        self.teller.leave_bodies(away);
-        small.tell(&mut self.teller, &bytes);
+        self.emitter.leave_bodies(away);
+        small.tell(&mut self.emitter, &bytes);
     }
 }
 

@@ -24,9 +24,9 @@ pub use self::telling::unpacked;
 use self::session::{News, SessionRows};
 use super::bodies::Bodies;
 use super::catalog;
+use super::emitter::Emitter;
 use super::files::Files;
 use super::plan::Plan;
-use super::teller::Teller;
 use crate::formats::decoder::Format;
 use crate::formats::tables::Queries;
 use crate::model::edit::{Feed, LinkState};
@@ -77,7 +77,7 @@ pub struct Rows {
     is_settling: bool,
     trouble: Option<(Trouble, Duration)>,
     /// What was said of the files beside the database.
-    oddity: Option<&'static str>,
+    anomaly: Option<&'static str>,
 }
 
 /// What is to be read.
@@ -130,7 +130,7 @@ impl Rows {
             is_touched: false,
             is_settling: false,
             trouble: None,
-            oddity: None,
+            anomaly: None,
         };
         rows.begin(plan.session.clone());
         Ok(rows)
@@ -174,7 +174,7 @@ impl Rows {
     }
 
     /// Looks for changes. Answers how the database fares and, if all must be read again, why.
-    pub fn poll(&mut self, teller: &mut Teller<'_>, now: Instant) -> (Vec<LinkState>, Option<String>) {
+    pub fn poll(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> (Vec<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
             Err(error) => return (self.note(Trouble::of(&error), now), None),
@@ -188,54 +188,56 @@ impl Rows {
             self.next_look = Some(not_before);
             return (Vec::new(), None);
         }
-        match self.look(state, teller, now) {
+        match self.look(state, emitter, now) {
             Ok(anew) => (self.recover(), anew),
             Err(trouble) => (self.note(trouble, now), None),
         }
     }
 
     /// Reads a row. Answers whether there is more to read.
-    pub fn step(&mut self, teller: &mut Teller<'_>, now: Instant) -> bool {
+    pub fn step(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> bool {
         if self.trouble.is_some() {
             return false;
         }
         let Some(todo) = self.queue.pop_front() else { return false };
         let done = match todo {
-            Todo::Look => self.first_look(teller, now),
+            Todo::Look => self.first_look(emitter, now),
             Todo::More(session) => self.read_on(session),
-            Todo::Portion(session) => self.read_portion(session, teller),
+            Todo::Portion(session) => self.read_portion(session, emitter),
             Todo::Have { session, table, at, ref content } => {
-                self.tell_read((session, table, at), content, teller);
+                self.tell_read((session, table, at), content, emitter);
                 Ok(())
             }
             Todo::Row { session, table, at } => self.read_rows((session, table, at)),
             Todo::Unplaced { session, nth } => {
-                self.tell_unplaced(session, nth, teller);
+                self.tell_unplaced(session, nth, emitter);
                 Ok(())
             }
-            Todo::Archive(session) => self.read_archive(session, teller),
-            Todo::Children(session) => self.read_children(session, teller),
+            Todo::Archive(session) => self.read_archive(session, emitter),
+            Todo::Children(session) => self.read_children(session, emitter),
         };
         let Err(trouble) = done else { return true };
         self.queue.push_front(todo);
         if !self.bodies.is_live() {
-            teller.send(Feed::Fault(Text::clean(&trouble.words())));
+            emitter.send(Feed::Fault(Text::clean(&trouble.words())));
             self.queue.clear();
             return false;
         }
         for link in self.note(trouble, now) {
-            teller.send(Feed::Link(link));
+            emitter.send(Feed::Link(link));
         }
         false
     }
 
     /// Adds sessions that records asked for; they are read next.
-    pub fn want(&mut self, wanted: Vec<Text>, teller: &mut Teller<'_>) {
+    pub fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
         let mut todo = Vec::new();
         for wanted in wanted {
             let name = wanted.rsplit_once('/').map_or(wanted.as_str(), |(_, name)| name).to_owned();
             let names_session = !name.is_empty() && !wanted.starts_with("part/");
-            if names_session && self.asked.insert(name.clone()) && !self.add_session(&name, &mut todo, teller)
+            if names_session
+                && self.asked.insert(name.clone())
+                && !self.add_session(&name, &mut todo, emitter)
             {
                 self.missing.push(name);
             }
@@ -244,7 +246,7 @@ impl Rows {
     }
 
     /// Adds a session by a name that it goes by. Answers whether it is there.
-    fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, teller: &mut Teller<'_>) -> bool {
+    fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, emitter: &mut Emitter<'_>) -> bool {
         let queries = Arc::clone(&self.queries);
         let named = self.value(&queries.named, name).ok().flatten();
         let Some(id) = named.as_ref().and_then(Cell::text) else { return false };
@@ -253,7 +255,7 @@ impl Rows {
             let lane = name.rsplit(':').next().unwrap_or(name);
             self.sessions.push(SessionRows::new(id, Some(lane.to_owned())));
             // What cannot be read now is found by the next look.
-            if let Ok(News::More(more)) = self.look_at(number, teller) {
+            if let Ok(News::More(more)) = self.look_at(number, emitter) {
                 todo.extend(more);
             }
         }
@@ -271,18 +273,18 @@ impl Rows {
         self.database.as_ref().ok_or(Trouble::Busy)
     }
 
-    fn first_look(&mut self, teller: &mut Teller<'_>, now: Instant) -> Result<(), Trouble> {
+    fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Trouble> {
         let state = State::of(&self.path).map_err(|error| Trouble::of(&error))?;
-        let anew = self.look(state, teller, now)?;
+        let anew = self.look(state, emitter, now)?;
         // Nothing is told yet that would have to be told anew.
-        if anew.is_some() { self.first_look(teller, now) } else { Ok(()) }
+        if anew.is_some() { self.first_look(emitter, now) } else { Ok(()) }
     }
 
     /// Asks what is new. Answers why all must be read again, if so.
     fn look(
         &mut self,
         state: State,
-        teller: &mut Teller<'_>,
+        emitter: &mut Emitter<'_>,
         now: Instant,
     ) -> Result<Option<String>, Trouble> {
         let start = Instant::now();
@@ -300,7 +302,7 @@ impl Rows {
         self.is_touched = is_touched;
         let mut todo = Vec::new();
         for number in 0..self.sessions.len() {
-            match self.look_at(number, teller)? {
+            match self.look_at(number, emitter)? {
                 News::More(more) => todo.extend(more),
                 News::Anew(why) => {
                     self.state = Some(state);
@@ -309,13 +311,13 @@ impl Rows {
             }
         }
         for name in std::mem::take(&mut self.missing) {
-            if !self.add_session(&name, &mut todo, teller) {
+            if !self.add_session(&name, &mut todo, emitter) {
                 self.missing.push(name);
             }
         }
         self.queue.extend(todo);
         if self.state.is_none() || self.is_settling {
-            self.tell_oddity(teller)?;
+            self.tell_oddity(emitter)?;
         }
         self.state = Some(state);
         let cost = start.elapsed();
@@ -336,7 +338,7 @@ impl Rows {
         Ok(())
     }
 
-    fn look_at(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<News, Trouble> {
+    fn look_at(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<News, Trouble> {
         let (queries, state) = (Arc::clone(&self.queries), (self.is_touched, self.is_settling));
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
@@ -348,7 +350,7 @@ impl Rows {
         {
             let facts = session.facts(database, sql)?;
             for fact in facts {
-                teller.tell_fact(fact);
+                emitter.tell_fact(fact);
             }
         }
         let News::More(mut todo) = news else { return Ok(news) };

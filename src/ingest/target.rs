@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::model::found::Place;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct SessionHead {
     /// Its title.
     pub title: Option<Text>,
     /// When something was last written to it.
-    pub updated: Option<Moment>,
+    pub updated: Option<Timestamp>,
     /// The session that started it: an id, or a key.
     pub parent: Option<String>,
     /// How many messages it has.

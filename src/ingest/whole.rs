@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::bodies::Bodies;
+use super::emitter::Emitter;
 use super::files::Kind;
-use super::teller::Teller;
 use super::told::Told;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;
@@ -52,13 +52,13 @@ impl Small {
     }
 
     /// Tells its content, in place of what was told before.
-    pub fn tell(&mut self, teller: &mut Teller<'_>, bytes: &[u8]) {
+    pub fn tell(&mut self, emitter: &mut Emitter<'_>, bytes: &[u8]) {
         if let Some((len, told)) = self.told.take() {
-            teller.take_back(&told.tally(self.id), self.origin(len));
+            emitter.take_back(&told.tally(self.id), self.origin(len));
         }
         let origin = self.origin(saturating_u32(bytes.len()));
         let place = self.kind().place(self.file.path(), origin.line);
-        let tally = teller.tell_apart(Record { origin, bytes }, place);
+        let tally = emitter.tell_apart(Record { origin, bytes }, place);
         self.told = Some((origin.len, Told::of(tally, self.id)));
     }
 }
@@ -82,51 +82,51 @@ pub fn kind_of(shape: Shape) -> Kind {
 }
 
 /// Tells the records of a file that is read whole.
-pub fn tell_whole(teller: &mut Teller<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
+pub fn tell_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
     if kind == Kind::Values {
-        tell_values(teller, id, bytes, bodies);
+        tell_values(emitter, id, bytes, bodies);
     } else {
-        tell_document(teller, id, bytes, bodies);
+        tell_document(emitter, id, bytes, bodies);
     }
 }
 
 /// Tells values that follow one another. What stands between them is told as faults.
-fn tell_values(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+fn tell_values(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
     let Some(Split { root, elements, cut, .. }) = split_values(bytes) else {
-        return tell_stray_lines(teller, id, bytes, 0, 1);
+        return tell_stray_lines(emitter, id, bytes, 0, 1);
     };
     let is_array = bytes.get(root.start) == Some(&b'[');
     let slice = |range: Range<usize>| bytes.get(range).unwrap_or_default();
-    tell_stray_lines(teller, id, slice(0..root.start), 0, 1);
+    tell_stray_lines(emitter, id, slice(0..root.start), 0, 1);
     let (mut end, mut number) = (root.start, 0);
     for value in elements {
         number += 1;
         if !is_array {
-            tell_stray_lines(teller, id, slice(end..value.start), end, number);
+            tell_stray_lines(emitter, id, slice(end..value.start), end, number);
         }
         end = value.end;
-        teller.leave_bodies(bodies.away_at(value.start as u64, bytes.len() as u64));
+        emitter.leave_bodies(bodies.away_at(value.start as u64, bytes.len() as u64));
         let (at, len) = (value.start as u64, saturating_u32(value.len()));
         let origin = Origin { file: id, at, len, line: number };
-        teller.tell(Record { origin, bytes: slice(value) }, Kind::Values.place(Path::new(""), number));
+        emitter.tell(Record { origin, bytes: slice(value) }, Kind::Values.place(Path::new(""), number));
     }
     if let Some(cut) = cut {
         let (at, len) = (cut.start as u64, saturating_u32(cut.len()));
         let origin = Origin { file: id, at, len, line: number + 1 };
-        return teller.fault(Record { origin, bytes: slice(cut) }, "the last value breaks off here");
+        return emitter.fault(Record { origin, bytes: slice(cut) }, "the last value breaks off here");
     }
-    tell_stray_lines(teller, id, slice(root.end..bytes.len()), root.end, number + 1);
+    tell_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number + 1);
 }
 
 /// Tells the records of a document. What is no part of it is told as faults, so that nothing is lost.
-fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
-    let Some(split) = split(bytes) else { return tell_stray_lines(teller, id, bytes, 0, 1) };
+fn tell_document(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+    let Some(split) = split(bytes) else { return tell_stray_lines(emitter, id, bytes, 0, 1) };
     let Split { root, header, elements, cut } = split;
-    tell_stray_lines(teller, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);
+    tell_stray_lines(emitter, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);
     if let Some(header) = header {
         let origin = Origin { file: id, at: root.start as u64, len: saturating_u32(header.len()), line: 0 };
-        teller.leave_bodies(bodies == Bodies::Away);
-        teller.tell(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
+        emitter.leave_bodies(bodies == Bodies::Away);
+        emitter.tell(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
     }
     let first = elements.first().zip(elements.last());
     let within = first.map_or(0, |(first, last)| last.end - first.start);
@@ -136,28 +136,28 @@ fn tell_document(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], bodies: Bodi
         number += 1;
         let (at, len) = (element.start as u64, saturating_u32(element.len()));
         let origin = Origin { file: id, at, len, line: number };
-        teller.leave_bodies(bodies.away_at(at, bytes.len() as u64));
+        emitter.leave_bodies(bodies.away_at(at, bytes.len() as u64));
         let bytes = bytes.get(element).unwrap_or_default();
-        teller.tell(Record { origin, bytes }, Kind::Document.place(Path::new(""), number));
+        emitter.tell(Record { origin, bytes }, Kind::Document.place(Path::new(""), number));
     }
     if let Some(cut) = cut {
         let origin =
             Origin { file: id, at: cut.start as u64, len: saturating_u32(cut.len()), line: number + 1 };
         let bytes = bytes.get(cut).unwrap_or_default();
-        teller.fault(Record { origin, bytes }, "the document breaks off here");
+        emitter.fault(Record { origin, bytes }, "the document breaks off here");
         // What stands around its elements is a part of what is broken.
-        teller.weigh_fault(id, frame);
+        emitter.weigh_fault(id, frame);
     }
-    tell_stray_lines(teller, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
+    tell_stray_lines(emitter, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
 }
 
 /// Lines before and after a document: messages of the program that wrote it, or another document.
-fn tell_stray_lines(teller: &mut Teller<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
+fn tell_stray_lines(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
     let mut buffer = LineBuffer::in_the_middle(id, start as u64);
     let mut tell = |line: Line<'_>| {
         let (Line::Whole(record) | Line::TooLong(record)) = line;
         let origin = Origin { line: number, ..record.origin };
-        teller.tell(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
+        emitter.tell(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
     };
     buffer.feed(bytes, &mut tell);
     buffer.unfinished().into_iter().for_each(tell);

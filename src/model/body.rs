@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use super::body_flags::BodyFlags;
 use super::record::Origin;
-use super::signs::Signs;
 use super::text::Text;
 
 /// A stable identity: the agent's own id, else one made from the origin.
@@ -92,7 +92,7 @@ pub struct Body {
     /// Which body of that record it is, counted in the order of decoding.
     pub slot: u16,
     /// What the whole gives away.
-    pub signs: Signs,
+    pub flags: BodyFlags,
     /// The whole, if it is in memory.
     pub held: Held,
 }
@@ -183,8 +183,8 @@ impl Body {
         }
         self.from = told.from;
         self.slot = told.slot;
-        let early = self.signs.early;
-        self.signs = Signs { early, ..told.signs };
+        let early = self.flags.early;
+        self.flags = BodyFlags { early, ..told.flags };
     }
 
     /// Lets go of the content; the stub stays. Returns how many bytes that frees.
@@ -201,7 +201,7 @@ impl Body {
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, Held, Origin, Signs};
+    use super::{Body, BodyFlags, Held, Origin};
 
     #[test]
     fn what_is_whole_in_its_stub_is_nothing_that_was_left_on_disk() {
@@ -212,7 +212,7 @@ mod tests {
             lines: 1,
             from: origin,
             slot: 0,
-            signs: Signs::default(),
+            flags: BodyFlags::default(),
             held,
         };
         assert_ne!(body(Held::Stub), body(Held::Away));

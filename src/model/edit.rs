@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::body::{Body, Held, Key, Tree};
+use super::body_flags::BodyFlags;
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
-use super::moment::Moment;
 use super::record::{FileId, Origin};
-use super::signs::Signs;
 use super::stub::Manner;
 use super::tally::Tally;
 use super::text::{Name, Text};
+use super::timestamp::Timestamp;
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
 use super::written::Written;
@@ -223,7 +223,7 @@ impl Batch {
 
     /// As [`Self::output`], of a text that may not be there as a whole.
     pub fn output_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
-        Body { signs: Signs::of_output(raw), ..self.body(raw, Manner::Output) }
+        Body { flags: BodyFlags::of_output(raw), ..self.body(raw, Manner::Output) }
     }
 
     /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
@@ -235,7 +235,7 @@ impl Batch {
             lines: 1,
             from: self.origin,
             slot: self.next_slot(),
-            signs: Signs::default(),
+            flags: BodyFlags::default(),
             held,
         }
     }
@@ -257,7 +257,7 @@ impl Batch {
             lines: saturating_u32(lines),
             from: self.origin,
             slot: self.next_slot(),
-            signs: Signs::default(),
+            flags: BodyFlags::default(),
             held,
         }
     }
@@ -287,7 +287,7 @@ impl Batch {
     }
 
     /// An entry without blocks for the record that is being decoded, to be filled in.
-    pub fn new_entry(&self, key: Key, role: Role, at: Option<Moment>) -> Entry {
+    pub fn new_entry(&self, key: Key, role: Role, at: Option<Timestamp>) -> Entry {
         Entry {
             key,
             parent: None,

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Image, Key};
 use super::figures;
-use super::moment::Moment;
 use super::record::Origin;
 use super::text::{Name, Text};
+use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolResult, ToolState};
 use super::usage::Usage;
 
@@ -31,9 +31,9 @@ pub struct Entry {
     /// The sub-agent that it belongs to; `None` is the main lane.
     pub lane: Option<Name>,
     /// When it was written, or begun if it took a while.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// When it was complete, if that was later; see [`Entry::end`].
-    pub ended: Option<Moment>,
+    pub ended: Option<Timestamp>,
     /// Who speaks.
     pub role: Role,
     /// The model that answered.
@@ -54,24 +54,24 @@ pub struct Entry {
 
 impl Entry {
     /// When it was complete, as far as anybody tells.
-    pub fn end(&self) -> Option<Moment> {
+    pub fn end(&self) -> Option<Timestamp> {
         self.ended.or(self.at)
     }
 
     /// Notes when it was complete. Of several times the last one counts, and none that `at` tells already.
-    pub(super) fn end_at(&mut self, ended: Option<Moment>) {
+    pub(super) fn end_at(&mut self, ended: Option<Timestamp>) {
         self.ended = self.ended.max(ended).filter(|ended| Some(*ended) > self.at);
     }
 
     /// When a call of it was made at the earliest, if the call does not tell: once it was complete, unless the result
     /// is no later than that.
-    pub fn said(&self, call: &ToolCall) -> Option<Moment> {
+    pub fn said(&self, call: &ToolCall) -> Option<Timestamp> {
         let answered = call.state.result().and_then(|result| result.at);
         self.ended.filter(|ended| answered.is_some_and(|at| *ended < at)).or(self.at)
     }
 
     /// The last time that it tells, results of its calls included.
-    pub fn last_time(&self) -> Option<Moment> {
+    pub fn last_time(&self) -> Option<Timestamp> {
         let results = self.blocks.iter().filter_map(|block| match &block.kind {
             BlockKind::Call(call) => call.state.result()?.at,
             _ => None,
@@ -202,7 +202,7 @@ pub enum Sent {
     /// Nothing.
     Never,
     /// A call whose result was sent until then.
-    Until(Moment),
+    Until(Timestamp),
     /// These words in its place; of a call in place of the result that never came.
     As(Box<Text>),
 }

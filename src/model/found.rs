@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use super::moment::Moment;
 use super::text::Text;
+use super::timestamp::Timestamp;
 
 /// Where a session lies: what names it while everything else about it changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,9 +38,9 @@ pub struct Found {
     /// The model that answered last.
     pub model: Option<Text>,
     /// When its first entry was made.
-    pub started: Option<Moment>,
+    pub started: Option<Timestamp>,
     /// When something was last written to it.
-    pub modified: Option<Moment>,
+    pub modified: Option<Timestamp>,
     /// Length of its file in bytes.
     pub size: Option<u64>,
     /// Whether it runs.

@@ -4,6 +4,7 @@
 //! [`text::Text`], so it is safe to show.
 
 pub mod body;
+pub mod body_flags;
 pub mod branch;
 pub mod change;
 pub mod coverage;
@@ -19,7 +20,6 @@ pub mod found;
 pub mod glance;
 pub mod merge;
 pub mod meta;
-pub mod moment;
 pub mod octets;
 pub mod outlet;
 pub mod pages;
@@ -28,10 +28,10 @@ pub mod record;
 pub mod rewording;
 #[cfg(test)]
 pub mod samples;
-pub mod signs;
 mod stub;
 pub mod tally;
 pub mod text;
+pub mod timestamp;
 pub mod tool;
 pub mod totals;
 pub mod transcript;

@@ -2,8 +2,8 @@
 
 use super::body::Tree;
 use super::edit::Batch;
-use super::moment::Moment;
 use super::text::Text;
+use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 
 /// A call of the shell that waits for its result.
@@ -21,7 +21,7 @@ pub fn call(out: &mut Batch, key: &str) -> ToolCall {
 }
 
 /// A result that says `done`.
-pub fn result(out: &mut Batch, key: &str, at: Option<Moment>) -> ToolResult {
+pub fn result(out: &mut Batch, key: &str, at: Option<Timestamp>) -> ToolResult {
     ToolResult {
         key: Text::clean(key),
         tool: None,

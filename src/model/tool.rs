@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Image, Key};
-use super::moment::Moment;
 use super::text::{Name, Text};
+use super::timestamp::Timestamp;
 
 /// What a tool does, whatever its agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct ToolCall {
     /// Whether and how it ended.
     pub state: ToolState,
     /// When the call was made or started.
-    pub started: Option<Moment>,
+    pub started: Option<Timestamp>,
     /// The lane of the sub-agent that the call started.
     pub lane: Option<Name>,
 }
@@ -156,7 +156,7 @@ pub enum Clocked {
 impl ToolCall {
     /// How long it took; `said` is the time of its entry. Nothing without a result, without times, or
     /// if the result is older than the call.
-    pub fn took(&self, said: Option<Moment>) -> Option<Took> {
+    pub fn took(&self, said: Option<Timestamp>) -> Option<Took> {
         let result = self.state.result()?;
         if let Some(ms) = result.duration_ms {
             return Some(Took { ms, by: Clocked::Measured });
@@ -196,7 +196,7 @@ pub struct ToolResult {
     /// Short facts for the right edge: `exit 101`, `61 lines`, `3 hits`.
     pub facts: Text,
     /// When the result was recorded.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// Duration in ms as the agent measured it; else it is derived from the times.
     pub duration_ms: Option<u64>,
 }

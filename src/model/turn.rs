@@ -1,7 +1,7 @@
 //! Turns: a prompt and all that answers it, derived from the order of the main lane.
 
 use super::entry::{BlockKind, Break, Entry, EntryId};
-use super::moment::Moment;
+use super::timestamp::Timestamp;
 use super::tool::{ToolKind, ToolState};
 use super::totals::Totals;
 
@@ -28,9 +28,9 @@ pub struct TurnFacts {
     /// Calls that a sub-agent has done.
     pub delegated: u32,
     /// First time seen: that of the prompt, if it has one.
-    pub started: Option<Moment>,
+    pub started: Option<Timestamp>,
     /// Last time seen.
-    pub ended: Option<Moment>,
+    pub ended: Option<Timestamp>,
     /// What was spent.
     pub totals: Totals,
 }

@@ -152,8 +152,8 @@ pub fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -
 
 /// Whether the first lines of a page look like Markdown. Plain text would lose its line breaks.
 fn is_markdown(text: &str) -> bool {
-    let signs = ["# ", "## ", "### ", "- **", "* **", "```", "|--", "| --"];
-    wrap::head(text, 8_192).lines().take(60).any(|line| signs.iter().any(|sign| line.starts_with(sign)))
+    let flags = ["# ", "## ", "### ", "- **", "* **", "```", "|--", "| --"];
+    wrap::head(text, 8_192).lines().take(60).any(|line| flags.iter().any(|sign| line.starts_with(sign)))
 }
 
 /// The row shows only the beginning of a body that must be fetched.

@@ -14,8 +14,8 @@ use super::theme::Theme;
 use crate::model::body::{Body, Key};
 use crate::model::details::Details;
 use crate::model::entry::Entry;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,7 +174,7 @@ pub struct LaneLine {
     /// What it did last, the newest at the end: several things while it is at work.
     pub last: Vec<String>,
     /// Since when it has been running; `None` if it has come to an end.
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
 }
 
 /// One line on the screen.
@@ -191,9 +191,9 @@ pub struct Row {
     /// The call's part of the lane gutter.
     pub gutter: Gutter,
     /// Since when the call has been running: the painter shows the elapsed time at the right edge.
-    pub running_since: Option<Moment>,
+    pub running_since: Option<Timestamp>,
     /// Since when the sub-agent of the row has been running: likewise.
-    pub lane_since: Option<Moment>,
+    pub lane_since: Option<Timestamp>,
     /// The row stands for lines that are folded away: Enter opens them in place.
     pub hides: u32,
     /// The body of this row was away; it must be fetched to show more than its stub.
@@ -247,7 +247,7 @@ pub enum RowKind {
 
 impl Row {
     /// Since when what the row tells of has been running.
-    pub fn clock(&self) -> Option<Moment> {
+    pub fn clock(&self) -> Option<Timestamp> {
         self.running_since.or(self.lane_since)
     }
 }

@@ -13,7 +13,7 @@ use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
 use super::source::{self, Of, Source};
 use super::wrap::{self, Piece};
 use crate::model::body::Body;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// Columns that stay free on the head row of a running call: the painter shows the time there.
 pub const RUNNING_ROOM: usize = 10;
@@ -45,7 +45,7 @@ pub struct Head {
     /// What kind of row it is.
     pub kind: RowKind,
     /// When it happened.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// `you`, `bot`, `bash`.
     pub word: Piece,
     /// After the word; cut if it is too long.
@@ -55,7 +55,7 @@ pub struct Head {
     /// Facts at the right edge, the most important one last.
     pub right: Vec<Piece>,
     /// Since when it has been running.
-    pub running_since: Option<Moment>,
+    pub running_since: Option<Timestamp>,
     /// Rows that open with it.
     pub hides: u32,
     /// Whether its body is away.
@@ -163,11 +163,11 @@ impl<'a> Sheet<'a> {
     }
 
     /// The column of times.
-    fn front(&self, at: Option<Moment>) -> Vec<Piece> {
+    fn front(&self, at: Option<Timestamp>) -> Vec<Piece> {
         if !self.look.times || usize::from(self.look.width) < NARROW {
             return Vec::new();
         }
-        let clock = at.map(Moment::clock).unwrap_or_default();
+        let clock = at.map(Timestamp::clock).unwrap_or_default();
         vec![Span::styled(format!("{clock:<TIME$}"), self.look.theme.dim)]
     }
 

@@ -13,14 +13,14 @@ use super::figures::{self, RecordFigures};
 use super::json;
 use super::outcome::{Outcome, Trouble};
 use super::reading::{self, Reading};
-use crate::analysis::oddities::{self, Oddity};
+use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::pairing;
 use crate::ingest::{self, Target};
 use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
-use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// What to examine.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +101,7 @@ struct FieldLine {
 struct LinkLines {
     linked: u64,
     roots: u64,
-    oddities: Vec<OddityLine>,
+    anomalies: Vec<OddityLine>,
 }
 
 #[derive(Serialize)]
@@ -109,14 +109,14 @@ struct PairingLines {
     calls: u64,
     paired: u64,
     failed: u64,
-    oddities: Vec<OddityLine>,
+    anomalies: Vec<OddityLine>,
 }
 
 #[derive(Serialize)]
 struct TimeLines {
     first: Option<String>,
     last: Option<String>,
-    oddities: Vec<OddityLine>,
+    anomalies: Vec<OddityLine>,
 }
 
 #[derive(Serialize)]
@@ -184,12 +184,12 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
         };
         found.iter().map(line).collect()
     };
-    let links = oddities::of_links(transcript).map(|links| LinkLines {
+    let links = anomalies::of_links(transcript).map(|links| LinkLines {
         linked: links.linked,
         roots: links.roots,
-        oddities: oddity_lines(links.oddities, reading),
+        anomalies: oddity_lines(links.anomalies, reading),
     });
-    let times = oddities::of_times(transcript);
+    let times = anomalies::of_times(transcript);
     let counts = pairing::count(transcript);
     Report {
         schema: "tv.doctor/1",
@@ -215,12 +215,12 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
             calls: counts.calls,
             paired: counts.paired,
             failed: counts.failed,
-            oddities: oddity_lines(oddities::of_pairing(transcript), reading),
+            anomalies: oddity_lines(anomalies::of_pairing(transcript), reading),
         },
         times: TimeLines {
-            first: times.first.map(Moment::to_rfc3339),
-            last: times.last.map(Moment::to_rfc3339),
-            oddities: oddity_lines(times.oddities, reading),
+            first: times.first.map(Timestamp::to_rfc3339),
+            last: times.last.map(Timestamp::to_rfc3339),
+            anomalies: oddity_lines(times.anomalies, reading),
         },
         notices: notices(transcript.notices(), reading),
         omits: ingest::omits(reading.opened.format),
@@ -277,14 +277,14 @@ fn files(reading: &Reading) -> Vec<FileLine> {
     reading.files.iter().map(line).collect()
 }
 
-fn oddity_lines(oddities: Vec<Oddity>, reading: &Reading) -> Vec<OddityLine> {
-    let line = |oddity: Oddity| OddityLine {
-        what: oddity.what,
-        note: Some(oddity.note).filter(|note| !note.is_empty()),
-        count: oddity.count,
-        first: place(oddity.first, reading),
+fn oddity_lines(anomalies: Vec<Anomaly>, reading: &Reading) -> Vec<OddityLine> {
+    let line = |anomaly: Anomaly| OddityLine {
+        what: anomaly.what,
+        note: Some(anomaly.note).filter(|note| !note.is_empty()),
+        count: anomaly.count,
+        first: place(anomaly.first, reading),
     };
-    oddities.into_iter().map(line).collect()
+    anomalies.into_iter().map(line).collect()
 }
 
 /// With one decimal, rounded down, so that only what is whole is called so.

@@ -12,9 +12,9 @@ use crate::analysis::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::details::{Details, Of};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::without_sgr;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
 
@@ -156,8 +156,8 @@ pub fn of<'a>(
         key: &entry.key,
         parent: entry.parent.as_deref(),
         lane: entry.lane.as_deref(),
-        at: entry.at.map(Moment::to_rfc3339),
-        ended: entry.ended.map(Moment::to_rfc3339),
+        at: entry.at.map(Timestamp::to_rfc3339),
+        ended: entry.ended.map(Timestamp::to_rfc3339),
         role: entry.role.word(),
         model: entry.model.as_deref(),
         blocks,
@@ -209,8 +209,8 @@ fn call_line<'a>(call: &'a ToolCall, entry: &Entry, details: Option<Fields<'a>>)
         input: Content(&call.input),
         state: call.state.word(),
         result: result.map(|result| result_line(result, details)),
-        started: started.map(Moment::to_rfc3339),
-        ended: ended.map(Moment::to_rfc3339),
+        started: started.map(Timestamp::to_rfc3339),
+        ended: ended.map(Timestamp::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),
         lane: call.lane.as_deref(),
     }
@@ -222,7 +222,7 @@ fn result_line<'a>(result: &'a ToolResult, details: Option<Fields<'a>>) -> Resul
         error: result.verdict != Verdict::Done,
         patch: result.patch.as_ref().map(Content),
         images: result.images.iter().map(image_line).collect(),
-        at: result.at.map(Moment::to_rfc3339),
+        at: result.at.map(Timestamp::to_rfc3339),
         details,
     }
 }

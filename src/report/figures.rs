@@ -13,10 +13,10 @@ use crate::analysis::activity::{self, LastWrite, Wish};
 use crate::analysis::pairing::PairingCounts;
 use crate::analysis::{cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
-use crate::model::moment::Moment;
 use crate::model::pairing::{calls_of, is_textual};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 
@@ -215,10 +215,10 @@ pub struct ActiveFigures {
 }
 
 /// The first and the last time.
-type Span = Option<(Moment, Moment)>;
+type Span = Option<(Timestamp, Timestamp)>;
 
 /// Counts everything in a session.
-pub fn of(reading: &Reading, now: Moment) -> Figures {
+pub fn of(reading: &Reading, now: Timestamp) -> Figures {
     let transcript = &reading.transcript;
     // Entries of long sessions are packed: one way through them.
     let mut entries = EntryFigures::default();
@@ -260,7 +260,7 @@ pub fn of(reading: &Reading, now: Moment) -> Figures {
     }
 }
 
-fn session(reading: &Reading, span: Span, now: Moment) -> SessionFigures {
+fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     let transcript = &reading.transcript;
     let meta = transcript.meta();
     let string = |text: Option<&Text>| text.map(Text::to_string);

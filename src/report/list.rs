@@ -17,7 +17,7 @@ use super::rows::Paper;
 use crate::ingest::find::{self, Environment, Search};
 use crate::model::figures;
 use crate::model::found::Found;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
 /// After so many rows what was written is handed on: readers see the newest at once.
@@ -60,7 +60,7 @@ struct Line<'a> {
 }
 
 /// Writes the sessions that are found.
-pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, Trouble> {
     let mut failures = Vec::new();
     let table = Table::new(options, now);
     let mut listed = 0;
@@ -104,8 +104,8 @@ fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), Trouble> {
         title: found.title.as_deref(),
         cwd: found.cwd.as_deref(),
         model: found.model.as_deref(),
-        started: found.started.map(Moment::to_rfc3339),
-        modified: found.modified.map(Moment::to_rfc3339),
+        started: found.started.map(Timestamp::to_rfc3339),
+        modified: found.modified.map(Timestamp::to_rfc3339),
         size_bytes: found.size,
         live: found.live,
     };
@@ -116,7 +116,7 @@ fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), Trouble> {
 struct Table<'a> {
     environment: &'a Environment,
     paper: Paper,
-    now: Moment,
+    now: Timestamp,
     title: usize,
     format: usize,
     id: usize,
@@ -129,7 +129,7 @@ const SIZE: usize = 7;
 
 impl<'a> Table<'a> {
     /// Narrow pages have fewer columns; what opens a session, its id, stays longest.
-    fn new(options: &'a Options, now: Moment) -> Self {
+    fn new(options: &'a Options, now: Timestamp) -> Self {
         let width = usize::from(options.paper.width);
         let [format, id, cwd, model] = match width {
             0..60 => [0, 8, 0, 0],

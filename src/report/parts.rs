@@ -13,9 +13,9 @@ use crate::analysis::{cost, phrases};
 use crate::model::branch::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
@@ -128,7 +128,7 @@ pub fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
             parent: branch.parent,
             point: branch.point.and_then(key),
             root: branch.entries.first().copied().and_then(key),
-            left: transcript.left_at(branch).map(Moment::to_rfc3339),
+            left: transcript.left_at(branch).map(Timestamp::to_rfc3339),
             own,
             total: PartFigures::from(&part),
         }
@@ -159,8 +159,8 @@ pub fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
             call_id: lane.call.as_ref().map(Text::to_string),
             parent: transcript.parent_lane(lane).map(|parent| parent.name.to_string()),
             branch: branch_of(lane, transcript).map(|branch| branch.number),
-            started: entries().filter_map(|entry| entry.at).min().map(Moment::to_rfc3339),
-            ended: entries().filter_map(Entry::end).max().map(Moment::to_rfc3339),
+            started: entries().filter_map(|entry| entry.at).min().map(Timestamp::to_rfc3339),
+            ended: entries().filter_map(Entry::end).max().map(Timestamp::to_rfc3339),
             own: PartFigures::from(parts.get(&lane.name).unwrap_or(&Part::default())),
             total: PartFigures::from(&total),
         }

@@ -12,9 +12,9 @@ use crate::model::coverage::Coverage;
 use crate::model::details::{Details, Of, records_below};
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::entry::{Entry, EntryId};
-use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// A session read to its end.
@@ -173,7 +173,7 @@ impl Reading {
     }
 
     /// When one of the session's files last changed.
-    pub fn last_write(&self) -> Option<Moment> {
+    pub fn last_write(&self) -> Option<Timestamp> {
         let files = self.files.values().filter_map(|path| last_write(path));
         // What is written to a database lies in its log first.
         let mut log = self.target.path.as_os_str().to_owned();
@@ -187,9 +187,9 @@ impl Reading {
     }
 }
 
-fn last_write(path: &Path) -> Option<Moment> {
+fn last_write(path: &Path) -> Option<Timestamp> {
     let since_epoch = std::fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since_epoch.as_millis()).ok().map(Moment)
+    i64::try_from(since_epoch.as_millis()).ok().map(Timestamp)
 }
 
 /// A path that is safe to print.

@@ -14,8 +14,8 @@ use crate::analysis::pairing::PairingCounts;
 use crate::analysis::phrases;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, tokens};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// Characters of a sub-agent's label in a table.
 const LABEL: usize = 40;
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// Writes the figures of all sessions that can be opened.
-pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, Trouble> {
     let mut failures = Vec::new();
     let mut is_first = true;
     for target in &options.targets {
@@ -59,7 +59,7 @@ pub fn write(options: &Options, now: Moment, out: &mut dyn Write) -> Result<Outc
     Ok(Outcome::of(failures))
 }
 
-fn figures_of(target: &Target, now: Moment) -> Result<(Figures, Option<OpenError>), OpenError> {
+fn figures_of(target: &Target, now: Timestamp) -> Result<(Figures, Option<OpenError>), OpenError> {
     let reading = reading::read(target, true)?;
     Ok((figures::of(&reading, now), reading.failure()))
 }
@@ -229,7 +229,7 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
 
 fn span(session: &figures::SessionFigures) -> Option<String> {
     let (started, ended) = (session.started.as_ref()?, session.ended.as_ref()?);
-    let lasted = Moment::parse(ended)?.since(Moment::parse(started)?);
+    let lasted = Timestamp::parse(ended)?.since(Timestamp::parse(started)?);
     Some(format!("{started} to {ended}, {}", duration(lasted)))
 }
 

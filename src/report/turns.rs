@@ -8,7 +8,7 @@ use super::reading::Reading;
 use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::account::Figures;
 use crate::analysis::cost;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::totals::Spent;
 
 /// A turn.
@@ -83,8 +83,8 @@ pub fn list(reading: &Reading) -> Vec<TurnFigures> {
         TurnFigures {
             number: number + 1,
             prompt: transcript.get(prompt).map(|entry| entry.key.to_string()),
-            started: facts.started.map(Moment::to_rfc3339),
-            ended: facts.ended.map(Moment::to_rfc3339),
+            started: facts.started.map(Timestamp::to_rfc3339),
+            ended: facts.ended.map(Timestamp::to_rfc3339),
             span_ms: figures.span_ms(),
             work_ms: figures.work_ms(),
             waiting_ms: figures.work_ms().map(|_| time.waiting()),

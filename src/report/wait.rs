@@ -16,13 +16,13 @@ use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
 use crate::analysis::expression::{Expr, State, Term};
 use crate::analysis::lint::Findings;
-use crate::analysis::troubles::Troubles;
+use crate::analysis::loops::Loops;
 use crate::analysis::{context, cost};
 use crate::ingest::{Target, WatchMode};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// What to wait for.
@@ -52,7 +52,7 @@ enum End {
 }
 
 /// Waits, and writes why it is over.
-pub fn write(options: &Options, now: fn() -> Moment, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, Trouble> {
     let (ended, was_interrupted, reading) =
         followed(&options.target, options.watch, |feed, stop, reading| {
             wait(options, now, feed, stop, reading)
@@ -72,7 +72,7 @@ pub fn write(options: &Options, now: fn() -> Moment, out: &mut dyn Write) -> Res
 /// Nothing if the reading failed or was interrupted.
 fn wait(
     options: &Options,
-    now: fn() -> Moment,
+    now: fn() -> Timestamp,
     feed: &Receiver<Feed>,
     stop: &AtomicBool,
     reading: &mut Reading,
@@ -120,12 +120,12 @@ struct Watch<'a> {
     options: &'a Options,
     alarm: Alarm,
     patience: u64,
-    troubles: Troubles,
+    loops: Loops,
     findings: Findings,
     orphans: Vec<Place>,
     touched: Vec<EntryId>,
     /// When the files had changed last at the first look.
-    first_write: Option<Moment>,
+    first_write: Option<Timestamp>,
     /// Whether all that was there at the start is read.
     is_whole: bool,
     has_begun: bool,
@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
             options,
             alarm: Alarm::new(options.until.clone(), None),
             patience: bounds.max().unwrap_or(0).max(GIVEN_UP_MS),
-            troubles: Troubles::default(),
+            loops: Loops::default(),
             findings: Findings::default(),
             orphans: Vec::new(),
             touched: Vec::new(),
@@ -159,12 +159,12 @@ impl<'a> Watch<'a> {
                 let touched = reading.transcript.apply(*batch);
                 self.findings.note(&touched);
                 if touched.reordered {
-                    self.troubles.clear();
+                    self.loops.clear();
                 }
                 for id in &touched.changed {
-                    self.troubles.change(&reading.transcript, *id);
+                    self.loops.change(&reading.transcript, *id);
                 }
-                self.troubles.follow(&reading.transcript, usize::MAX);
+                self.loops.follow(&reading.transcript, usize::MAX);
                 reading.transcript.tidy();
                 self.touched.extend(touched.added.into_iter().chain(touched.changed));
             }
@@ -181,7 +181,7 @@ impl<'a> Watch<'a> {
         Some(LastWrite { at, is_seen: at > first })
     }
 
-    fn look(&mut self, now: Moment, is_closed: bool, reading: &mut Reading) -> Option<End> {
+    fn look(&mut self, now: Timestamp, is_closed: bool, reading: &mut Reading) -> Option<End> {
         if !self.is_whole && !is_closed {
             return None;
         }
@@ -203,7 +203,7 @@ impl<'a> Watch<'a> {
             silence,
             cost: &cost::of(transcript.totals()),
             context: context::of(transcript),
-            run: self.troubles.current(transcript),
+            run: self.loops.current(transcript),
             orphan: orphan.as_ref().map(|(place, words)| (*place, words.as_str())),
         };
         if !std::mem::replace(&mut self.has_begun, true) {

@@ -3,7 +3,7 @@
 //! The last question is one that every terminal answers (DA1). Nobody waits for an answer: [`super::hearing`] takes
 //! them out of the keys whenever they come.
 
-use super::hearing::Heard;
+use super::terminal_input::InputEvent;
 use crate::render::colour::luminance;
 use crate::render::picture::kitty;
 
@@ -20,11 +20,11 @@ pub const ATTRIBUTES: &str = "\x1b[c";
 const LIGHT: f64 = 0.4;
 
 /// What a string says that began with `ESC` and this byte.
-pub fn meaning(kind: u8, text: &str) -> Option<Heard> {
+pub fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
     match kind {
-        b']' => is_light(text.strip_prefix("11;rgb")?).map(Heard::Background),
-        b'P' => text.strip_prefix(">|").map(|name| Heard::Name(name.to_owned())),
-        b'_' => kitty::is_yes(text).then_some(Heard::Kitty),
+        b']' => is_light(text.strip_prefix("11;rgb")?).map(InputEvent::Background),
+        b'P' => text.strip_prefix(">|").map(|name| InputEvent::Name(name.to_owned())),
+        b'_' => kitty::is_yes(text).then_some(InputEvent::Kitty),
         _ => None,
     }
 }
@@ -44,7 +44,7 @@ fn is_light(answer: &str) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Heard, meaning};
+    use super::{InputEvent, meaning};
 
     #[test]
     fn backgrounds_are_light_or_dark_however_their_colour_is_written() {
@@ -57,7 +57,7 @@ mod tests {
             ("11;rgb://", None),
             ("10;rgb:ff/ff/ff", None),
         ] {
-            assert_eq!(meaning(b']', answer), wanted.map(Heard::Background), "{answer}");
+            assert_eq!(meaning(b']', answer), wanted.map(InputEvent::Background), "{answer}");
         }
     }
 }

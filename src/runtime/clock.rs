@@ -5,18 +5,18 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// It is now.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for the viewer")]
-pub fn now() -> Moment {
+pub fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// When a file was last written.
-pub fn written(path: &Path) -> Option<Moment> {
+pub fn written(path: &Path) -> Option<Timestamp> {
     let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok()?;
     let since = modified.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok().map(Moment)
+    i64::try_from(since.as_millis()).ok().map(Timestamp)
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::app::watching::Notice;
+use crate::app::alarms::Notice;
 
 /// At least so long between the beginnings of two runs.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -118,7 +118,7 @@ mod tests {
     use crossbeam_channel::unbounded;
 
     use super::{Commands, PAUSE};
-    use crate::app::watching::{Notice, Ring};
+    use crate::app::alarms::{Notice, Ring};
 
     fn notice(words: &str) -> Notice {
         Notice {

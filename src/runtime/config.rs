@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::graphics::Setup;
-use crate::app::columns::Columns;
+use crate::app::alarms::{Alarms, Ring, Wish};
+use crate::app::clipboard::Copying;
 use crate::app::keymap::Keymap;
 use crate::app::state::State;
-use crate::app::taking::Copying;
-use crate::app::watching::{Ring, Watches, Wish};
+use crate::app::wrapping::Wrapping;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
 use crate::render::colour::Depth;
@@ -58,7 +58,7 @@ pub struct ViewConfig {
     /// What becomes of copies.
     pub copying: Copying,
     /// What becomes of long lines, and what stands beside the text.
-    pub columns: Columns,
+    pub wrapping: Wrapping,
     /// What is watched in every session.
     pub watched: Vec<Wish>,
     /// How alarms are told.
@@ -96,10 +96,10 @@ impl ViewConfig {
         state.shows_hints = self.hints;
         state.as_of.is_on = self.asof;
         state.has_mouse |= self.mouse;
-        state.columns = self.columns;
+        state.wrapping = self.wrapping;
         state.theme.has_marks = self.marks;
         state.copying = self.copying;
-        state.watches = Watches::of(&self.watched, self.notify);
+        state.alarms = Alarms::of(&self.watched, self.notify);
     }
 }
 

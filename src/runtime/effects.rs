@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::look;
 use super::opened::{self, Kept};
-use super::seeking::{self, Seeking};
+use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
 use crate::app::effect::Effect;
@@ -36,7 +36,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
-            Effect::Seek => self.seeking = Some(Seeking::start(seeking::search(&self.config))),
+            Effect::Seek => self.seeking = Some(Discovery::start(session_discovery::search(&self.config))),
             Effect::EndSeeking => self.seeking = None,
             Effect::Preview(found) => {
                 if let Some(seeking) = &self.seeking {

@@ -4,7 +4,7 @@
 //! (kitty's Unicode placeholders) cannot be asked for, and some that know the rest show them as letters.
 
 use super::answers;
-use super::hearing::Heard;
+use super::terminal_input::InputEvent;
 use crate::render::picture::canvas::{Canvas, Choice, Means};
 use crate::render::picture::kitty;
 
@@ -48,13 +48,13 @@ pub struct Told {
 
 impl Told {
     /// Keeps an answer. `cell` is what the size of the screen says of the pixels of a cell.
-    pub fn take(&mut self, heard: &Heard, cell: Option<(u16, u16)>) {
+    pub fn take(&mut self, heard: &InputEvent, cell: Option<(u16, u16)>) {
         match heard {
-            Heard::Kitty => self.has_kitty = true,
-            Heard::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
-            Heard::Name(name) => self.name = Some(name.clone()),
-            Heard::Cell(width, height) => (self.cell, self.measured) = (Some((*width, *height)), cell),
-            Heard::Key(_) | Heard::Mouse(_) | Heard::Paste(_) | Heard::Background(_) => {}
+            InputEvent::Kitty => self.has_kitty = true,
+            InputEvent::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
+            InputEvent::Name(name) => self.name = Some(name.clone()),
+            InputEvent::Cell(width, height) => (self.cell, self.measured) = (Some((*width, *height)), cell),
+            InputEvent::Key(_) | InputEvent::Mouse(_) | InputEvent::Paste(_) | InputEvent::Background(_) => {}
         }
     }
 }
@@ -167,11 +167,11 @@ fn named(told: &Told) -> Option<Means> {
 mod tests {
     use super::{Environment, Setup, Told};
     use crate::render::picture::canvas::{Choice, Means};
-    use crate::runtime::hearing::Hearing;
+    use crate::runtime::terminal_input::InputParser;
 
     fn means(environment: Environment, said: &str) -> Means {
         let mut told = Told::default();
-        for heard in Hearing::default().take(said.as_bytes()) {
+        for heard in InputParser::default().take(said.as_bytes()) {
             told.take(&heard, None);
         }
         Setup { environment, ..Setup::default() }.canvas(&told, None).means
@@ -255,7 +255,7 @@ mod tests {
     fn an_answer_about_pixels_counts_until_the_font_changes() {
         let setup = Setup { choice: Choice::Only(Means::Sixel), environment: xterm(), ..Setup::default() };
         let mut told = Told::default();
-        told.take(&crate::runtime::hearing::Heard::Cell(9, 18), Some((10, 18)));
+        told.take(&crate::runtime::terminal_input::InputEvent::Cell(9, 18), Some((10, 18)));
         assert_eq!(setup.canvas(&told, Some((10, 18))).cell, (9, 18));
         assert_eq!(setup.canvas(&told, Some((14, 28))).cell, (14, 28));
     }

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use super::child::Outcome;
 use super::{Next, Viewer, editor, notify, pipe};
+use crate::app::alarms::Notice;
 use crate::app::excerpt;
 use crate::app::update::Event;
-use crate::app::watching::Notice;
 use crate::formats::json;
 use crate::ingest;
 use crate::model::record::Origin;

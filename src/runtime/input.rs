@@ -17,7 +17,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::raise;
 
-use super::hearing::{Heard, Hearing};
+use super::terminal_input::{InputEvent, InputParser};
 use crate::app::mouse::{Gesture, Pointer};
 use crate::app::update::Event;
 
@@ -47,7 +47,7 @@ pub struct Input {
     /// Signals.
     pub signals: Receiver<Signal>,
     /// What the terminal answered.
-    pub answers: Receiver<Heard>,
+    pub answers: Receiver<InputEvent>,
     is_paused: Arc<AtomicBool>,
     wake: File,
     paused: Receiver<()>,
@@ -152,13 +152,13 @@ pub fn stop_process() {
 /// Hears what the terminal sends.
 struct Ear {
     terminal: OwnedFd,
-    hearing: Hearing,
+    parser: InputParser,
 }
 
 /// What there is for who listens.
 enum Ready {
     /// This came; nothing as long as it makes no sense.
-    Heard(Vec<Heard>),
+    InputEvent(Vec<InputEvent>),
     /// The program wants something.
     Woken,
     /// The terminal is gone. Mostly a signal says so, too, but not to a program that it does not control.
@@ -167,7 +167,7 @@ enum Ready {
 
 impl Ear {
     fn new() -> io::Result<Self> {
-        Ok(Self { terminal: terminal()?, hearing: Hearing::default() })
+        Ok(Self { terminal: terminal()?, parser: InputParser::default() })
     }
 
     /// Waits for the terminal, and for a pipe that wakes.
@@ -175,11 +175,11 @@ impl Ear {
         let terminal = PollFd::new(&self.terminal, PollFlags::IN);
         let woken = wake.as_ref().map(|wake| PollFd::new(wake, PollFlags::IN));
         let mut fds: Vec<PollFd<'_>> = std::iter::once(terminal).chain(woken).collect();
-        let patience = self.hearing.patience().and_then(|patience| Timespec::try_from(patience).ok());
+        let patience = self.parser.patience().and_then(|patience| Timespec::try_from(patience).ok());
         match poll(&mut fds, patience.as_ref()) {
-            Err(Errno::INTR | Errno::AGAIN) => return Ready::Heard(Vec::new()),
+            Err(Errno::INTR | Errno::AGAIN) => return Ready::InputEvent(Vec::new()),
             Err(_) => return Ready::Gone,
-            Ok(0) => return Ready::Heard(self.hearing.give_back()),
+            Ok(0) => return Ready::InputEvent(self.parser.give_back()),
             Ok(_) => {}
         }
         let mut told = fds.iter().map(PollFd::revents);
@@ -198,8 +198,8 @@ impl Ear {
         let mut bytes = [0; AT_ONCE];
         match rustix::io::read(&self.terminal, &mut bytes) {
             Ok(0) => Ready::Gone,
-            Ok(count) => Ready::Heard(self.hearing.take(bytes.get(..count).unwrap_or_default())),
-            Err(Errno::INTR | Errno::AGAIN) => Ready::Heard(Vec::new()),
+            Ok(count) => Ready::InputEvent(self.parser.take(bytes.get(..count).unwrap_or_default())),
+            Err(Errno::INTR | Errno::AGAIN) => Ready::InputEvent(Vec::new()),
             Err(_) => Ready::Gone,
         }
     }
@@ -210,7 +210,7 @@ struct Keys {
     wake: File,
     is_paused: Arc<AtomicBool>,
     events: Sender<Event>,
-    answers: Sender<Heard>,
+    answers: Sender<InputEvent>,
     paused: Sender<()>,
     /// When and where a button was pressed last.
     clicked: Option<(Instant, (u16, u16))>,
@@ -221,7 +221,7 @@ impl Keys {
         loop {
             let goes_on = match self.ear.listen(Some(self.wake.as_fd())) {
                 Ready::Woken => self.wait_while_paused(),
-                Ready::Heard(heard) => self.send(heard),
+                Ready::InputEvent(heard) => self.send(heard),
                 Ready::Gone => false,
             };
             if !goes_on {
@@ -251,15 +251,15 @@ impl Keys {
     }
 
     /// Passes on what came. `false` when nobody listens.
-    fn send(&mut self, heard: Vec<Heard>) -> bool {
+    fn send(&mut self, heard: Vec<InputEvent>) -> bool {
         heard.into_iter().all(|heard| match heard {
-            Heard::Key(press) => self.events.send(Event::Key(press)).is_ok(),
-            Heard::Mouse(pointer) => {
+            InputEvent::Key(press) => self.events.send(Event::Key(press)).is_ok(),
+            InputEvent::Mouse(pointer) => {
                 let gesture = self.gesture(pointer);
                 self.events.send(Event::Mouse(Pointer { gesture, ..pointer })).is_ok()
             }
-            Heard::Paste(text) => self.events.send(Event::Paste(text)).is_ok(),
-            Heard::Background(is_light) => self.events.send(Event::Background(is_light)).is_ok(),
+            InputEvent::Paste(text) => self.events.send(Event::Paste(text)).is_ok(),
+            InputEvent::Background(is_light) => self.events.send(Event::Background(is_light)).is_ok(),
             answer => self.answers.send(answer).is_ok(),
         })
     }

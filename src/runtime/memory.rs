@@ -327,8 +327,8 @@ mod tests {
     use super::{Keeper, MOST_SESSIONS, OLDEST};
     use crate::app::history::History;
     use crate::app::news::Seen;
-    use crate::model::moment::Moment;
     use crate::model::text::Text;
+    use crate::model::timestamp::Timestamp;
     use crate::settings::memory::{Memory, Subject, Widths};
 
     fn subject(name: &str) -> Subject {
@@ -355,7 +355,7 @@ mod tests {
         let (mut one, mut of_one) = keeper(dir.path(), "s");
         let (mut two, mut of_two) = keeper(dir.path(), "s");
         mark(&mut of_one, 'a', "e1");
-        of_one.seen = Some(Seen { key: Text::from("e9"), at: Moment(1_700_000_000_000) });
+        of_one.seen = Some(Seen { key: Text::from("e9"), at: Timestamp(1_700_000_000_000) });
         mark(&mut of_two, 'b', "e2");
         one.keep(of_one.clone()).unwrap();
         let both = two.keep(of_two).unwrap();

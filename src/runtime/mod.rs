@@ -15,7 +15,6 @@ mod effects;
 mod gallery;
 pub mod graphics;
 mod handing;
-mod hearing;
 mod images;
 mod input;
 mod lending;
@@ -25,7 +24,8 @@ mod notify;
 mod opened;
 mod painting;
 mod pipe;
-mod seeking;
+mod session_discovery;
+mod terminal_input;
 mod workers;
 
 use std::mem::ManuallyDrop;
@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
-use crate::app::feeding;
+use crate::app::apply;
 use crate::app::state::State;
 use crate::app::update::{Event, act, update};
 use crate::demo::Demo;
@@ -55,7 +55,7 @@ use graphics::Told;
 use input::{Input, Signal};
 use memory::Keeper;
 use opened::{Kept, Opened};
-use seeking::Seeking;
+use session_discovery::Discovery;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
 const FRAME: Duration = Duration::from_millis(8);
@@ -86,7 +86,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
         Some((session, target)) => {
             viewer.begin(session, target);
             viewer.state.wanted.clone_from(&config.entry);
-            feeding::go_to_wanted(&mut viewer.state);
+            apply::go_to_wanted(&mut viewer.state);
         }
         None => viewer.choose()?,
     }
@@ -102,7 +102,7 @@ struct Viewer {
     colours: Arc<Colours>,
     input: Input,
     opened: Option<Opened>,
-    seeking: Option<Seeking>,
+    seeking: Option<Discovery>,
     keeper: Keeper,
     gallery: Gallery,
     told: Told,
@@ -130,7 +130,7 @@ impl Viewer {
         let screen = Screen::new(charset)?;
         state.size = screen.size();
         config.apply(&mut state);
-        state.picker.places = seeking::places(&seeking::search(config));
+        state.picker.places = session_discovery::places(&session_discovery::search(config));
         let mut keeper = Keeper::new(config.state.clone());
         keeper.recall_habits(&mut state);
         if let Some(complaint) = config.complaint.clone().or(unfit) {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::clipboard::Between;
 use super::graphics::Environment;
-use crate::app::watching::{Notice, Ring};
+use crate::app::alarms::{Notice, Ring};
 use crate::model::text::harmless;
 
 /// Characters of a notification.
@@ -89,7 +89,7 @@ pub fn start(command: &str, notice: &Notice, missed: u64) -> Result<impl FnOnce(
 #[cfg(test)]
 mod tests {
     use super::sequence;
-    use crate::app::watching::{Notice, Ring};
+    use crate::app::alarms::{Notice, Ring};
     use crate::runtime::clipboard::Between;
     use crate::runtime::graphics::Environment;
 

@@ -12,6 +12,7 @@ use super::clock::{now, written};
 use super::config::ViewConfig;
 use super::workers::Workers;
 use crate::analysis::activity::LastWrite;
+use crate::app::alarms::Alarms;
 use crate::app::filter::Filter;
 use crate::app::marks::Marks;
 use crate::app::news::Seen;
@@ -19,7 +20,6 @@ use crate::app::panes::{Pane, Panes};
 use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
-use crate::app::watching::Watches;
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
 use crate::render::picture::Pictures;
@@ -87,7 +87,7 @@ pub struct Kept {
     seen: Option<Seen>,
     filter: Option<Filter>,
     /// Alarms; none of its own, so those of the settings.
-    watches: Option<Watches>,
+    alarms: Option<Alarms>,
     views: Views,
 }
 
@@ -98,7 +98,7 @@ impl Kept {
             marks: std::mem::take(&mut state.marks),
             seen: state.seen.take(),
             filter: state.next_filter.take().or_else(|| state.filter.take()),
-            watches: Some(std::mem::take(&mut state.watches).again()),
+            alarms: Some(std::mem::take(&mut state.alarms).again()),
             views: std::mem::take(&mut state.views),
         }
     }
@@ -113,7 +113,7 @@ impl Kept {
         state.marks = self.marks;
         state.seen = self.seen;
         state.filter = self.filter.map(Filter::emptied);
-        state.watches = self.watches.unwrap_or_else(|| std::mem::take(&mut state.watches));
+        state.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut state.alarms));
         state.views = self.views;
         state.views.clear();
     }
@@ -127,7 +127,7 @@ pub fn clear(state: &mut State, config: &ViewConfig) {
     config.apply(&mut fresh);
     fresh.picker = std::mem::take(&mut state.picker);
     fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..state.panes };
-    fresh.columns = state.columns;
+    fresh.wrapping = state.wrapping;
     fresh.searches = std::mem::take(&mut state.searches);
     fresh.filters = std::mem::take(&mut state.filters);
     fresh.message = state.message.take();

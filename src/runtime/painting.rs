@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::answers;
 use super::clock::now;
-use super::hearing::Heard;
+use super::terminal_input::InputEvent;
 use super::{Next, Viewer, look};
 use crate::app::arrange::arrange;
 use crate::app::effect::Effect;
@@ -103,7 +103,7 @@ impl Viewer {
     }
 
     /// Takes an answer of the terminal.
-    pub(super) fn hear(&mut self, heard: Option<Heard>) -> Next {
+    pub(super) fn hear(&mut self, heard: Option<InputEvent>) -> Next {
         if let Some(heard) = heard {
             self.told.take(&heard, Screen::cell());
             self.set_canvas();

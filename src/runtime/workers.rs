@@ -274,7 +274,7 @@ fn percent(done: usize, of: usize) -> u8 {
 /// Answers whether anybody still listens.
 fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
     let generation = job.generation;
-    let is_worth = |record: &[u8]| job.needle.may_be_in(record);
+    let is_worth = |record: &[u8]| job.prefilter.may_be_in(record);
     let mut hits: Vec<Hit> = Vec::new();
     for (entry, blocks) in &job.entries {
         if wanted.load(Ordering::Relaxed) != generation {

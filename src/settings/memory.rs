@@ -13,8 +13,8 @@ use crate::app::marks::Marks;
 use crate::app::news::Seen;
 use crate::app::panes::Panes;
 use crate::model::entry::Piece;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// What a file of one session calls itself.
 const OF_SESSION: &str = "tv.state/1";
@@ -158,8 +158,9 @@ pub fn session_of(text: &str, subject: &Subject) -> Result<Memory, String> {
     let marks = file.marks.into_iter().filter(|(letter, _)| letter.is_alphanumeric());
     let marks: HashMap<char, _> =
         marks.map(|(letter, mark)| (letter, (Text::clean(&mark.entry), mark.block))).collect();
-    let seen =
-        file.seen.and_then(|seen| Some(Seen { key: Text::clean(&seen.entry), at: Moment::parse(&seen.at)? }));
+    let seen = file
+        .seen
+        .and_then(|seen| Some(Seen { key: Text::clean(&seen.entry), at: Timestamp::parse(&seen.at)? }));
     Ok(Memory { marks, seen })
 }
 
@@ -228,8 +229,8 @@ mod tests {
     use crate::app::history::History;
     use crate::app::marks::Marks;
     use crate::app::news::Seen;
-    use crate::model::moment::Moment;
     use crate::model::text::Text;
+    use crate::model::timestamp::Timestamp;
 
     fn subject() -> Subject {
         Subject { path: "/a/b.jsonl".to_owned(), session: String::new() }
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let seen = Seen { key: Text::from("e7"), at: Moment(1_700_000_000_123) };
+        let seen = Seen { key: Text::from("e7"), at: Timestamp(1_700_000_000_123) };
         let memory = Memory { marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]), seen: Some(seen) };
         let text = session_text(&memory, &subject());
         assert_eq!(session_of(&text, &subject()), Ok(memory));
@@ -280,7 +281,7 @@ mod tests {
     fn two_programs_do_not_destroy_each_others_marks() {
         let before = marks(&[('a', "e1", 0), ('b', "e2", 0)]);
         let mine = Memory { marks: marks(&[('a', "e1", 0), ('b', "e5", 0), ('c', "e3", 0)]), seen: None };
-        let seen = Some(Seen { key: Text::from("e7"), at: Moment(1) });
+        let seen = Some(Seen { key: Text::from("e7"), at: Timestamp(1) });
         let theirs = Memory { marks: marks(&[('a', "e4", 0), ('d', "e6", 0)]), seen: seen.clone() };
         let both = mine.onto(&before, theirs);
         assert_eq!(both.marks, marks(&[('a', "e4", 0), ('b', "e5", 0), ('c', "e3", 0), ('d', "e6", 0)]));

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// Which file it is, how long it is, and when it was last written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ impl Stamp {
     }
 
     /// The same as a point in time.
-    pub fn moment(&self) -> Moment {
-        Moment(self.seconds.saturating_mul(1_000).saturating_add(self.nanoseconds / 1_000_000))
+    pub fn moment(&self) -> Timestamp {
+        Timestamp(self.seconds.saturating_mul(1_000).saturating_add(self.nanoseconds / 1_000_000))
     }
 }
 

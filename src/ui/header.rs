@@ -10,7 +10,7 @@ use crate::app::state::State;
 use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Role};
 use crate::model::figures;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
 /// Columns of the context bar.
@@ -182,7 +182,7 @@ fn state_words(state: &State, is_wide: bool) -> String {
     }
     let (running, waiting, ended, broken) =
         if state.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
-    let ticking = |since: Option<Moment>| {
+    let ticking = |since: Option<Timestamp>| {
         since.map(|since| format!(" {}", figures::elapsed(state.now.since(since)))).unwrap_or_default()
     };
     match &state.activity {

@@ -37,7 +37,7 @@ pub fn paint(state: &State, frame: &mut Frame<'_>) {
         paint_header(state, Rect { height: 1, ..screen }, buffer);
     }
     let list = Rect { y: screen.y + top, height: parts.lines, width: parts.columns, ..screen };
-    let columns = Columns::of(usize::from(list.width));
+    let columns = Wrapping::of(usize::from(list.width));
     let rows = state.picker.in_sight(usize::from(list.height));
     for ((found, is_chosen), y) in rows.zip(list.y..list.bottom()) {
         buffer.set_line(list.x, y, &columns.row(state, found, is_chosen), list.width);
@@ -120,7 +120,7 @@ fn nowhere(picker: &Picker) -> String {
 }
 
 /// Widths of the columns; 0 leaves one out. The title has what the others leave.
-struct Columns {
+struct Wrapping {
     title: usize,
     agent: usize,
     cwd: usize,
@@ -128,7 +128,7 @@ struct Columns {
     size: usize,
 }
 
-impl Columns {
+impl Wrapping {
     fn of(width: usize) -> Self {
         let [agent, cwd, model, size] = match width {
             0..56 => [0, 0, 0, 0],

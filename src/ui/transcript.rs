@@ -9,15 +9,15 @@ use ratatui::text::{Line, Span};
 use regex::Regex;
 
 use super::pictures;
-use crate::app::columns::number_of;
 use crate::app::gutter::{Cell, Part};
 use crate::app::panes::{Pane, divide, focused};
 use crate::app::state::State;
 use crate::app::viewport::{Line as Shown, focus_of};
+use crate::app::wrapping::number_of;
 use crate::model::edit::LinkState;
 use crate::model::entry::Piece;
 use crate::model::figures;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::link::Links;
 use crate::render::row::{Row, item_at};
 use crate::render::theme::Theme;
@@ -206,7 +206,7 @@ fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) 
 
 /// Facts at the right edge. The clock of a call ticks while it is worked on; a call that was left without
 /// a result does not look as if it ran.
-fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Moment, theme: &Theme) -> Line<'static> {
+fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Timestamp, theme: &Theme) -> Line<'static> {
     let Some(since) = row.clock().filter(|_| is_worked_on || row.running_since.is_some()) else {
         return Line::from(row.right.clone());
     };

@@ -10,8 +10,8 @@ use tv::analysis::spending::amount::{Amount, usd};
 use tv::analysis::spending::statement::{Group, Grouping, Row, Statement};
 use tv::ingest::Target;
 use tv::model::entry::EntryId;
-use tv::model::moment::Moment;
 use tv::model::text::Name;
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
 use tv::report::figures::{self, Figures};
 use tv::report::reading::{self, Reading};
@@ -24,7 +24,7 @@ const ROUNDED: f64 = 1e-6;
 
 fn told(target: &Target) -> Option<(Reading, Figures)> {
     let reading = reading::read(target, true).ok()?;
-    let figures = figures::of(&reading, Moment(1_700_000_000_000));
+    let figures = figures::of(&reading, Timestamp(1_700_000_000_000));
     Some((reading, figures))
 }
 

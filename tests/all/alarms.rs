@@ -3,15 +3,15 @@
 use std::fs;
 
 use tv::analysis::activity::{Activity, LastWrite, judge};
+use tv::app::alarms::{Alarms, Notice, Ring, Wish};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
-use tv::app::watching::{Notice, Ring, Watches, Wish};
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Format, Place, feed};
 use tv::model::edit::{Batch, Edit, Feed, saturating_u32};
 use tv::model::entry::{BlockKind, Entry, Role};
-use tv::model::moment::Moment;
 use tv::model::record::{FileId, Origin, Record};
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::model::transcript::Transcript;
 
@@ -30,7 +30,7 @@ fn stage() -> Stage {
 
 /// So many seconds after the start of the session.
 fn later(stage: &mut Stage, seconds: i64) {
-    stage.happen(Event::Tick { now: Moment(START + seconds * 1_000) });
+    stage.happen(Event::Tick { now: Timestamp(START + seconds * 1_000) });
     stage.arrange();
 }
 
@@ -82,7 +82,7 @@ fn it_rings_when_the_agent_waits_and_when_it_is_silent() {
     let mut stage = stage();
     command(&mut stage, "watch waiting");
     command(&mut stage, "watch silent>90s");
-    stage.happen(Event::Written(Moment(START)));
+    stage.happen(Event::Written(Timestamp(START)));
     later(&mut stage, 90);
     assert_eq!(words(&mut stage), [] as [&str; 0]);
     later(&mut stage, 91);
@@ -135,7 +135,7 @@ fn a_slip_is_no_alarm() {
 fn alarms_of_the_settings_wait_until_the_session_is_read() {
     let mut stage = Stage::made((120, 40));
     let wish: Wish = "err or loop".parse().unwrap();
-    stage.state.watches = Watches::of(&[wish], Ring::Bell);
+    stage.state.alarms = Alarms::of(&[wish], Ring::Bell);
     stage.add([prompt("p", "fix the boat")]);
     for key in ["a", "b", "c"] {
         stage.add(failing(key, "make"));
@@ -228,7 +228,7 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
         });
         if let Some(then) = then.filter(|_| last.is_some() && open.is_none()) {
             // A question may be answered by its result, which is no entry.
-            let is_waiting = match judge(&transcript, last.map(LastWrite::found), Moment(then.0 - 1)) {
+            let is_waiting = match judge(&transcript, last.map(LastWrite::found), Timestamp(then.0 - 1)) {
                 Activity::Waiting { what, .. } => what.as_str() == "the next prompt",
                 activity => matches!(activity, Activity::Idle { .. }),
             };

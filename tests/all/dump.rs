@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use tv::model::body::{Body, Held, Image, Tree};
 use tv::model::edit::Severity;
 use tv::model::entry::{BlockKind, Break, Entry, Sent};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolResult, ToolState};
 use tv::model::totals::Spent;
 use tv::model::transcript::Transcript;
@@ -261,8 +261,8 @@ fn usage(usage: &Usage) -> String {
     format!("{scope}{}", words.join(" "))
 }
 
-fn time(at: Option<Moment>) -> String {
-    at.map_or_else(|| "-".to_owned(), Moment::to_rfc3339)
+fn time(at: Option<Timestamp>) -> String {
+    at.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339)
 }
 
 fn sums(transcript: &Transcript) -> String {

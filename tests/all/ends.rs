@@ -138,7 +138,7 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     }
     stage.tell(Feed::CaughtUp);
     stage.arrange();
-    assert!(!stage.state.evidence.is_behind(), "nothing is left to be taken in");
+    assert!(!stage.state.indexes.is_behind(), "nothing is left to be taken in");
     let judged = Findings::of(&stage.state.transcript);
     assert_eq!(stage.state.findings.counts(), judged.counts());
     assert!(judged.counts().total() > 4_000, "calls without results");

@@ -15,7 +15,7 @@ mod stores;
 mod surroundings;
 mod trace;
 mod unknown;
-mod watching;
+mod watched;
 
 use std::fs;
 use std::path::Path;

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use tv::cli::{Config, Surroundings};
 use tv::ingest::find::{self, Environment, Search};
 use tv::model::found::{Found, Sighting};
-use tv::model::moment::Moment;
+use tv::model::timestamp::Timestamp;
 #[cfg(feature = "sqlite")]
 use tv::runtime::config::Start;
 
 /// Long after everything that these tests write.
-const LATER: Moment = Moment(4_000_000_000_000);
+const LATER: Timestamp = Timestamp(4_000_000_000_000);
 
 struct Home(tempfile::TempDir);
 

@@ -17,7 +17,7 @@ use tv::app::update::{Event, update};
 use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::body::{Body, Held, Key};
 use tv::model::edit::{Feed, LinkState, Polled, Stage};
-use tv::model::moment::Moment;
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
 use tv::render::code::Colours;
 use tv::render::row::Level;
@@ -764,7 +764,7 @@ fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
     let (sender, feed) = bounded(64);
     let stop = Arc::new(AtomicBool::new(false));
     let thread = session.follow(sender, WatchMode::Native, Arc::clone(&stop), Box::new(|| {}));
-    let mut state = State::new(Theme::mono(), Level::Preview, Arc::new(Colours::never()), Moment(0));
+    let mut state = State::new(Theme::mono(), Level::Preview, Arc::new(Colours::never()), Timestamp(0));
     // The figures of progress depend on the clock: without them it must work, too.
     while let Ok(message) = feed.recv_timeout(PATIENCE) {
         let is_last = matches!(message, Feed::CaughtUp);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tv::analysis::lint::Severity;
 use tv::ingest::find::{Environment, Search};
 use tv::ingest::{self, Target};
-use tv::model::moment::Moment;
+use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
 use tv::report::rows::Paper;
@@ -297,7 +297,7 @@ fn no_view_lets_anything_of_a_session_through() {
 #[test]
 fn no_report_lets_anything_of_a_session_through() {
     let folder = tempfile::tempdir().unwrap();
-    let now = Moment(1_893_456_000_000);
+    let now = Timestamp(1_893_456_000_000);
     for (pass, each) in PASSES {
         let sessions = sessions(folder.path(), pass);
         for path in sessions.iter().step_by(each) {

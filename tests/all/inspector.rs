@@ -12,8 +12,8 @@ use tv::ingest::{self, Target};
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Piece, Role};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::theme::Theme;
 
@@ -26,8 +26,8 @@ const START: i64 = 1_700_000_000_000;
 // === sessions made by hand ===
 
 #[expect(clippy::unnecessary_wraps, reason = "what has a time has it as an option")]
-fn at(seconds: i64) -> Option<Moment> {
-    Some(Moment(START + seconds * 1_000))
+fn at(seconds: i64) -> Option<Timestamp> {
+    Some(Timestamp(START + seconds * 1_000))
 }
 
 fn entry(key: &str, role: Role, seconds: i64, kinds: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
@@ -348,7 +348,7 @@ fn a_long_session_costs_no_more_for_a_key() {
     while stage.state.is_unfinished() {
         stage.arrange();
     }
-    assert_eq!(stage.state.evidence.calls.count(), CALLS);
+    assert_eq!(stage.state.indexes.calls.count(), CALLS);
     stage.press("5 0 %").rest();
     let began = Instant::now();
     for _ in 0..40 {

@@ -11,8 +11,8 @@ use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed, LinkState, Mode, Stage as Stretch};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::Verdict;
 use tv::render::theme::Theme;
 
@@ -507,12 +507,12 @@ fn clocks_tick_only_while_the_agent_is_at_work() {
     let mut stage = Stage::made((80, 24));
     let start = 1_700_000_000_000;
     stage.add([prompt("p1", "wait"), call("c1", "sleep 1000")]);
-    stage.happen(Event::Tick { now: Moment(start + 42_000) });
-    stage.happen(Event::Written(Moment(start)));
+    stage.happen(Event::Tick { now: Timestamp(start + 42_000) });
+    stage.happen(Event::Written(Timestamp(start)));
     stage.arrange();
     assert!(stage.picture().contains("running 0:42"), "{}", stage.picture());
     assert!(stage.state.ticks(), "a running call has a second hand");
-    stage.happen(Event::Tick { now: Moment(start + 86_400_000) });
+    stage.happen(Event::Tick { now: Timestamp(start + 86_400_000) });
     stage.arrange();
     assert!(stage.picture().contains("no result"), "a day later nothing runs: {}", stage.picture());
     assert!(!stage.picture().contains("running"), "{}", stage.picture());

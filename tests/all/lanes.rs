@@ -4,8 +4,8 @@ use ratatui::layout::Rect;
 use tv::app::panes::divide;
 use tv::app::update::Event;
 use tv::model::entry::{BlockKind, Role, Stop};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
 
@@ -163,15 +163,15 @@ fn in_background(size: (u16, u16)) -> Stage {
 #[test]
 fn a_folded_sub_agent_at_work_tells_how_long_and_what_it_did_last() {
     let mut stage = in_background((80, 24));
-    stage.happen(Event::Written(Moment(START + 20_000)));
-    stage.happen(Event::Tick { now: Moment(START + 62_000) });
+    stage.happen(Event::Written(Timestamp(START + 20_000)));
+    stage.happen(Event::Tick { now: Timestamp(START + 62_000) });
     stage.arrange();
     let told = stage.picture();
     let place = |words: &str| told.lines().position(|line| line.contains(words));
     let head = place("▸ mate").unwrap_or_else(|| panic!("{told}"));
     assert!(told.lines().nth(head).is_some_and(|line| line.contains("running 1:01")), "{told}");
-    let signs = ["bash knock", "bash listen", "bash shout"].map(place);
-    assert_eq!(signs, [head + 1, head + 2, head + 3].map(Some), "{told}");
+    let flags = ["bash knock", "bash listen", "bash shout"].map(place);
+    assert_eq!(flags, [head + 1, head + 2, head + 3].map(Some), "{told}");
     stage.add([
         result_at("m3", 63, "three", Verdict::Done),
         in_lane(
@@ -200,7 +200,7 @@ fn lanes_can_be_left_out_and_the_text_has_their_room() {
 fn no_row_depends_on_the_lanes() {
     let mut stage = crossed((80, 24), ["c1", "c2"]);
     let before: Vec<_> = stage.window();
-    stage.state.evidence.flights.clear();
+    stage.state.indexes.flights.clear();
     stage.arrange();
     assert_eq!(stage.window(), before);
 }

@@ -5,9 +5,9 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, prop_o
 use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop, StrayResult};
-use tv::model::moment::Moment;
 use tv::model::record::Origin;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::code::Colours;
 use tv::render::lay_out;
@@ -38,7 +38,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         key: "k1".into(),
         parent: None,
         lane: None,
-        at: Some(Moment(AT)),
+        at: Some(Timestamp(AT)),
         ended: None,
         role,
         model: None,
@@ -73,7 +73,7 @@ fn call(name: &str, kind: ToolKind, headline: &str, input: Tree, state: ToolStat
         headline: headline.into(),
         input: tree(headline, input),
         state,
-        started: Some(Moment(AT + 2_000)),
+        started: Some(Timestamp(AT + 2_000)),
         lane: None,
     }))
 }

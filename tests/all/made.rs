@@ -3,8 +3,8 @@
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit, MetaEdit};
 use tv::model::entry::{BlockKind, Break, Entry, Piece, Role};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::model::usage::Usage;
 
@@ -14,8 +14,8 @@ use crate::stage::Stage;
 pub(crate) const START: i64 = 1_700_000_000_000;
 
 #[expect(clippy::unnecessary_wraps, reason = "what has a time has it as an option")]
-fn at(seconds: i64) -> Option<Moment> {
-    Some(Moment(START + seconds * 1_000))
+fn at(seconds: i64) -> Option<Timestamp> {
+    Some(Timestamp(START + seconds * 1_000))
 }
 
 /// An entry so many seconds after the start; its blocks are told in one piece each.

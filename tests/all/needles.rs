@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use tv::analysis::texts::needle;
+use tv::analysis::texts::prefilter;
 use tv::ingest::{self, Target};
 use tv::model::body::{Held, Tree};
 use tv::model::edit::Feed;
@@ -61,7 +61,7 @@ fn check(target: &Target, asked: &mut usize, missed: &mut Vec<String>) {
         let record = record.into_inner();
         assert_eq!(record, pager.bytes(origin).unwrap_or_default(), "read ahead or alone");
         *asked += words.len();
-        let lost = words.iter().take(MOST).filter(|word| !needle(word, true).may_be_in(&record));
+        let lost = words.iter().take(MOST).filter(|word| !prefilter(word, true).may_be_in(&record));
         missed.extend(lost.map(|word| format!("{}: {word} at {origin:?}", target.path.display())));
     }
 }

@@ -4,8 +4,8 @@
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Entry, Piece, Role};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::json;
 
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 fn entry(key: &str, role: Role, kind: impl FnOnce(&mut Batch) -> BlockKind) -> Edit {
     let mut batch = Batch::default();
     let kind = kind(&mut batch);
-    let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Moment(1_700_000_000_000)));
+    let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Timestamp(1_700_000_000_000)));
     entry.marks.prompt = role == Role::User;
     entry.blocks = vec![Batch::block(Piece(0), kind)];
     Edit::Entry(Box::new(entry))

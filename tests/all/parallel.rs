@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tv::formats::REGISTRY;
 use tv::model::edit::Batch;
 use tv::model::entry::BlockKind;
-use tv::model::moment::Moment;
 use tv::model::record::{FileId, Origin, Record};
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{Clocked, ToolCall};
 use tv::model::transcript::Transcript;
 
@@ -52,7 +52,7 @@ trait Hand {
 }
 
 fn stamp(at: i64) -> String {
-    Moment(at).to_rfc3339()
+    Timestamp(at).to_rfc3339()
 }
 
 /// A line for each call, all of one message.
@@ -197,7 +197,7 @@ fn read(lines: &[String], format: &str, cuts: &[usize]) -> Transcript {
     fixtures::tell(batches)
 }
 
-fn calls(transcript: &Transcript) -> Vec<(Option<Moment>, &ToolCall)> {
+fn calls(transcript: &Transcript) -> Vec<(Option<Timestamp>, &ToolCall)> {
     let entries = transcript.order().iter().filter_map(|id| transcript.get(*id));
     let blocks = entries.flat_map(|entry| entry.blocks.iter().map(|block| (entry.at, &block.kind)));
     blocks

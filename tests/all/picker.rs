@@ -5,8 +5,8 @@ use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
 use tv::model::found::{Found, Place, Preview, Sighting};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
 
 use crate::stage::Stage;
@@ -26,7 +26,7 @@ fn found(name: &str, title: &str, minutes: i64) -> Found {
         cwd: Some(Text::from("~/work/boats")),
         model: Some(Text::from("claude-opus-4-6")),
         started: None,
-        modified: Some(Moment(1_893_456_000_000 - minutes * MINUTE)),
+        modified: Some(Timestamp(1_893_456_000_000 - minutes * MINUTE)),
         size: Some(48_200),
         live: None,
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use tv::app::action::Action;
 use tv::app::bindings::BINDINGS;
-use tv::app::columns::Numbers;
 use tv::app::effect::Effect;
 use tv::app::mode::Mode as KeyMode;
 use tv::app::news::{Seen, end_of};
+use tv::app::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry, Piece, Role};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::render::row::RowKind;
 use tv::render::theme::Theme;
 
@@ -23,7 +23,7 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 fn said(key: &str, role: Role, text: &str, at: i64) -> Edit {
     let mut batch = Batch::default();
     let body = batch.prose(text);
-    let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Moment(at)));
+    let mut entry: Entry = batch.new_entry(Text::from(key), role, Some(Timestamp(at)));
     entry.marks.prompt = role == Role::User;
     entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(body))];
     Edit::Entry(Box::new(entry))
@@ -36,7 +36,7 @@ fn answers(from: usize, to: usize) -> Vec<Edit> {
 /// A session of `old` entries when it was last looked at, and `new` more by now.
 fn reopened(old: usize, new: usize) -> Stage {
     let mut stage = Stage::made((80, 24));
-    let at = Moment(stage.state.now.0 - DAY);
+    let at = Timestamp(stage.state.now.0 - DAY);
     stage.state.seen =
         old.checked_sub(1).map(|last| Seen { key: Text::from(format!("a{last}").as_str()), at });
     stage.add(answers(0, old + new));
@@ -65,7 +65,7 @@ fn a_line_stands_above_what_is_new() {
     let stage = reopened(5, 3);
     let window = stage.window();
     let rule = rules(&stage)[0];
-    let day = Moment(stage.state.now.0 - DAY).as_told(stage.state.now);
+    let day = Timestamp(stage.state.now.0 - DAY).as_told(stage.state.now);
     assert!(window[rule].2.contains(&format!("new since {day}")), "{window:?}");
     let after = window[rule + 1..].iter().find(|row| row.2.contains("sentence")).unwrap();
     assert!(after.2.contains("sentence 5"), "{window:?}");
@@ -115,7 +115,7 @@ fn without_news_or_without_anything_older_there_is_no_line() {
 #[test]
 fn a_rewritten_session_is_parted_by_time() {
     let mut stage = Stage::made((80, 24));
-    stage.state.seen = Some(Seen { key: Text::from("gone"), at: Moment(1_003) });
+    stage.state.seen = Some(Seen { key: Text::from("gone"), at: Timestamp(1_003) });
     stage.add((0..8).map(|n| said(&format!("r{n}"), Role::Assistant, &format!("again {n}"), 1_000 + n)));
     stage.arrange();
     assert!(rules(&stage).is_empty(), "not before all is read");
@@ -131,7 +131,7 @@ fn a_rewritten_session_is_parted_by_time() {
 fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
     // The end of a long session first: what was seen last is not in it.
     let mut stage = Stage::made((80, 24));
-    let at = Moment(stage.state.now.0 - DAY);
+    let at = Timestamp(stage.state.now.0 - DAY);
     stage.state.seen = Some(Seen { key: Text::from("a30"), at });
     stage.add_as(Mode::Append, Stretch::Preview, answers(31, 90));
     stage.press("g j j");
@@ -156,12 +156,12 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
 #[test]
 fn the_end_is_noted_only_when_it_is_known() {
     let mut stage = Stage::made((80, 24));
-    assert_eq!(end_of(&stage.state, Moment(7)), None);
+    assert_eq!(end_of(&stage.state, Timestamp(7)), None);
     stage.add(answers(0, 3));
-    assert_eq!(end_of(&stage.state, Moment(7)), None, "more may be there");
+    assert_eq!(end_of(&stage.state, Timestamp(7)), None, "more may be there");
     stage.tell(Feed::CaughtUp);
-    let seen = end_of(&stage.state, Moment(7)).unwrap();
-    assert_eq!((seen.key.as_str(), seen.at), ("a2", Moment(7)));
+    let seen = end_of(&stage.state, Timestamp(7)).unwrap();
+    assert_eq!((seen.key.as_str(), seen.at), ("a2", Timestamp(7)));
     stage.press("g m a");
     assert!(stage.asked.iter().any(|effect| matches!(effect, Effect::Remember)));
     stage.press(":").type_in("forget").press("enter");
@@ -250,15 +250,15 @@ fn numbers_stand_beside_items_and_move_nothing_else() {
     let y = u16::try_from(stage.line_of_focus().unwrap()).unwrap() + 1;
     assert!(stage.line(y).contains(&format!(" {line} ")), "{}", stage.line(y));
     stage.press("ctrl-n");
-    assert_eq!(stage.state.columns.numbers, Numbers::Bytes);
+    assert_eq!(stage.state.wrapping.numbers, Numbers::Bytes);
     let at = origin.at;
     assert!(stage.line(y).contains(&format!(" {at} ")), "{}", stage.line(y));
     stage.press("ctrl-n");
-    assert_eq!(stage.state.columns.numbers, Numbers::None);
+    assert_eq!(stage.state.wrapping.numbers, Numbers::None);
     stage.press(":").type_in("set gutter=lines").press("enter");
-    assert_eq!(stage.state.columns.numbers, Numbers::Lines);
+    assert_eq!(stage.state.wrapping.numbers, Numbers::Lines);
     stage.press(":").type_in("set nowrap").press("enter");
-    assert_eq!(stage.state.columns.sideways, Some(0));
+    assert_eq!(stage.state.wrapping.sideways, Some(0));
 }
 
 #[test]

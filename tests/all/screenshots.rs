@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use tv::model::moment::Moment;
+use tv::model::timestamp::Timestamp;
 
 mod strokes;
 mod svg;
@@ -111,12 +111,12 @@ fn of_today(text: &str) -> String {
         .skip(1)
         .filter_map(|rest| rest.split_once('"').map(|(stamp, _)| stamp))
         .collect();
-    let last = stamps.iter().filter_map(|stamp| Moment::parse(stamp)).max().unwrap();
-    let end = Moment::parse(&jiff::Timestamp::now().to_string()).unwrap().0
+    let last = stamps.iter().filter_map(|stamp| Timestamp::parse(stamp)).max().unwrap();
+    let end = Timestamp::parse(&jiff::Timestamp::now().to_string()).unwrap().0
         - i64::try_from(ENDED_BEFORE.as_millis()).unwrap();
     stamps.iter().collect::<HashSet<_>>().into_iter().fold(text.to_owned(), |text, stamp| {
-        let at = Moment::parse(stamp).unwrap().0 - last.0 + end;
-        text.replace(*stamp, &Moment(at).to_rfc3339())
+        let at = Timestamp::parse(stamp).unwrap().0 - last.0 + end;
+        text.replace(*stamp, &Timestamp(at).to_rfc3339())
     })
 }
 

@@ -19,10 +19,10 @@ use tv::app::viewport::{Line, focus_of};
 use tv::ingest::{self, Pager, Target};
 use tv::model::body::{Held, Tree};
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
-use tv::model::moment::Moment;
 use tv::model::pages::Packer;
 use tv::model::record::Origin;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
@@ -51,7 +51,7 @@ pub fn fixture(name: &str) -> PathBuf {
 }
 
 /// Long after everything in the fixtures: nothing is live.
-const LATE: Moment = Moment(1_893_456_000_000);
+const LATE: Timestamp = Timestamp(1_893_456_000_000);
 
 /// A small session that has everything in it. That of `tv demo` grew out of it, and may change without these tests.
 pub fn demo() -> PathBuf {
@@ -162,7 +162,8 @@ impl Stage {
                     return;
                 }
                 let mut read = |origin, slot: u16| {
-                    let held = self.pager.as_mut()?.read_next(origin, &|record| job.needle.may_be_in(record));
+                    let held =
+                        self.pager.as_mut()?.read_next(origin, &|record| job.prefilter.may_be_in(record));
                     held.get(usize::from(slot)).cloned()
                 };
                 let mut hits = Vec::new();
@@ -204,7 +205,7 @@ impl Stage {
 
     /// Lets so many ms pass.
     pub fn wait(&mut self, ms: i64) -> &mut Self {
-        let now = Moment(self.state.now.0 + ms);
+        let now = Timestamp(self.state.now.0 + ms);
         self.happen(Event::Tick { now });
         self.arrange();
         self

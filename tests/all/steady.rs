@@ -82,7 +82,7 @@ fn text(number: usize) -> String {
 
 /// A session as it is told: its edits so far, and what later ones can speak of.
 #[derive(Default)]
-struct Teller {
+struct Emitter {
     edits: Vec<Edit>,
     entries: Vec<String>,
     texts: Vec<String>,
@@ -90,7 +90,7 @@ struct Teller {
     lanes: Vec<String>,
 }
 
-impl Teller {
+impl Emitter {
     /// The edits of one more thing.
     #[expect(clippy::too_many_lines, reason = "an arm for each kind of edit")]
     fn tell(&mut self, told: &Told) -> Vec<Edit> {
@@ -357,20 +357,20 @@ fn due(held: Held, all: &[(EntryId, Vec<usize>)], height: usize) -> Option<usize
 /// Follows a made or a real session through its steps.
 struct Journey {
     stage: Stage,
-    teller: Teller,
+    emitter: Emitter,
     has_preview: bool,
 }
 
 impl Journey {
     fn start(start: &Start, size: (u16, u16)) -> Self {
-        let mut teller = Teller::default();
+        let mut emitter = Emitter::default();
         let (told, skipped) = match start {
             Start::Fixture(number) => {
                 let all = fixtures::all();
                 let path = &all[number % all.len()];
                 let target = fixtures::targets(path).swap_remove(0);
                 let stage = Stage::open_target(&target, size, Theme::dark());
-                return Self { stage, teller, has_preview: false };
+                return Self { stage, emitter, has_preview: false };
             }
             Start::Made(told, skipped) => (told, skipped),
         };
@@ -383,20 +383,20 @@ impl Journey {
         };
         stage.tell(Feed::Opened(Box::new(opened)));
         for told in told {
-            teller.tell(told);
+            emitter.tell(told);
         }
         match skipped {
             Some(skipped) => {
-                let end = teller.edits.iter().skip(*skipped).cloned();
+                let end = emitter.edits.iter().skip(*skipped).cloned();
                 stage.add_as(Mode::Append, Stretch::Preview, end);
             }
-            None => drop(stage.add(teller.edits.iter().cloned())),
+            None => drop(stage.add(emitter.edits.iter().cloned())),
         }
-        Self { stage, teller, has_preview: skipped.is_some() }
+        Self { stage, emitter, has_preview: skipped.is_some() }
     }
 
     fn tell(&mut self, told: &Told) {
-        let edits = self.teller.tell(told);
+        let edits = self.emitter.tell(told);
         if !self.has_preview {
             self.stage.add(edits);
         }
@@ -440,14 +440,14 @@ impl Journey {
             Step::Tell(told) => self.tell(told),
             Step::Replay if self.has_preview => {}
             Step::Replay => {
-                let edits = self.teller.edits.clone();
+                let edits = self.emitter.edits.clone();
                 if !edits.is_empty() {
                     stage.add_as(Mode::Replace, Stretch::Whole, edits);
                 }
             }
             Step::CatchUp if self.has_preview => {
                 self.has_preview = false;
-                let edits = self.teller.edits.clone();
+                let edits = self.emitter.edits.clone();
                 stage.add_as(Mode::Append, Stretch::Whole, edits);
                 stage.tell(Feed::CaughtUp);
             }

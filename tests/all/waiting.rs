@@ -31,7 +31,7 @@ fn session(folder: &Path, text: &str) -> PathBuf {
 fn fresh(text: &str) -> String {
     let made = tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap();
     let now = made.duration_since(std::time::UNIX_EPOCH).unwrap();
-    let now = tv::model::moment::Moment(i64::try_from(now.as_millis()).unwrap()).to_rfc3339();
+    let now = tv::model::timestamp::Timestamp(i64::try_from(now.as_millis()).unwrap()).to_rfc3339();
     let (minute, _) = now.rsplit_once(':').unwrap();
     text.replace("2026-01-31T10:41", minute)
 }

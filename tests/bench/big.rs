@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::console::{Console, SIZE};
-use crate::sessions::{LAST, Shape, Teller};
+use crate::sessions::{Emitter, LAST, Shape};
 use crate::terminal::{middle, ms};
 use crate::words::Words;
 
@@ -95,21 +95,21 @@ fn write(path: &Path, records: impl IntoIterator<Item = String>) {
 
 fn long_line(folder: &Path, words: &Words) -> PathBuf {
     let path = folder.join("session.jsonl");
-    let mut teller = Teller::new(Shape::Claude, words);
-    let mut records: Vec<String> = (0..50).flat_map(|_| teller.turn(false)).collect();
+    let mut emitter = Emitter::new(Shape::Claude, words);
+    let mut records: Vec<String> = (0..50).flat_map(|_| emitter.turn(false)).collect();
     let text = words.prose.iter().map(|text| &**text).collect::<Vec<_>>().join(r"\n");
-    records.push(teller.answer(&text.repeat(50_000_000 / text.len() + 1)));
-    records.extend(teller.end());
+    records.push(emitter.answer(&text.repeat(50_000_000 / text.len() + 1)));
+    records.extend(emitter.end());
     write(&path, records);
     path
 }
 
 fn many_entries(folder: &Path, words: &Words) -> PathBuf {
     let path = folder.join("session.jsonl");
-    let mut teller = Teller::new(Shape::Claude, words);
-    let mut records = teller.turn(false);
-    records.extend((0..200_000).map(|number| teller.answer(&format!("Entry {number} of many."))));
-    records.extend(teller.end());
+    let mut emitter = Emitter::new(Shape::Claude, words);
+    let mut records = emitter.turn(false);
+    records.extend((0..200_000).map(|number| emitter.answer(&format!("Entry {number} of many."))));
+    records.extend(emitter.end());
     write(&path, records);
     path
 }
@@ -118,12 +118,12 @@ fn many_lanes(folder: &Path, words: &Words) -> PathBuf {
     let path = folder.join("bench.jsonl");
     let agents = folder.join("bench/subagents");
     fs::create_dir_all(&agents).unwrap();
-    let mut teller = Teller::new(Shape::Claude, words);
-    let mut records = teller.turn(false);
+    let mut emitter = Emitter::new(Shape::Claude, words);
+    let mut records = emitter.turn(false);
     for number in 0..5_000 {
         let call = format!("toolu_agent{number}");
-        records.extend(teller.task(&call, &format!("Sound the harbour {number}")));
-        let lines = [teller.answer("I sound."), teller.answer("It is deep.")];
+        records.extend(emitter.task(&call, &format!("Sound the harbour {number}")));
+        let lines = [emitter.answer("I sound."), emitter.answer("It is deep.")];
         let agent = format!(r#""isSidechain":true,"agentId":"a{number:06}""#);
         let lines = lines.map(|line| line.replacen(r#""isSidechain":false"#, &agent, 1));
         write(&agents.join(format!("agent-a{number:06}.jsonl")), lines);
@@ -131,7 +131,7 @@ fn many_lanes(folder: &Path, words: &Words) -> PathBuf {
             format!(r#"{{"agentType":"Explore","description":"Sound {number}","toolUseId":"{call}"}}"#);
         fs::write(agents.join(format!("agent-a{number:06}.meta.json")), facts).unwrap();
     }
-    records.extend(teller.end());
+    records.extend(emitter.end());
     write(&path, records);
     path
 }
@@ -161,7 +161,7 @@ fn many_files(folder: &Path, words: &Words) -> PathBuf {
     fs::write(storage.join("session/harbour/ses_bench.json"), SESSION).unwrap();
     let messages = storage.join("message/ses_bench");
     fs::create_dir_all(&messages).unwrap();
-    let mut teller = Teller::new(Shape::Opencode, words);
+    let mut teller = Emitter::new(Shape::Opencode, words);
     let mut parts = 0;
     let mut put = |record: &str| {
         if is_part(record) {
@@ -214,7 +214,7 @@ fn database(folder: &Path, words: &Words) -> PathBuf {
                1772000000000, 1772000000000);",
         )
         .unwrap();
-    let mut teller = Teller::new(Shape::Opencode, words);
+    let mut teller = Emitter::new(Shape::Opencode, words);
     let (mut size, mut at) = (0_usize, 1_772_000_000_000_i64);
     while size < 2_000_000_000 {
         let transaction = connection.transaction().unwrap();

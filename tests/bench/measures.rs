@@ -24,7 +24,7 @@ use tv::model::edit::{Batch, Edit, Feed, Stage};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
 
-use crate::sessions::{self, FAR, LAST, Shape, Teller};
+use crate::sessions::{self, Emitter, FAR, LAST, Shape};
 use crate::viewer::Viewer;
 use crate::words::Words;
 
@@ -253,7 +253,7 @@ pub(crate) fn appends(path: &Path, words: &Words) {
     }
     viewer.frame();
     let mut file = OpenOptions::new().append(true).open(&live).unwrap();
-    let mut teller = Teller::new(Shape::Claude, words);
+    let mut teller = Emitter::new(Shape::Claude, words);
     let mut times = Vec::new();
     for number in 0..LINES {
         let mark = format!("APPENDED-{number:05}");
@@ -323,7 +323,7 @@ pub(crate) fn search(path: &Path) {
         let mut first = None;
         let mut found = 0;
         while let Some(job) = viewer.searches.pop_front() {
-            let is_worth = |record: &[u8]| job.needle.may_be_in(record);
+            let is_worth = |record: &[u8]| job.prefilter.may_be_in(record);
             let mut known: Option<(Origin, Vec<Held>)> = None;
             let mut read = |origin: Origin, slot: u16| {
                 if known.as_ref().is_none_or(|(at, _)| *at != origin) {

@@ -69,7 +69,7 @@ struct Turn<'w> {
 }
 
 /// Tells a session record by record.
-pub(crate) struct Teller<'w> {
+pub(crate) struct Emitter<'w> {
     shape: Shape,
     words: &'w Words,
     dice: Dice,
@@ -79,7 +79,7 @@ pub(crate) struct Teller<'w> {
     is_far: bool,
 }
 
-impl<'w> Teller<'w> {
+impl<'w> Emitter<'w> {
     pub(crate) fn new(shape: Shape, words: &'w Words) -> Self {
         Self { shape, words, dice: Dice::new(7), turns: 0, records: 0, ms: 1_772_000_000_000, is_far: false }
     }
@@ -350,9 +350,9 @@ impl<'w> Teller<'w> {
 
     fn cline(&mut self, turn: &Turn<'_>) -> Vec<String> {
         let mut elements = Vec::new();
-        let message = |teller: &mut Self, role: &str, blocks: &[String]| {
-            teller.records += 1;
-            teller.ms += 4_000;
+        let message = |emitter: &mut Self, role: &str, blocks: &[String]| {
+            emitter.records += 1;
+            emitter.ms += 4_000;
             let facts = if role == "assistant" {
                 r#""modelInfo":{"id":"claude-sonnet-4-6","provider":"anthropic"},"metrics":{"inputTokens":21,"outputTokens":80,"cacheReadTokens":3000,"cacheWriteTokens":1,"cost":0.013},"#
             } else {
@@ -360,8 +360,8 @@ impl<'w> Teller<'w> {
             };
             format!(
                 r#"{{"id":"msg_{}","role":"{role}","ts":{},{facts}"content":[{}]}}"#,
-                teller.records,
-                teller.ms,
+                emitter.records,
+                emitter.ms,
                 blocks.join(",")
             )
         };
@@ -487,15 +487,15 @@ fn tool(step: &Step<'_>) -> (&'static str, String) {
 
 /// The records of a session of about so many bytes, for shapes that are no line files too.
 pub(crate) fn records(shape: Shape, bytes: usize, words: &Words) -> Vec<String> {
-    let mut teller = Teller::new(shape, words);
-    let mut all = teller.head();
+    let mut emitter = Emitter::new(shape, words);
+    let mut all = emitter.head();
     let mut size = 0;
     while size < bytes {
-        let turn = teller.turn(size > bytes / 10 * 9);
+        let turn = emitter.turn(size > bytes / 10 * 9);
         size += turn.iter().map(|record| record.len() + 1).sum::<usize>();
         all.extend(turn);
     }
-    all.extend(teller.end());
+    all.extend(emitter.end());
     all
 }
 
@@ -508,7 +508,7 @@ pub(crate) fn file(folder: &Path, shape: Shape, megabytes: u64, words: &Words) -
     }
     let half = path.with_extension("half");
     let mut out = BufWriter::with_capacity(1 << 20, File::create(&half).unwrap());
-    let mut teller = Teller::new(shape, words);
+    let mut emitter = Emitter::new(shape, words);
     let mut size = 0;
     let mut write = |records: Vec<String>, size: &mut u64| {
         for record in records {
@@ -516,11 +516,11 @@ pub(crate) fn file(folder: &Path, shape: Shape, megabytes: u64, words: &Words) -
             writeln!(out, "{record}").unwrap();
         }
     };
-    write(teller.head(), &mut size);
+    write(emitter.head(), &mut size);
     while size < wanted {
-        write(teller.turn(size > wanted / 10 * 9), &mut size);
+        write(emitter.turn(size > wanted / 10 * 9), &mut size);
     }
-    write(teller.end(), &mut size);
+    write(emitter.end(), &mut size);
     out.flush().unwrap();
     fs::rename(half, &path).unwrap();
     path

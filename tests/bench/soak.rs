@@ -15,7 +15,7 @@ use tv::app::bindings::BINDINGS;
 use tv::app::keys::{Code, Press, parse_keys};
 
 use crate::console::{Console, Facts, SIZE};
-use crate::sessions::{Shape, Teller};
+use crate::sessions::{Emitter, Shape};
 use crate::words::{Dice, Words};
 
 /// Time between two looks at the process.
@@ -83,8 +83,8 @@ fn sessions(home: &Path, words: &Words) -> Vec<PathBuf> {
     let paths = (1..=3).map(|number| folder.join(format!("50a50a50-0000-4000-8000-{number:012}.jsonl")));
     let mut paths: Vec<PathBuf> = paths.collect();
     for path in &paths {
-        let mut teller = Teller::new(Shape::Claude, words);
-        let turns = (0..TURNS).flat_map(|_| teller.turn(false));
+        let mut emitter = Emitter::new(Shape::Claude, words);
+        let turns = (0..TURNS).flat_map(|_| emitter.turn(false));
         let text: String = turns.map(|line| line + "\n").collect();
         fs::write(path, text).unwrap();
     }
@@ -99,13 +99,13 @@ fn sessions(home: &Path, words: &Words) -> Vec<PathBuf> {
 /// Appends turns line by line, about one a second; sometimes a line comes in two pieces.
 fn write(path: &Path, seed: u64, words: &Words, stop: &AtomicBool, lines: &AtomicU64) {
     let is_agent = path.parent().is_some_and(|folder| folder.ends_with("subagents"));
-    let mut teller = Teller::new(Shape::Claude, words);
+    let mut emitter = Emitter::new(Shape::Claude, words);
     // Its sessions begin where those that were written before end.
-    (0..TURNS).for_each(|_| drop(teller.turn(false)));
+    (0..TURNS).for_each(|_| drop(emitter.turn(false)));
     let mut dice = Dice::new(seed);
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
     while !stop.load(Ordering::Relaxed) {
-        for line in teller.turn(false) {
+        for line in emitter.turn(false) {
             let mut line = line + "\n";
             if is_agent {
                 line = line.replacen(r#""isSidechain":false"#, r#""isSidechain":true,"agentId":"50a5""#, 1);

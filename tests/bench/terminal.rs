@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::console::{Console, Facts, SIZE};
-use crate::sessions::{self, FAR, FIRST, LAST, Shape, Teller};
+use crate::sessions::{self, Emitter, FAR, FIRST, LAST, Shape};
 use crate::words::{Dice, Words};
 
 /// The slowest programs need this for a gigabyte.
@@ -193,7 +193,7 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
 /// Lines that are written while the program runs: while tv says `end only`, and after that.
 fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (Vec<f64>, Vec<f64>) {
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
-    let mut teller = Teller::new(shape, words);
+    let mut emitter = Emitter::new(shape, words);
     let mut dice = Dice::new(3);
     let (mut early, mut late) = (Vec::new(), Vec::new());
     let mut unseen = 0;
@@ -202,7 +202,7 @@ fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (
             break;
         }
         let mark = format!("APPENDED-{number:05}");
-        let line = teller.answer(&mark) + "\n";
+        let line = emitter.answer(&mark) + "\n";
         let next = Instant::now() + Duration::from_millis(60 + dice.roll() % 90);
         while Instant::now() < next {
             console.pump(Duration::from_millis(5));

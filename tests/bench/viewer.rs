@@ -14,7 +14,7 @@ use tv::app::state::State;
 use tv::app::update::{Event, update};
 use tv::ingest::{self, Pager, Target};
 use tv::model::edit::Feed;
-use tv::model::moment::Moment;
+use tv::model::timestamp::Timestamp;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
@@ -34,7 +34,7 @@ impl Viewer {
     pub(crate) fn open(path: &Path, size: (u16, u16), is_read: bool) -> Self {
         let target = Target { path: path.to_owned(), session: None };
         let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
-        let now = Moment(1_893_456_000_000);
+        let now = Timestamp(1_893_456_000_000);
         let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
         state.size = size;
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();

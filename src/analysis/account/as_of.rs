@@ -9,8 +9,8 @@ use super::time::{is_inside, stretches};
 use crate::analysis::cost::{self, Cost};
 use crate::analysis::fold::{PAGE, Track};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 
@@ -131,7 +131,7 @@ impl Account {
 }
 
 /// The place of the first entry of a lane that was told after a moment.
-fn later(transcript: &Transcript, track: &Track<Books>, at: Moment) -> usize {
+fn later(transcript: &Transcript, track: &Track<Books>, at: Timestamp) -> usize {
     let is_later =
         |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at).is_some_and(|then| then > at);
     for (number, page) in track.pages().enumerate() {

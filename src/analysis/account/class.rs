@@ -2,8 +2,8 @@
 
 use crate::analysis::activity::asks;
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
 
 /// What time was spent on.
@@ -51,7 +51,7 @@ pub const STILL_MS: u64 = 10 * 60_000;
 
 impl Class {
     /// What the time of a call was spent on.
-    pub fn of_call(call: &ToolCall, said: Option<Moment>) -> Self {
+    pub fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
         let took = call.took(said).filter(|took| took.by != Clocked::Measured);
         let is_quick =
             matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
@@ -68,9 +68,9 @@ impl Class {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// When it began.
-    pub from: Moment,
+    pub from: Timestamp,
     /// When it ended.
-    pub to: Moment,
+    pub to: Timestamp,
     /// What it was spent on.
     pub class: Class,
     /// The tool that ran.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
 use crate::model::transcript::{Touched, Transcript};
 use crate::model::turn::TurnFacts;
@@ -65,7 +65,7 @@ impl Homes {
 
     /// Finds the turns of lanes from this number on.
     fn find(&mut self, transcript: &Transcript, first: usize, sum: &dyn Fn(&Name) -> TurnFacts) {
-        let mut began: Option<Vec<Moment>> = None;
+        let mut began: Option<Vec<Timestamp>> = None;
         for lane in transcript.lanes().iter().skip(first) {
             let top = transcript.top_lane(lane).unwrap_or(lane);
             let caller = transcript.caller(top);
@@ -132,8 +132,8 @@ impl Homes {
 }
 
 /// When turns began, so that they rise: a clock that was set back moves no turn before another.
-fn beginnings(transcript: &Transcript) -> Vec<Moment> {
-    let mut last = Moment(i64::MIN);
+fn beginnings(transcript: &Transcript) -> Vec<Timestamp> {
+    let mut last = Timestamp(i64::MIN);
     let at = |prompt: EntryId| transcript.get(prompt).and_then(|entry| entry.at);
     let rising = transcript.turns().iter().map(|turn| {
         last = at(turn.prompt).map_or(last, |at| at.max(last));
@@ -143,7 +143,7 @@ fn beginnings(transcript: &Transcript) -> Vec<Moment> {
 }
 
 /// The turn in whose time a lane began; where nobody tells the time, the one in which it stands.
-fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[Moment]) -> Option<usize> {
+fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[Timestamp]) -> Option<usize> {
     let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
     match first {
         Some(at) => began.partition_point(|began| *began <= at).checked_sub(1),

@@ -2,8 +2,8 @@
 
 use super::{Class, Stretch};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 
 /// Stretches in the order in which they were told, each by an entry of the page.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Kept {
     /// The beginning of the first one, in ms as all moments.
     base: i64,
     /// Beginning and end of those that are too far from it, or too long, by their places in the list.
-    far: Vec<(usize, Moment, Moment)>,
+    far: Vec<(usize, Timestamp, Timestamp)>,
 }
 
 /// A stretch as it is kept.
@@ -88,7 +88,7 @@ impl Kept {
         let (from, to) = far.map_or_else(
             || {
                 let from = self.base + i64::from(short.from);
-                (Moment(from), Moment(from + i64::from(short.ms)))
+                (Timestamp(from), Timestamp(from + i64::from(short.ms)))
             },
             |(_, from, to)| (*from, *to),
         );
@@ -109,8 +109,8 @@ impl Kept {
 mod tests {
     use super::{Class, Kept, Stretch};
     use crate::model::entry::EntryId;
-    use crate::model::moment::Moment;
     use crate::model::text::Name;
+    use crate::model::timestamp::Timestamp;
 
     #[test]
     fn what_is_kept_is_what_was_told() {
@@ -119,7 +119,7 @@ mod tests {
         let told = |at: u8, from: i64, to: i64, tool: Option<&str>, block: Option<usize>| {
             let (class, tool) = (Class::ALL[usize::from(at)], tool.map(Name::from));
             let entry = ids[usize::from(at)];
-            (at, Stretch { from: Moment(from), to: Moment(to), class, tool, entry, block })
+            (at, Stretch { from: Timestamp(from), to: Timestamp(to), class, tool, entry, block })
         };
         let all = [
             told(0, 1_000, 1_500, None, None),

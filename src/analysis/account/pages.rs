@@ -6,7 +6,7 @@ use super::kept::Kept;
 use super::sweep::{self, sweep};
 use crate::analysis::fold::{Fold, Page};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
@@ -20,14 +20,14 @@ pub struct Sheet {
     /// Whose time it was.
     pub stretches: Kept,
     /// From when to when these reach.
-    pub reach: Option<(Moment, Moment)>,
+    pub reach: Option<(Timestamp, Timestamp)>,
     /// What happened, by turn, in the order of the file.
     pub parts: Vec<Part>,
     /// The time before prompts, which belongs to no turn.
     pub pauses: Sums,
     /// How much of the time of tools was the human's, in ms: with the place in the page of the entry that says so, and
     /// when that time was over.
-    pub held: Vec<(usize, Moment, u64)>,
+    pub held: Vec<(usize, Timestamp, u64)>,
 }
 
 /// Entries of a page that belong to one turn.

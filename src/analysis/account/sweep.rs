@@ -4,8 +4,8 @@ use super::{Class, Stretch};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall};
 
 /// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
@@ -16,9 +16,9 @@ const OVERTAKEN_MS: u64 = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carry {
     /// Up to here all time is told.
-    until: Option<Moment>,
+    until: Option<Timestamp>,
     /// The time of the entry before.
-    last: Option<Moment>,
+    last: Option<Timestamp>,
     /// Who spoke last.
     after: After,
     /// Whether something was said since `until` at a time that is not told, or a call has no result.
@@ -72,7 +72,7 @@ pub fn sweep(
     id: EntryId,
     entry: &Entry,
     tell: &mut dyn FnMut(Stretch),
-) -> Option<(Moment, u64)> {
+) -> Option<(Timestamp, u64)> {
     if entry.marks.copy {
         return None;
     }
@@ -87,7 +87,7 @@ pub fn sweep(
     if sign == Sign::Prompt {
         (carry.worked, carry.called) = (0, 0);
     }
-    let mut told = Teller { carry, id, tell };
+    let mut told = Emitter { carry, id, tell };
     match entry.at {
         Some(at) => {
             if told.carry.last.is_some_and(|last| last.since(at) > OVERTAKEN_MS) {
@@ -123,7 +123,7 @@ pub fn sweep(
         let Carry { until, is_blurred, .. } = *carry;
         let is_long = until.is_some_and(|until| ended.since(until) > IDLE_AFTER_MS);
         let class = if is_long { Class::Unknown } else { Class::Model };
-        Teller { carry, id, tell }.up_to(ended, class, None, None);
+        Emitter { carry, id, tell }.up_to(ended, class, None, None);
         carry.is_blurred = is_blurred;
     }
     None
@@ -137,7 +137,7 @@ fn took(entry: &Entry) -> Option<u64> {
     })
 }
 
-fn held(carry: &mut Carry, took: u64) -> Option<(Moment, u64)> {
+fn held(carry: &mut Carry, took: u64) -> Option<(Timestamp, u64)> {
     let more = carry.worked.saturating_sub(took).min(carry.called);
     (carry.worked, carry.called) = (0, 0);
     Some((carry.until?, more)).filter(|_| more > HELD_MS)
@@ -146,8 +146,8 @@ fn held(carry: &mut Carry, took: u64) -> Option<(Moment, u64)> {
 /// The time of an entry's calls, one after the other; those that ran side by side count once.
 fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Stretch)) {
     let blocks = entry.blocks.iter().enumerate();
-    let mut spans: Vec<(Moment, Moment, usize, &ToolCall)> = Vec::new();
-    let mut ends: Vec<Moment> = Vec::new();
+    let mut spans: Vec<(Timestamp, Timestamp, usize, &ToolCall)> = Vec::new();
+    let mut ends: Vec<Timestamp> = Vec::new();
     for (block, call) in blocks.filter_map(|(block, one)| match &one.kind {
         BlockKind::Call(call) => Some((block, call)),
         _ => None,
@@ -162,7 +162,7 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
         ends.extend(call.state.result().and_then(|result| result.at).filter(|_| is_timeless));
     }
     spans.sort_by_key(|(from, to, block, _)| (*from, *to, *block));
-    let mut told = Teller { carry, id, tell };
+    let mut told = Emitter { carry, id, tell };
     if let Some(ended) = ends.into_iter().max().filter(|_| spans.is_empty()) {
         told.up_to(ended, Class::Unknown, None, None);
     }
@@ -178,15 +178,15 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
     }
 }
 
-struct Teller<'a> {
+struct Emitter<'a> {
     carry: &'a mut Carry,
     id: EntryId,
     tell: &'a mut dyn FnMut(Stretch),
 }
 
-impl Teller<'_> {
+impl Emitter<'_> {
     /// All time up to here was spent on this.
-    fn up_to(&mut self, to: Moment, class: Class, tool: Option<&Name>, block: Option<usize>) {
+    fn up_to(&mut self, to: Timestamp, class: Class, tool: Option<&Name>, block: Option<usize>) {
         let Some(from) = self.carry.until else {
             self.carry.until = Some(to);
             return;
@@ -202,7 +202,7 @@ impl Teller<'_> {
 }
 
 /// What the time before a sign was spent on; nothing if the sign does not tell.
-fn class_of(carry: &Carry, sign: Sign, at: Moment) -> Option<Class> {
+fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
     let ms = carry.until.map_or(0, |until| at.since(until));
     let of_work = |class: Class| if ms > IDLE_AFTER_MS { Class::Unknown } else { class };
     let of_leisure = if ms > IDLE_AFTER_MS { Class::Idle } else { Class::Human };

@@ -7,16 +7,16 @@ use proptest::prelude::{Strategy, any, prop, proptest};
 use super::{Account, Class, Figures, PAGE, Stretch};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
 type Seconds = Option<i64>;
 
-fn at(seconds: Seconds) -> Option<Moment> {
-    seconds.map(|seconds| Moment(1_700_000_000_000 + seconds * 1_000))
+fn at(seconds: Seconds) -> Option<Timestamp> {
+    seconds.map(|seconds| Timestamp(1_700_000_000_000 + seconds * 1_000))
 }
 
 fn entry(out: &mut Batch, key: &str, role: Role, time: Seconds, kinds: Vec<BlockKind>) {

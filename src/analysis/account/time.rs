@@ -13,8 +13,8 @@ use super::kept::Kept;
 use super::pages::Books;
 use crate::analysis::fold::{PAGE, Track};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 
 /// Stretches of a lane that were judged together.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl<'a> Judged<'a> {
 
 impl Account {
     /// Time of a lane between two moments, stretches that reach beyond them in part.
-    pub fn time_within(&self, lane: Option<&Name>, from: Moment, to: Moment) -> Sums {
+    pub fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
         let mut sums = Sums::default();
         let Some(track) = self.lanes.track(lane) else { return sums };
         for (number, page) in track.pages().enumerate() {

@@ -4,15 +4,15 @@ use super::{Activity, LastWrite, Wish, judge};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 const MINUTE: i64 = 60_000;
 
 fn say(out: &mut Batch, key: &str, role: Role, kind: BlockKind) {
-    let mut entry = out.new_entry(Text::clean(key), role, Some(Moment(0)));
+    let mut entry = out.new_entry(Text::clean(key), role, Some(Timestamp(0)));
     entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
     entry.blocks.push(Batch::block(Piece(0), kind));
     out.entry(entry);
@@ -42,7 +42,7 @@ fn judged(tell: impl FnOnce(&mut Batch), minutes_later: i64) -> Activity {
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
-    judge(&transcript, None, Moment(minutes_later * MINUTE))
+    judge(&transcript, None, Timestamp(minutes_later * MINUTE))
 }
 
 fn state(tell: impl FnOnce(&mut Batch), minutes_later: i64) -> &'static str {
@@ -66,7 +66,7 @@ fn an_open_call_runs_until_patience_ends() {
         prompt(out);
         call(out, "bash", ToolState::Pending);
     };
-    assert_eq!(judged(tell, 9), Activity::Tool { name: Text::clean("bash"), since: Some(Moment(0)) });
+    assert_eq!(judged(tell, 9), Activity::Tool { name: Text::clean("bash"), since: Some(Timestamp(0)) });
     assert_eq!(state(tell, 11), "unclean");
     let recorded_as_running = |out: &mut Batch| {
         tell(out);
@@ -83,7 +83,10 @@ fn a_question_waits_for_its_user() {
         call(out, "AskUserQuestion", ToolState::Pending);
     };
     let what = Text::clean("which one?");
-    assert_eq!(judged(tell, 600), Activity::Waiting { since: Some(Moment(0)), wish: Wish::Question, what });
+    assert_eq!(
+        judged(tell, 600),
+        Activity::Waiting { since: Some(Timestamp(0)), wish: Wish::Question, what }
+    );
 }
 
 #[test]
@@ -123,7 +126,7 @@ fn an_ended_session_has_ended_unless_work_goes_on() {
 
 fn failed(out: &mut Batch, retried: bool, words: &str) {
     prompt(out);
-    let mut entry = out.new_entry(Text::clean("failed"), Role::Harness, Some(Moment(0)));
+    let mut entry = out.new_entry(Text::clean("failed"), Role::Harness, Some(Timestamp(0)));
     entry.marks = Marks { quiet: retried, retried, ..Marks::default() };
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(words)))));
     out.entry(entry);
@@ -132,7 +135,7 @@ fn failed(out: &mut Batch, retried: bool, words: &str) {
 #[test]
 fn a_request_that_is_made_again_is_neither_work_nor_the_end() {
     let told = judged(|out| failed(out, true, "API error, retry 1 of 10"), 1);
-    assert_eq!(told, Activity::Retry { since: Some(Moment(0)), why: "API error, retry 1 of 10".into() });
+    assert_eq!(told, Activity::Retry { since: Some(Timestamp(0)), why: "API error, retry 1 of 10".into() });
     assert_eq!(told.word(), "model", "the contract of the figures knows no other word");
     assert_eq!(judged(|out| failed(out, true, "API error, retry 1 of 10"), 6), Activity::Unclean);
     let answered = |out: &mut Batch| {
@@ -160,7 +163,7 @@ fn a_text_before_a_call_is_no_waiting() {
         move |out: &mut Batch| {
             prompt(out);
             let body = out.prose("I will look");
-            let mut entry = out.new_entry(Text::clean("answer"), Role::Assistant, Some(Moment(0)));
+            let mut entry = out.new_entry(Text::clean("answer"), Role::Assistant, Some(Timestamp(0)));
             entry.stop = stop;
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
@@ -176,7 +179,7 @@ fn a_text_before_a_call_is_no_waiting() {
 fn what_the_user_runs_leaves_the_work_where_it_stood() {
     let run = |out: &mut Batch| {
         let body = out.prose("!git status");
-        let mut entry = out.new_entry(Text::clean("run"), Role::User, Some(Moment(0)));
+        let mut entry = out.new_entry(Text::clean("run"), Role::User, Some(Timestamp(0)));
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
         out.entry(entry);
     };
@@ -214,13 +217,13 @@ fn a_file_that_was_copied_later_tells_its_own_time() {
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
-    let months = Moment(100 * 24 * 3_600_000);
+    let months = Timestamp(100 * 24 * 3_600_000);
     assert_eq!(judge(&transcript, Some(LastWrite::found(months)), months).word(), "idle");
     assert_eq!(
-        judge(&transcript, Some(LastWrite::seen(months)), Moment(months.0 + 5 * 60_000)).word(),
+        judge(&transcript, Some(LastWrite::seen(months)), Timestamp(months.0 + 5 * 60_000)).word(),
         "waiting"
     );
-    let (soon, now) = (Moment(50 * 60_000), Moment(70 * 60_000));
+    let (soon, now) = (Timestamp(50 * 60_000), Timestamp(70 * 60_000));
     assert_eq!(
         judge(&transcript, Some(LastWrite::found(soon)), now).word(),
         "waiting",

@@ -3,8 +3,8 @@
 use super::{Fate, fate};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Piece, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict, ended};
 use crate::model::transcript::Transcript;
 
@@ -17,7 +17,7 @@ fn call(name: &str, state: ToolState) -> ToolCall {
         headline: Text::from("look around"),
         input: batch.prose("look around"),
         state,
-        started: Some(Moment(0)),
+        started: Some(Timestamp(0)),
         lane: None,
     }
 }
@@ -32,7 +32,7 @@ fn result(verdict: Verdict, at: i64) -> ToolState {
         patch: None,
         images: Vec::new(),
         facts: Text::default(),
-        at: Some(Moment(at)),
+        at: Some(Timestamp(at)),
         duration_ms: None,
     })
 }
@@ -43,7 +43,7 @@ fn session(times: &[i64], stop: Stop, last: Vec<Block>) -> Transcript {
     batch.meta(MetaEdit::Lane { name: Text::from("scout"), label: None, call: Some(Text::from("c")) });
     for (place, at) in times.iter().enumerate() {
         let key = Text::clean(&format!("e{place}"));
-        let mut entry = batch.new_entry(key, Role::Assistant, Some(Moment(*at)));
+        let mut entry = batch.new_entry(key, Role::Assistant, Some(Timestamp(*at)));
         entry.lane = Some(Text::from("scout"));
         if place + 1 == times.len() {
             entry.stop = stop;

@@ -6,19 +6,19 @@ use crate::analysis::calls::Place;
 use crate::analysis::context::ContextUse;
 use crate::analysis::cost::{Cost, CostSource};
 use crate::analysis::expression::parse::parse_alarm;
-use crate::analysis::troubles::Troubles;
+use crate::analysis::loops::Loops;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// A session with what else a moment is made of.
 struct Session {
     transcript: Transcript,
-    troubles: Troubles,
+    loops: Loops,
     activity: Activity,
     silence: Option<u64>,
     usd: Option<f64>,
@@ -31,7 +31,7 @@ impl Session {
     fn new() -> Self {
         Self {
             transcript: Transcript::new(),
-            troubles: Troubles::default(),
+            loops: Loops::default(),
             activity: Activity::Model { since: None },
             silence: None,
             usd: None,
@@ -47,9 +47,9 @@ impl Session {
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
         for id in &touched.changed {
-            self.troubles.change(&self.transcript, *id);
+            self.loops.change(&self.transcript, *id);
         }
-        self.troubles.follow(&self.transcript, usize::MAX);
+        self.loops.follow(&self.transcript, usize::MAX);
         self.touched.extend(touched.added.into_iter().chain(touched.changed));
     }
 
@@ -66,7 +66,7 @@ impl Session {
                 started: None,
                 lane: None,
             };
-            let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Moment(0)));
+            let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Timestamp(0)));
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
         });
@@ -83,7 +83,7 @@ impl Session {
                 patch: None,
                 images: Vec::new(),
                 facts: "exit 1".into(),
-                at: Some(Moment(1_000)),
+                at: Some(Timestamp(1_000)),
                 duration_ms: None,
             };
             out.push(Edit::Result { call: key.into(), result: Box::new(result), lane: None });
@@ -99,7 +99,7 @@ impl Session {
             silence: self.silence,
             cost: &cost,
             context: self.context,
-            run: self.troubles.current(&self.transcript),
+            run: self.loops.current(&self.transcript),
             orphan: self.orphan,
         })
     }
@@ -132,7 +132,7 @@ fn a_state_rings_when_it_comes_true_and_again_only_after_it_was_false() {
     session.activity = waiting();
     assert_eq!(session.rings(&mut alarm).as_deref(), Some("waits for you: which vault?"));
     assert_eq!(session.rings(&mut alarm), None, "it still waits");
-    session.activity = Activity::Idle { since: Some(Moment(0)) };
+    session.activity = Activity::Idle { since: Some(Timestamp(0)) };
     assert_eq!(session.rings(&mut alarm), None, "who is idle waits, too");
     session.activity = Activity::Model { since: None };
     assert_eq!(session.rings(&mut alarm), None);

@@ -4,9 +4,9 @@ use crate::analysis::pairing;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// Tells a session record by record.
@@ -17,10 +17,10 @@ struct Told {
 }
 
 impl Told {
-    fn tell(&mut self, work: impl FnOnce(&mut Batch, Moment)) -> &mut Self {
+    fn tell(&mut self, work: impl FnOnce(&mut Batch, Timestamp)) -> &mut Self {
         self.clock += 1_000;
         let mut batch = Batch::default();
-        work(&mut batch, Moment(self.clock));
+        work(&mut batch, Timestamp(self.clock));
         self.transcript.apply(batch);
         self.transcript.settle();
         self

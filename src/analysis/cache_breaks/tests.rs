@@ -2,8 +2,8 @@
 
 use super::{Asked, Between, Cache, CacheBreak, Cause};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 const MINUTE: i64 = 60_000;
 
@@ -11,7 +11,7 @@ const MINUTE: i64 = 60_000;
 fn asked(minutes: i64, [input, read, write]: [u64; 3]) -> Asked {
     Asked {
         model: Some(Text::from("claude-opus-4-6")),
-        at: Some(Moment(1_700_000_000_000 + minutes * MINUTE)),
+        at: Some(Timestamp(1_700_000_000_000 + minutes * MINUTE)),
         prompt: input + read + write,
         read,
         write,

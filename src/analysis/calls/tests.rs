@@ -4,23 +4,23 @@ use super::{Calls, Place};
 use crate::model::body::{Held, Tree};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 
 fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &str, Option<i64>)]) {
     out.begin_record(Origin { at: Piece::of(key).0, ..Origin::default() });
-    let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at.map(Moment));
+    let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at.map(Timestamp));
     for (number, (id, name, command, started)) in calls.iter().enumerate() {
         let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(Text::from(*command)))]);
         let call = ToolCall {
             name: Text::clean(name),
             headline: Text::clean(command),
             input: out.tree(&Text::stub(command, 8), command.len(), || tree),
-            started: started.map(Moment),
+            started: started.map(Timestamp),
             ..samples::call(out, id)
         };
         let piece = Piece(u64::try_from(number).unwrap());
@@ -30,7 +30,7 @@ fn message(out: &mut Batch, key: &str, at: Option<i64>, calls: &[(&str, &str, &s
 }
 
 fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
-    let result = ToolResult { verdict, ..samples::result(out, &format!("r{call}"), at.map(Moment)) };
+    let result = ToolResult { verdict, ..samples::result(out, &format!("r{call}"), at.map(Timestamp)) };
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 

@@ -7,8 +7,8 @@ use super::{Expr, Speaker, State, Term, When};
 use crate::analysis::cost;
 use crate::analysis::texts::{self, BlockText, Read};
 use crate::model::entry::{Block, BlockKind, Entry, Role};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
@@ -31,8 +31,8 @@ enum Node {
 #[derive(Clone, Debug)]
 enum Test {
     Fact(Term),
-    Since(Option<Moment>),
-    Before(Option<Moment>),
+    Since(Option<Timestamp>),
+    Before(Option<Timestamp>),
     Text(Option<Regex>),
 }
 
@@ -54,7 +54,7 @@ pub enum Verdict {
 
 impl Judge {
     /// Makes an expression ready. Times are told from the last entry's.
-    pub fn new(expr: &Expr, last: Option<Moment>) -> Self {
+    pub fn new(expr: &Expr, last: Option<Timestamp>) -> Self {
         let mut tests = Vec::new();
         let root = node(expr, last, &mut tests);
         Self { root, tests }
@@ -128,7 +128,7 @@ impl Judge {
     }
 }
 
-fn node(expr: &Expr, last: Option<Moment>, tests: &mut Vec<Test>) -> Node {
+fn node(expr: &Expr, last: Option<Timestamp>, tests: &mut Vec<Test>) -> Node {
     match expr {
         Expr::Term(term) => {
             tests.push(test(term, last));
@@ -140,7 +140,7 @@ fn node(expr: &Expr, last: Option<Moment>, tests: &mut Vec<Test>) -> Node {
     }
 }
 
-fn test(term: &Term, last: Option<Moment>) -> Test {
+fn test(term: &Term, last: Option<Timestamp>) -> Test {
     match term {
         Term::Text(text) => Test::Text(texts::pattern(text, true)),
         Term::Pattern(pattern) => Test::Text(texts::pattern(pattern, false)),
@@ -150,11 +150,11 @@ fn test(term: &Term, last: Option<Moment>) -> Test {
     }
 }
 
-fn moment_of(when: When, last: Option<Moment>) -> Option<Moment> {
+fn moment_of(when: When, last: Option<Timestamp>) -> Option<Timestamp> {
     match when {
-        When::Ago(ms) => last.map(|last| Moment(last.0.saturating_sub_unsigned(ms))),
+        When::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
         When::Clock(clock) => last?.at(clock),
-        When::Moment(moment) => Some(moment),
+        When::Timestamp(moment) => Some(moment),
     }
 }
 

@@ -6,7 +6,7 @@
 use regex::RegexBuilder;
 
 use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
-use crate::model::moment::{Clock, Moment};
+use crate::model::timestamp::{Clock, Timestamp};
 
 /// Deeper parentheses were not typed by a reader.
 const DEEPEST: usize = 32;
@@ -273,7 +273,8 @@ impl Reader {
         let typed = self.value()?;
         let ago = amount(&typed, TIMES).filter(|_| typed.ends_with(char::is_alphabetic)).map(When::Ago);
         let clock = || Clock::parse(&typed).map(When::Clock);
-        let moment = || Moment::parse(&typed).or_else(|| Moment::parse_local(&typed)).map(When::Moment);
+        let moment =
+            || Timestamp::parse(&typed).or_else(|| Timestamp::parse_local(&typed)).map(When::Timestamp);
         let when = ago.or_else(clock).or_else(moment);
         when.ok_or_else(|| Mistake { at, what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned() })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Compare, Expr, Fill, LOOP, Speaker, State, TIMES, TOKENS, Term, When};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 impl fmt::Display for Compare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,9 +105,9 @@ impl fmt::Display for When {
         match self {
             Self::Ago(ms) => f.write_str(&rounded(*ms, TIMES)),
             Self::Clock(clock) => write!(f, "{clock}"),
-            Self::Moment(moment) => {
+            Self::Timestamp(moment) => {
                 let short = moment.date_and_clock().replace(' ', "T");
-                let is_exact = Moment::parse_local(&short) == Some(*moment);
+                let is_exact = Timestamp::parse_local(&short) == Some(*moment);
                 f.write_str(&if is_exact { short } else { moment.to_rfc3339() })
             }
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use super::flags;
 use super::uses::{Op, Outcome, Use};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 
 /// A file with its uses.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct File {
     /// Lanes that used it.
     pub lanes: usize,
     /// When it was used last.
-    pub last: Option<Moment>,
+    pub last: Option<Timestamp>,
     /// Whether a tool for files used it, and not only a command.
     pub is_listed: bool,
     /// Whether its uses may not be in the order of their times.
@@ -122,7 +122,7 @@ impl File {
         self.uses.sort_by_key(Use::rank);
         // What has no time stands behind what came before it in the file.
         let mut last = None;
-        let mut timed: Vec<(Option<Moment>, Use)> = Vec::with_capacity(self.uses.len());
+        let mut timed: Vec<(Option<Timestamp>, Use)> = Vec::with_capacity(self.uses.len());
         for one in std::mem::take(&mut self.uses) {
             last = one.at.or(last);
             timed.push((last, one));

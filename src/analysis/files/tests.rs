@@ -6,8 +6,8 @@ use super::{Files, Flag, Outcome};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
@@ -44,7 +44,7 @@ impl Told {
     ) {
         self.calls += 1;
         let number = self.calls;
-        let at = (!self.has_no_times).then(|| Moment(i64::try_from(number).unwrap() * 1_000));
+        let at = (!self.has_no_times).then(|| Timestamp(i64::try_from(number).unwrap() * 1_000));
         let key = Text::from(format!("c{number}").as_str());
         let tree = Tree::Map(
             input.iter().map(|(name, text)| (Text::from(*name), Tree::Text(Text::from(*text)))).collect(),
@@ -81,7 +81,7 @@ impl Told {
                 patch: None,
                 images: Vec::new(),
                 facts: Text::default(),
-                at: (second > 0).then(|| Moment(i64::try_from(second).unwrap() * 1_000)),
+                at: (second > 0).then(|| Timestamp(i64::try_from(second).unwrap() * 1_000)),
                 duration_ms: None,
             };
             out.push(Edit::Result {

@@ -6,8 +6,8 @@ use crate::analysis::calls::Place;
 use crate::model::body::{Held, Tree};
 use crate::model::change;
 use crate::model::entry::Entry;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 
 /// How a call used a file.
@@ -102,7 +102,7 @@ pub struct Use {
     /// The sub-agent whose call it was.
     pub lane: Option<Name>,
     /// When it took effect.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// What went wrong; seldom anything, so it takes no room.
     pub(super) flag: Option<Box<Flag>>,
     /// Place of the entry in the order of the session.
@@ -140,7 +140,7 @@ impl Use {
     }
 
     /// What uses are ordered by.
-    pub(super) fn key(&self) -> (Option<Moment>, (u32, usize)) {
+    pub(super) fn key(&self) -> (Option<Timestamp>, (u32, usize)) {
         (self.at, self.rank())
     }
 

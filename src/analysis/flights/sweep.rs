@@ -3,8 +3,8 @@
 use super::{Flight, Spot};
 use crate::analysis::calls::Place;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
-use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
@@ -20,16 +20,16 @@ pub struct Active {
     /// The record of the result, if that is another one than the call's.
     record: Option<(FileId, u64)>,
     /// When the result came.
-    at: Option<Moment>,
+    at: Option<Timestamp>,
     /// When its sub-agent was heard of last.
-    heard: Option<Moment>,
+    heard: Option<Timestamp>,
 }
 
 /// What is known of when an item began.
 struct Begun {
     file: FileId,
     record: u64,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 }
 
 /// The way along a page.
@@ -143,7 +143,7 @@ impl<'t> Sweep<'t> {
 impl Active {
     /// Whether it is in flight where an item begins; nothing if that item does not tell.
     fn is_in_flight(&self, begun: &Begun, is_prompt: bool, is_own: bool) -> Option<bool> {
-        let is_before = |end: Option<Moment>| begun.at.zip(end).is_some_and(|(at, end)| at < end);
+        let is_before = |end: Option<Timestamp>| begun.at.zip(end).is_some_and(|(at, end)| at < end);
         if !is_own && is_before(self.heard) {
             return Some(true);
         }

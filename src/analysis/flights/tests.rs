@@ -6,10 +6,10 @@ use super::{Flight, Flights, PAGE};
 use crate::analysis::calls::Place;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -41,8 +41,8 @@ impl Told {
     }
 
     /// The time of the next record.
-    fn next(&self) -> Moment {
-        Moment(i64::try_from(self.records + 1).unwrap_or(0) * 1_000)
+    fn next(&self) -> Timestamp {
+        Timestamp(i64::try_from(self.records + 1).unwrap_or(0) * 1_000)
     }
 
     fn say(&mut self, key: &str, role: Role, lane: Option<&str>) {

@@ -41,12 +41,12 @@ const PROMPTS: usize = 64;
 fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {
         let Some(result) = asked.call.state.result() else { continue };
-        if result.body.signs.elsewhere {
+        if result.body.flags.elsewhere {
             let message = format!("the result of {} is recorded in another lane", named(asked.call));
             scene.add_call(&OTHER_LANE, asked, message);
             continue;
         }
-        if result.body.signs.early {
+        if result.body.flags.early {
             continue;
         }
         match scene.way_to(&result.key, &scene.entry.key) {

@@ -86,7 +86,7 @@ fn judge(scene: &mut Scene<'_>) {
 
 fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let call = asked.call;
-    let Some(result) = call.state.result().filter(|result| result.body.signs.early) else { return };
+    let Some(result) = call.state.result().filter(|result| result.body.flags.early) else { return };
     let (from, to) = (result.body.from, call.input.from);
     // What is told from two files has no common order; and lines may be written in another order than that in
     // which the model was sent them, which links and times tell.

@@ -3,8 +3,8 @@
 
 use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule};
+use crate::model::body_flags::Failure;
 use crate::model::edit::Severity;
-use crate::model::signs::Failure;
 use crate::model::tool::{ToolKind, Verdict};
 
 /// The rules of this file.
@@ -58,7 +58,7 @@ const STOPPED: [&str; 9] = [
 fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {
         let is_answered = asked.call.state.result().is_some();
-        if asked.call.input.signs.broken_off && is_answered {
+        if asked.call.input.flags.broken_off && is_answered {
             let message = format!("the arguments of {} break off, but it was answered", named(asked.call));
             scene.add_call(&BROKEN_ARGUMENTS, Asked { ..asked }, message);
         }
@@ -88,10 +88,10 @@ fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
 
 fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let result = given.result;
-    let signs = result.body.signs;
+    let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
-    let told = match (result.verdict, signs.failure) {
-        (Verdict::Failed, _) if signs.unmarked => true,
+    let told = match (result.verdict, flags.failure) {
+        (Verdict::Failed, _) if flags.unmarked => true,
         (Verdict::Done, Some(failure)) => says_so_itself(failure, kind),
         _ => false,
     };

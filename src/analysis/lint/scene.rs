@@ -317,7 +317,7 @@ pub(super) fn counts(transcript: &Transcript, id: EntryId) -> bool {
 }
 
 fn has_own_id(call: &ToolCall) -> bool {
-    !is_textual(&call.key) && !call.input.signs.unnamed
+    !is_textual(&call.key) && !call.input.flags.unnamed
 }
 
 /// A call as messages name it: `bash (toolu_01)`.

@@ -11,8 +11,8 @@ use crate::analysis::prices::{self, Tier};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::totals::Spent;
 use crate::model::transcript::Transcript;
 use crate::model::usage::{Aside, Scope};
@@ -58,7 +58,7 @@ pub struct Row {
     /// Money of all rows up to this one, in pico-dollars.
     pub cumulative: i128,
     /// The time of its first charge that tells one.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// The entry of its first charge.
     pub first: Option<EntryId>,
     /// Whether sub-agents had a part in it whose records are not here.

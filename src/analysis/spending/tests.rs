@@ -8,8 +8,8 @@ use crate::analysis::prices::Tier;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 use crate::model::usage::{Scope, Usage};
@@ -320,7 +320,7 @@ fn what_changes_later_is_counted_anew() {
     let mut spending = Spending::default();
     while !spending.follow(&transcript, 1) {}
     let mut later = Batch::default();
-    let one = Entry { at: Some(Moment(5)), ..answer(&mut later, "a1", OPUS, usage(500, None)) };
+    let one = Entry { at: Some(Timestamp(5)), ..answer(&mut later, "a1", OPUS, usage(500, None)) };
     later.entry(one);
     for id in transcript.apply(later).changed {
         spending.change(&transcript, id);

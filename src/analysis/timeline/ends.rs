@@ -4,36 +4,36 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::SpanId;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// The end of a span of work. Of those that end at once the longest is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct End {
     lane: usize,
-    to: Moment,
-    from: Reverse<Moment>,
+    to: Timestamp,
+    from: Reverse<Timestamp>,
     id: SpanId,
 }
 
 impl End {
     /// Of a span that ended then.
-    pub fn new(lane: usize, to: Moment, id: SpanId) -> Self {
+    pub fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
         Self { lane, to, from: Reverse(id.from), id }
     }
 
     /// Comes after all ends of a lane that are not later than a moment, and before all others.
-    pub fn after(lane: usize, at: Moment) -> Self {
-        let first = SpanId::first_at(Moment(i64::MIN));
-        Self { lane, to: Moment(at.0.saturating_add(1)), from: Reverse(Moment(i64::MAX)), id: first }
+    pub fn after(lane: usize, at: Timestamp) -> Self {
+        let first = SpanId::first_at(Timestamp(i64::MIN));
+        Self { lane, to: Timestamp(at.0.saturating_add(1)), from: Reverse(Timestamp(i64::MAX)), id: first }
     }
 
     /// When the span began.
-    pub fn from(&self) -> Moment {
+    pub fn from(&self) -> Timestamp {
         self.from.0
     }
 
     /// When it ended.
-    pub fn to(&self) -> Moment {
+    pub fn to(&self) -> Timestamp {
         self.to
     }
 

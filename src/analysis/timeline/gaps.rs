@@ -2,18 +2,18 @@
 //!
 //! Invariant: stretches are sorted and lie farther apart than [`QUIET_MS`].
 
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// Gaps in the work that are shorter, in ms, are no gaps.
 pub const QUIET_MS: u64 = 60_000;
 
 /// Stretches of work of all lanes together; what lies between two of them is a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Busy(Vec<(Moment, Moment)>);
+pub struct Busy(Vec<(Timestamp, Timestamp)>);
 
 impl Busy {
     /// Something was done from then to then.
-    pub fn add(&mut self, from: Moment, to: Moment) {
+    pub fn add(&mut self, from: Timestamp, to: Timestamp) {
         let first = self.0.partition_point(|(_, end)| from.since(*end) > QUIET_MS);
         let after = self.0.partition_point(|(start, _)| *start <= to || start.since(to) <= QUIET_MS);
         if first >= after {
@@ -30,7 +30,7 @@ impl Busy {
     }
 
     /// Gaps that reach into the time between two moments, whole ones.
-    pub fn gaps(&self, from: Moment, to: Moment) -> impl Iterator<Item = (Moment, Moment)> + '_ {
+    pub fn gaps(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
         // The gap before a stretch reaches into it if the stretch begins later.
         let first = self.0.partition_point(|(start, _)| *start <= from).max(1);
         let pairs = (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
@@ -38,7 +38,7 @@ impl Busy {
     }
 
     /// When the last work ended.
-    pub fn end(&self) -> Option<Moment> {
+    pub fn end(&self) -> Option<Timestamp> {
         self.0.last().map(|(_, end)| *end)
     }
 }
@@ -46,18 +46,18 @@ impl Busy {
 #[cfg(test)]
 mod tests {
     use super::Busy;
-    use crate::model::moment::Moment;
+    use crate::model::timestamp::Timestamp;
 
     fn busy(parts: &[(i64, i64)]) -> Busy {
         let mut busy = Busy::default();
         for (from, to) in parts {
-            busy.add(Moment(from * 1_000), Moment(to * 1_000));
+            busy.add(Timestamp(from * 1_000), Timestamp(to * 1_000));
         }
         busy
     }
 
     fn gaps(busy: &Busy, from: i64, to: i64) -> Vec<(i64, i64)> {
-        let gaps = busy.gaps(Moment(from * 1_000), Moment(to * 1_000));
+        let gaps = busy.gaps(Timestamp(from * 1_000), Timestamp(to * 1_000));
         gaps.map(|(from, to)| (from.0 / 1_000, to.0 / 1_000)).collect()
     }
 

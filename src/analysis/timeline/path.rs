@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::ends::End;
 use super::{Ending, SpanId, Timeline};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// Sub-agents of sub-agents so deep.
 const DEPTH: usize = 8;
@@ -25,19 +25,19 @@ struct Path {
     /// Where the walk goes on.
     next: Option<End>,
     /// How far back it was walked.
-    walked: Option<Moment>,
+    walked: Option<Timestamp>,
     /// State of the turn that it was walked in.
     stamp: u64,
-    end: Option<Moment>,
+    end: Option<Timestamp>,
 }
 
 /// Critical paths by the beginnings of their turns.
 #[derive(Clone, Debug, Default)]
-pub struct Paths(HashMap<Moment, Path>);
+pub struct Paths(HashMap<Timestamp, Path>);
 
 impl Paths {
     /// Walks the critical path of the turn that a moment belongs to, back to `until`.
-    pub fn walk(&mut self, timeline: &Timeline, at: Moment, until: Moment) {
+    pub fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
         let stamp = timeline.stamps.get(&start).copied().unwrap_or_default();
         let is_fresh = |path: &Path| path.stamp == stamp && path.end == Some(end);
@@ -56,12 +56,12 @@ impl Paths {
     }
 
     /// Whether a span is on the path of the turn that begins with a moment, as far as it was walked.
-    pub fn holds(&self, turn: Moment, id: SpanId) -> bool {
+    pub fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
         self.0.get(&turn).is_some_and(|path| path.on.contains(&id))
     }
 
     /// Whether the path of a turn was walked at all.
-    pub fn knows(&self, turn: Moment) -> bool {
+    pub fn knows(&self, turn: Timestamp) -> bool {
         self.0.contains_key(&turn)
     }
 
@@ -73,18 +73,18 @@ impl Paths {
 
 impl Timeline {
     /// From when to before when the turn lasts that a moment belongs to.
-    pub fn turn_at(&self, at: Moment) -> (Moment, Moment) {
+    pub fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let after = super::EntryId(u32::MAX);
         let start = self.prompts.range(..=(at, after)).next_back().map(|(at, _)| *at);
         let end = self.prompts.range((at, after)..).find(|(next, _)| *next > at).map(|(at, _)| *at);
-        (start.unwrap_or(Moment(i64::MIN)), end.unwrap_or(Moment(i64::MAX)))
+        (start.unwrap_or(Timestamp(i64::MIN)), end.unwrap_or(Timestamp(i64::MAX)))
     }
 
     /// From when to when a turn was worked on: the sub-agents that it started are part of it, waiting for
     /// the next prompt is not.
-    pub fn work_at(&self, at: Moment) -> (Moment, Moment) {
+    pub fn work_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let (start, end) = self.turn_at(at);
-        let from = if start == Moment(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
+        let from = if start == Timestamp(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
         let last = self.ends.before(End::after(0, end)).filter(|last| last.from() >= start);
         let started = self.lanes.iter().filter_map(|lane| {
             let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
@@ -96,21 +96,21 @@ impl Timeline {
     }
 
     /// Something has changed from then to then: what is known of paths there counts no more.
-    pub(super) fn touch(&mut self, from: Moment, to: Option<Moment>) {
+    pub(super) fn touch(&mut self, from: Timestamp, to: Option<Timestamp>) {
         let (start, _) = self.turn_at(from);
         let to = to.unwrap_or(from).max(from);
         self.clock += 1;
-        let later = self.prompts(Moment(start.0.saturating_add(1)), Moment(to.0.saturating_add(1)));
-        let turns: Vec<Moment> = std::iter::once(start).chain(later).collect();
+        let later = self.prompts(Timestamp(start.0.saturating_add(1)), Timestamp(to.0.saturating_add(1)));
+        let turns: Vec<Timestamp> = std::iter::once(start).chain(later).collect();
         for turn in turns {
             self.stamps.insert(turn, self.clock);
         }
     }
 
     /// What is still waited for decides when the turn will end: the call that has run for longest.
-    fn start_of_path(&self, start: Moment, end: Moment) -> Path {
+    fn start_of_path(&self, start: Timestamp, end: Timestamp) -> Path {
         let mut path = Path::default();
-        let open = if end == Moment(i64::MAX) { self.open_calls(0).min() } else { None };
+        let open = if end == Timestamp(i64::MAX) { self.open_calls(0).min() } else { None };
         let open = open.filter(|id| id.from >= start);
         let from = match open {
             Some(id) => {
@@ -135,7 +135,7 @@ impl Timeline {
     }
 
     /// The path through a lane that is still at work, or in whose end nobody else has a part.
-    fn whole(&self, lane: usize, floor: Moment, depth: usize, on: &mut HashSet<SpanId>) {
+    fn whole(&self, lane: usize, floor: Timestamp, depth: usize, on: &mut HashSet<SpanId>) {
         let open = self.open_calls(lane).min();
         let to = match open {
             Some(id) => {
@@ -145,9 +145,9 @@ impl Timeline {
                 }
                 id.from
             }
-            None => Moment(i64::MAX - 1),
+            None => Timestamp(i64::MAX - 1),
         };
-        self.back(End::after(lane, to), floor, Moment(i64::MIN), depth, on);
+        self.back(End::after(lane, to), floor, Timestamp(i64::MIN), depth, on);
     }
 
     /// Goes back through a lane from an end, at least until a moment, but never before its floor. Says
@@ -155,8 +155,8 @@ impl Timeline {
     fn back(
         &self,
         mut next: End,
-        floor: Moment,
-        until: Moment,
+        floor: Timestamp,
+        until: Timestamp,
         depth: usize,
         on: &mut HashSet<SpanId>,
     ) -> Option<End> {
@@ -173,7 +173,7 @@ impl Timeline {
             let last = last?;
             on.insert(last.id());
             if let Some(inner) = self.starts.get(&last.id()).copied().filter(|_| depth > 0) {
-                self.back(End::after(inner, last.to()), last.from(), Moment(i64::MIN), depth - 1, on);
+                self.back(End::after(inner, last.to()), last.from(), Timestamp(i64::MIN), depth - 1, on);
             }
             next = End::after(lane, last.from()).min(last);
         }
@@ -185,11 +185,11 @@ impl Timeline {
     fn in_background(
         &self,
         lane: usize,
-        (after, before): (Moment, Moment),
-        floor: Moment,
+        (after, before): (Timestamp, Timestamp),
+        floor: Timestamp,
         depth: usize,
         on: &mut HashSet<SpanId>,
-    ) -> Option<Moment> {
+    ) -> Option<Timestamp> {
         let depth = depth.checked_sub(1)?;
         let lanes = self.lanes.iter().enumerate().filter_map(|(number, one)| {
             let ((starter, call), (from, to)) = (one.caller?, one.reach?);
@@ -197,7 +197,7 @@ impl Timeline {
             is_it.then_some((to, number, call.from))
         });
         let (to, number, from) = lanes.max()?;
-        self.back(End::after(number, to), from, Moment(i64::MIN), depth, on);
+        self.back(End::after(number, to), from, Timestamp(i64::MIN), depth, on);
         // The call that started it is part of the path, and what came before it.
         let call = self.lanes.get(number)?.caller?.1;
         on.insert(call);

@@ -4,14 +4,14 @@ use std::ops::Bound;
 
 use super::{Lane, Row, Span, SpanId, Timeline, What};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// A request of the main agent and the size of its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// When it was answered.
-    pub at: Moment,
+    pub at: Timestamp,
     /// The answer.
     pub entry: EntryId,
     /// Tokens of the prompt and of the answer.
@@ -61,7 +61,7 @@ impl Timeline {
     }
 
     /// From when to when the session reaches.
-    pub fn reach(&self) -> Option<(Moment, Moment)> {
+    pub fn reach(&self) -> Option<(Timestamp, Timestamp)> {
         let reaches = self.lanes.iter().filter_map(|lane| lane.reach);
         reaches.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
@@ -88,19 +88,19 @@ impl Timeline {
 
     /// Gaps in the work that reach into the time between two moments; the time after all work, up to
     /// `to`, is one of them if nothing is waited for.
-    pub fn gaps(&self, from: Moment, to: Moment) -> impl Iterator<Item = (Moment, Moment)> + '_ {
+    pub fn gaps(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
         let is_open = (0..self.lanes.len()).any(|lane| self.open_calls(lane).next().is_some());
         let end = self.busy.end().filter(|end| !is_open && to.since(*end) > super::QUIET_MS);
         self.busy.gaps(from, to).chain(end.map(|end| (end, to)))
     }
 
     /// The last request up to a moment.
-    pub fn request_at(&self, at: Moment) -> Option<Request> {
+    pub fn request_at(&self, at: Timestamp) -> Option<Request> {
         self.requests.range(..=(at, EntryId(u32::MAX))).next_back().map(|(_, request)| *request)
     }
 
     /// The prompts of the main agent within a time, in order.
-    pub fn prompts(&self, from: Moment, to: Moment) -> impl Iterator<Item = Moment> + '_ {
+    pub fn prompts(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
         self.prompts.range((from, EntryId(0))..).map(|(at, _)| *at).take_while(move |at| *at < to)
     }
 
@@ -141,8 +141,8 @@ impl Timeline {
     }
 
     /// What came of a prompt first: the time before it is that of the turn before.
-    fn opened_at(&self, prompt: Moment) -> Option<SpanId> {
-        let next = self.prompts(Moment(prompt.0.saturating_add(1)), Moment(i64::MAX)).next();
+    fn opened_at(&self, prompt: Timestamp) -> Option<SpanId> {
+        let next = self.prompts(Timestamp(prompt.0.saturating_add(1)), Timestamp(i64::MAX)).next();
         let spans = self.by_time.range(SpanId::first_at(prompt)..);
         let mut within = spans.take_while(|(id, _)| next.is_none_or(|next| id.from < next));
         within.find(|(_, row)| self.rows.get(**row).is_some_and(|row| row.lane == 0)).map(|(id, _)| *id)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Ending, Span, SpanId, What};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// A row.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Row {
 
     /// The places of spans that reach into the time from one moment to before the other; what is waited
     /// for reaches to `now`.
-    pub fn within(&self, from: Moment, to: Moment, now: Option<Moment>) -> Range<usize> {
+    pub fn within(&self, from: Timestamp, to: Timestamp, now: Option<Timestamp>) -> Range<usize> {
         // Ends rise with beginnings, for spans do not overlap; one that is open may only be the last.
         let first = self.spans.partition_point(|span| {
             let end = span.end(now);
@@ -95,9 +95,9 @@ impl Row {
 }
 
 /// Until when nothing else can stand in its row. What is waited for has the row to itself.
-fn taken_until(span: &Span) -> Moment {
+fn taken_until(span: &Span) -> Timestamp {
     match span.ending {
-        Ending::Open if span.to.is_none() => Moment(i64::MAX),
-        _ => span.end(None).max(Moment(span.id.from.0.saturating_add(1))),
+        Ending::Open if span.to.is_none() => Timestamp(i64::MAX),
+        _ => span.end(None).max(Timestamp(span.id.from.0.saturating_add(1))),
     }
 }

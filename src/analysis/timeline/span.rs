@@ -5,15 +5,15 @@ use crate::analysis::account::{Class, Stretch};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::{Place, call_at, span_of};
 use crate::model::entry::{Entry, EntryId};
-use crate::model::moment::Moment;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
 
 /// Names a span; in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpanId {
     /// When it began.
-    pub from: Moment,
+    pub from: Timestamp,
     /// The entry that ended it, or whose call ran.
     pub entry: EntryId,
     /// The block of the call that ran.
@@ -22,7 +22,7 @@ pub struct SpanId {
 
 impl SpanId {
     /// Before all others that begin then.
-    pub fn first_at(from: Moment) -> Self {
+    pub fn first_at(from: Timestamp) -> Self {
         Self { from, entry: EntryId(0), block: None }
     }
 
@@ -53,7 +53,7 @@ pub struct Span {
     /// Its name.
     pub id: SpanId,
     /// When it ended; nothing if there is no end in the file.
-    pub to: Option<Moment>,
+    pub to: Option<Timestamp>,
     /// What it was spent on.
     pub class: Class,
     /// The tool that ran.
@@ -70,7 +70,7 @@ pub struct Span {
 
 impl Span {
     /// When it ended; if nobody can tell, `now` for what is waited for, and its beginning for all else.
-    pub fn end(&self, now: Option<Moment>) -> Moment {
+    pub fn end(&self, now: Option<Timestamp>) -> Timestamp {
         let open = now.filter(|_| self.ending == Ending::Open).unwrap_or(self.id.from);
         self.to.unwrap_or(open).max(self.id.from)
     }

@@ -6,15 +6,15 @@ use super::{Ending, Paths, SpanId, Timeline, What};
 use crate::analysis::account::{Account, Class};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 
-fn at(seconds: i64) -> Moment {
-    Moment(1_700_000_000_000 + seconds * 1_000)
+fn at(seconds: i64) -> Timestamp {
+    Timestamp(1_700_000_000_000 + seconds * 1_000)
 }
 
 /// Tells sessions and follows them.
@@ -101,7 +101,7 @@ impl Told {
         })
     }
 
-    fn seconds(moment: Moment) -> i64 {
+    fn seconds(moment: Timestamp) -> i64 {
         (moment.0 - at(0).0) / 1_000
     }
 
@@ -131,7 +131,7 @@ impl Told {
 
     /// What is on the critical path of the turn at a moment, in the order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
-        self.paths.walk(&self.timeline, at(time), Moment(i64::MIN));
+        self.paths.walk(&self.timeline, at(time), Timestamp(i64::MIN));
         let (turn, _) = self.timeline.turn_at(at(time));
         let all = self.timeline.by_time.keys().filter(|id| self.paths.holds(turn, **id));
         all.map(|id| {
@@ -335,7 +335,7 @@ proptest! {
         let mut whole = Timeline::default();
         prop_assert!(account.follow(&told.transcript, usize::MAX));
         prop_assert!(whole.follow(&told.transcript, &account, usize::MAX));
-        let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Moment>, Class, Ending)> {
+        let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Timestamp>, Class, Ending)> {
             let all = timeline.by_time.keys().map(|id| timeline.get(*id).unwrap().0);
             all.map(|span| (span.id, span.to, span.class, span.ending)).collect()
         };

@@ -8,8 +8,8 @@ use crate::analysis::cache_breaks::{Asked, Between, Cache};
 use crate::analysis::context::{is_request, window_at};
 use crate::analysis::seen::{self, Path};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Sent};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// How Claude Code names what it runs when a session is opened again.
@@ -24,7 +24,7 @@ pub struct Carry {
     /// What the model has before it.
     sizes: Sizes,
     /// Bytes of results among it that are dropped later, by when.
-    dropped: BTreeMap<Moment, u64>,
+    dropped: BTreeMap<Timestamp, u64>,
     /// What it had at the last request.
     asked: Sizes,
     /// Tokens of the last request with its answer.
@@ -102,7 +102,7 @@ impl Carry {
     }
 
     /// Adds what the model sees of an entry from some time on.
-    fn take_in(&mut self, entry: &Entry, now: Option<Moment>) -> Vec<(usize, Class, u64)> {
+    fn take_in(&mut self, entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
         let parts = parts(entry, now);
         for (block, class, bytes) in &parts {
             self.sizes.add(*class, *bytes);
@@ -116,7 +116,7 @@ impl Carry {
     }
 
     /// Takes out the results that are dropped by now.
-    fn drop_results(&mut self, now: Option<Moment>) {
+    fn drop_results(&mut self, now: Option<Timestamp>) {
         let Some(now) = now else { return };
         while let Some(first) = self.dropped.first_entry().filter(|first| *first.key() <= now) {
             self.sizes.remove(Class::Result, first.remove());

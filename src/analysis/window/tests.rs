@@ -8,14 +8,14 @@ use crate::analysis::cache_breaks::Cause;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Sent};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
 
 fn say(out: &mut Batch, key: &str, role: Role, bytes: usize) -> Entry {
-    let mut entry = out.new_entry(Key::from(key), role, Some(Moment(1_700_000_000_000)));
+    let mut entry = out.new_entry(Key::from(key), role, Some(Timestamp(1_700_000_000_000)));
     entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
     entry.model = (role == Role::Assistant).then(|| Text::from("claude-opus-4-6"));
     let body = out.prose(&"x".repeat(bytes));
@@ -354,7 +354,7 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
     let (transcript, windows) = told(|out| {
         let entry = say(out, "u1", Role::User, 4_000);
         out.entry(entry);
-        for (number, sent) in [Sent::Until(Moment(start + 3_000)), Sent::Usual].into_iter().enumerate() {
+        for (number, sent) in [Sent::Until(Timestamp(start + 3_000)), Sent::Usual].into_iter().enumerate() {
             let key = format!("t{number}");
             let mut entry = say(out, &format!("a{number}"), Role::Assistant, 80);
             spent(&mut entry, [3, 0, 20_000]);
@@ -365,7 +365,7 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
         }
         for (key, second) in [("before", 2), ("after", 4)] {
             let mut entry = say(out, key, Role::Assistant, 80);
-            entry.at = Some(Moment(start + second * 1_000));
+            entry.at = Some(Timestamp(start + second * 1_000));
             spent(&mut entry, [3, 20_000, 12_000]);
             out.entry(entry);
         }

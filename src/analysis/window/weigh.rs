@@ -4,7 +4,7 @@
 use crate::analysis::seen::is_compaction;
 use crate::model::body::Image;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolResult;
 
 /// What fills a context.
@@ -96,7 +96,7 @@ const IMAGE: u64 = 6_000;
 
 /// What the model saw of an entry at a time, or as far as is known: each block with its class and size. Of what the
 /// program wrote for its own use, and of lines across the transcript, it saw nothing.
-pub fn parts(entry: &Entry, now: Option<Moment>) -> Vec<(usize, Class, u64)> {
+pub fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
     if entry.marks.copy || entry.marks.trace || entry.marks.unsent {
         return Vec::new();
     }
@@ -146,7 +146,7 @@ pub fn parts(entry: &Entry, now: Option<Moment>) -> Vec<(usize, Class, u64)> {
 }
 
 /// Whether a result is sent no more at a time. Without one, what was dropped once is dropped.
-pub fn is_dropped(sent: &Sent, now: Option<Moment>) -> bool {
+pub fn is_dropped(sent: &Sent, now: Option<Timestamp>) -> bool {
     matches!(sent, Sent::Until(end) if now.is_none_or(|now| *end <= now))
 }
 

@@ -34,7 +34,7 @@ pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let theme = &subject.state.theme;
     let dot = theme.glyphs().dot;
-    let calls = &subject.state.evidence.calls;
+    let calls = &subject.state.indexes.calls;
     let mut title = vec![Span::styled(call.name.to_string(), theme.tool)];
     if !call.key.is_empty() {
         title.push(Span::styled(format!(" {dot} {}", call.key), theme.dim));

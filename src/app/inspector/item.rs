@@ -179,7 +179,7 @@ pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
 
 /// The records of the item.
 pub fn source(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let origins = crate::app::taking::origins_of(subject.state, &[subject.focus]);
+    let origins = crate::app::clipboard::origins_of(subject.state, &[subject.focus]);
     let first = origins.first().and_then(|origin| subject.file(*origin)).unwrap_or_default();
     page.heading("SOURCE", &first);
     for (number, origin) in origins.iter().enumerate() {

@@ -10,8 +10,8 @@ use super::subject::Subject;
 use super::xray::Texts;
 use crate::model::body::Tree;
 use crate::model::entry::Entry;
-use crate::model::moment::Moment;
 use crate::model::record::Origin;
+use crate::model::timestamp::Timestamp;
 use crate::render::tree;
 
 /// Records that were asked for.
@@ -26,7 +26,7 @@ pub struct Records {
 /// The records, or that they are being read.
 pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page<'_>) {
     let theme = page.look.theme;
-    let wanted = crate::app::taking::origins_of(subject.state, &[subject.focus]);
+    let wanted = crate::app::clipboard::origins_of(subject.state, &[subject.focus]);
     let Some(records) = records.filter(|records| records.origins == wanted) else {
         return page.say("being read from the file", theme.dim);
     };
@@ -61,7 +61,7 @@ pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page
 /// Scalars of the item as they are written in records.
 struct Taken {
     words: HashSet<String>,
-    times: HashSet<Moment>,
+    times: HashSet<Timestamp>,
 }
 
 impl Taken {
@@ -85,7 +85,7 @@ impl Taken {
                 add(&cost.to_string());
             }
         }
-        let mut times: HashSet<Moment> = entry.at.into_iter().collect();
+        let mut times: HashSet<Timestamp> = entry.at.into_iter().collect();
         if let Some(call) = subject.call() {
             add(&call.key);
             add(&call.name);
@@ -103,10 +103,10 @@ impl Taken {
 
     /// Whether a value is one of them.
     fn has(&self, value: &str) -> bool {
-        let is_time = || Moment::parse(value).is_some_and(|at| self.times.contains(&at));
+        let is_time = || Timestamp::parse(value).is_some_and(|at| self.times.contains(&at));
         let is_number = || {
             let number = value.parse::<f64>().ok().filter(|number| *number > 1e9);
-            number.and_then(Moment::from_number).is_some_and(|at| self.times.contains(&at))
+            number.and_then(Timestamp::from_number).is_some_and(|at| self.times.contains(&at))
         };
         self.words.contains(value) || is_time() || is_number()
     }

@@ -12,9 +12,9 @@ use crate::app::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::figures;
-use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render::wrap::{self, Piece};
@@ -132,11 +132,11 @@ impl<'a> Subject<'a> {
     pub fn other(&self, name: &str, place: Place, page: &mut Page<'_>) {
         let Some((entry, call)) = self.find(place) else { return };
         let theme = &self.state.theme;
-        let number = self.state.evidence.calls.number(place);
+        let number = self.state.indexes.calls.number(place);
         let mut spans = Vec::new();
         spans.extend(number.map(|number| Span::styled(format!("#{number} "), theme.accent)));
         spans.push(Span::styled(format!("{} ", wrap::head(&call.name, 40)), theme.tool));
-        let at = call.started.or(entry.at).map(Moment::clock);
+        let at = call.started.or(entry.at).map(Timestamp::clock);
         spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
         let took = call.took(entry.said(call)).map(|took| format!("{}  ", self.took(took)));
         spans.extend(took.map(|took| Span::styled(took, theme.text)));

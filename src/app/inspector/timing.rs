@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::analysis::account::{Class, Sums};
 use crate::analysis::calls::Tool;
 use crate::model::figures::{self, duration, percent};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall};
 
 /// Columns of bars.
@@ -18,14 +18,14 @@ const OVERLAPS: usize = 40;
 const FEW: u32 = 4;
 
 /// `10:41:14.081  entry 598`
-pub fn moment(at: Option<Moment>, place: &str) -> String {
-    format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Moment::precise))
+pub fn moment(at: Option<Timestamp>, place: &str) -> String {
+    format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Timestamp::precise))
 }
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
 pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
     let took = subject.took(call.took(subject.entry.said(call))?);
-    let among = subject.state.evidence.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
+    let among = subject.state.indexes.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
     let among = among.map(|words| format!("   {words} {} calls", call.name)).unwrap_or_default();
     Some(format!("{took}{among}"))
 }
@@ -48,12 +48,12 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     if let Some(turn) = &subject.turn {
         time(&format!("TURN {}", turn.number), &turn.time, page);
     }
-    time("SESSION", &subject.state.evidence.account.time(None), page);
+    time("SESSION", &subject.state.indexes.account.time(None), page);
     if let Some(lane) = &subject.entry.lane {
         let label = subject.state.transcript.lane(lane).map_or(lane, |facts| &facts.label);
-        time(&format!("SUB-AGENT {label}"), &subject.state.evidence.account.time(Some(lane)), page);
+        time(&format!("SUB-AGENT {label}"), &subject.state.indexes.account.time(Some(lane)), page);
     }
-    if subject.state.evidence.is_behind() {
+    if subject.state.indexes.is_behind() {
         page.say("the session is still being added up", page.look.theme.dim);
     }
 }
@@ -92,7 +92,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         }
         None => page.fact("took", "not known: there is no result"),
     }
-    let Some(tool) = subject.state.evidence.calls.tool(&call.name) else { return };
+    let Some(tool) = subject.state.indexes.calls.tool(&call.name) else { return };
     page.heading(&format!("ALL {} CALLS", call.name), &figures::count(tool.count() as u64, "call"));
     if tool.failed() > 0 {
         let share = percent(tool.failed() as u64, tool.count() as u64);
@@ -128,7 +128,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 
 /// Calls that ran meanwhile.
 fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let overlaps = subject.state.evidence.calls.overlaps(subject.place(), OVERLAPS);
+    let overlaps = subject.state.indexes.calls.overlaps(subject.place(), OVERLAPS);
     let at_least = if overlaps.is_cut { "at least " } else { "" };
     if !overlaps.calls.is_empty() {
         page.heading(

@@ -136,7 +136,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         _ if Awaited::of(transcript).has(transcript, subject.focus.entry) => {
             "none so far; nothing was written for long"
         }
-        _ if subject.state.evidence.account.turn_of(transcript, subject.focus.entry)
+        _ if subject.state.indexes.account.turn_of(transcript, subject.focus.entry)
             != transcript.turns().len().checked_sub(1) =>
         {
             "none: the session went on to another turn without one"
@@ -194,6 +194,6 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {
         page.fact("shown as", words);
     }
-    let records = crate::app::taking::origins_of(subject.state, &[subject.focus]);
+    let records = crate::app::clipboard::origins_of(subject.state, &[subject.focus]);
     page.fact("records", records.len().to_string());
 }

@@ -13,8 +13,8 @@ use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
@@ -211,7 +211,7 @@ pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFa
         Why::Undone => "undone",
     };
     let title = entries.find(|entry| has_text(entry)).map(title_of).unwrap_or_default();
-    let left = transcript.left_at(branch).map(Moment::minute).unwrap_or_default();
+    let left = transcript.left_at(branch).map(Timestamp::minute).unwrap_or_default();
     Row {
         number: format!("{:>2} {fate}", branch.number),
         title: title.to_string(),

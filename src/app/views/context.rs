@@ -38,7 +38,7 @@ pub struct Context {
 
 impl Context {
     fn refresh(&mut self, scene: &Scene<'_>) {
-        let windows = &scene.evidence.windows;
+        let windows = &scene.indexes.windows;
         let lanes = || windows.lanes().map(Option::<&Name>::cloned);
         if windows.sums(self.lane.as_ref()).requests == 0
             && let Some(first) = lanes().next()
@@ -65,7 +65,7 @@ impl Context {
     }
 
     fn choose_at(&mut self, scene: &Scene<'_>, focus: Focus) {
-        if let Some((lane, number)) = scene.evidence.windows.row_at(focus.entry)
+        if let Some((lane, number)) = scene.indexes.windows.row_at(focus.entry)
             && lane == self.lane.as_ref()
         {
             self.rows.choose(number);
@@ -74,7 +74,7 @@ impl Context {
 
     /// To the lane beside this one.
     fn shift(&mut self, scene: &Scene<'_>, way: Way) -> Answer {
-        let lanes: Vec<Option<Name>> = scene.evidence.windows.lanes().map(Option::<&Name>::cloned).collect();
+        let lanes: Vec<Option<Name>> = scene.indexes.windows.lanes().map(Option::<&Name>::cloned).collect();
         if lanes.len() < 2 {
             return Answer::Say("no sub-agent records its requests".to_owned());
         }
@@ -93,10 +93,10 @@ impl Context {
 impl Page for Context {
     fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
         self.refresh(scene);
-        let windows = &scene.evidence.windows;
+        let windows = &scene.indexes.windows;
         let sums = windows.sums(self.lane.as_ref());
         if self.rows.keys().is_empty() {
-            let words = match (scene.is_whole, scene.evidence.is_behind()) {
+            let words = match (scene.is_whole, scene.indexes.is_behind()) {
                 (true, false) => {
                     "No request of this session records its tokens, so nothing is known of its window."
                 }
@@ -142,8 +142,8 @@ impl Page for Context {
     }
 
     fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
-        let Some((lane, _)) = scene.evidence.windows.row_at(focus.entry) else { return };
-        if lane != self.lane.as_ref() && scene.evidence.windows.sums(lane).requests > 0 {
+        let Some((lane, _)) = scene.indexes.windows.row_at(focus.entry) else { return };
+        if lane != self.lane.as_ref() && scene.indexes.windows.sums(lane).requests > 0 {
             self.lane = lane.cloned();
             self.made = None;
             self.refresh(scene);
@@ -215,7 +215,7 @@ impl Context {
 
     /// Which of several lanes this is.
     fn right(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
-        let lanes: Vec<Option<&Name>> = scene.evidence.windows.lanes().collect();
+        let lanes: Vec<Option<&Name>> = scene.indexes.windows.lanes().collect();
         let Some(here) = lanes.iter().position(|lane| *lane == self.lane.as_ref()) else { return Vec::new() };
         if lanes.len() < 2 {
             return Vec::new();

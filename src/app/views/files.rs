@@ -15,8 +15,8 @@ use crate::analysis::files::{File, Use};
 use crate::app::action::{Action, Way};
 use crate::app::viewport::Focus;
 use crate::model::figures::count;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Frame};
 use history::{History, words_of};
 
@@ -90,7 +90,7 @@ pub struct Files {
 
 impl Files {
     fn refresh(&mut self, scene: &Scene<'_>) {
-        let files = &scene.evidence.files;
+        let files = &scene.indexes.files;
         let made = Some((files.generation(), self.by, self.is_reversed));
         if self.made != made {
             self.made = made;
@@ -118,19 +118,19 @@ impl Files {
     fn open(&mut self, scene: &Scene<'_>) -> Answer {
         let chosen = self.list.chosen().cloned();
         let Some((path, file)) =
-            chosen.and_then(|path| Some((path.clone(), scene.evidence.files.file(&path)?)))
+            chosen.and_then(|path| Some((path.clone(), scene.indexes.files.file(&path)?)))
         else {
             return Answer::Pass;
         };
         let mut history = History::default();
-        history.refresh(file, scene.evidence.files.generation(), scene.follows);
+        history.refresh(file, scene.indexes.files.generation(), scene.follows);
         history.look_at(scene.focus.filter(|focus| is_use(file, *focus)));
         self.inside = Some((path, history));
         Answer::Done
     }
 
     fn all(&mut self, scene: &Scene<'_>) -> Sheet {
-        let files = &scene.evidence.files;
+        let files = &scene.indexes.files;
         let flagged = files.list().filter(|(_, file)| file.flags > 0).count();
         let mut words = format!("  {}", count(self.list.keys().len() as u64, "file"));
         if flagged > 0 {
@@ -163,7 +163,7 @@ impl Files {
     /// The whole path of the chosen file, and what went wrong first.
     fn told(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
         let Some((path, file)) =
-            self.list.chosen().and_then(|path| Some((path, scene.evidence.files.file(path)?)))
+            self.list.chosen().and_then(|path| Some((path, scene.indexes.files.file(path)?)))
         else {
             return Vec::new();
         };
@@ -213,7 +213,7 @@ fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene
         figure(file.edits),
         figure(file.writes),
         Span::styled(file.lanes.to_string(), theme.dim),
-        Span::styled(file.last.map(Moment::clock).unwrap_or_default(), theme.dim),
+        Span::styled(file.last.map(Timestamp::clock).unwrap_or_default(), theme.dim),
         Span::styled(flags.join(", "), theme.warn),
     ]
 }
@@ -253,7 +253,7 @@ impl Page for Files {
     }
 
     fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
-        let files = &scene.evidence.files;
+        let files = &scene.indexes.files;
         let place = Place { entry: focus.entry, block: focus.block };
         let Some(path) = files.of_call(place) else { return };
         match &mut self.inside {
@@ -290,7 +290,7 @@ impl Page for Files {
         if let Some((_, history)) = &self.inside {
             return history.target();
         }
-        let file = scene.evidence.files.file(self.list.chosen()?)?;
+        let file = scene.indexes.files.file(self.list.chosen()?)?;
         let here = scene.focus.filter(|focus| is_use(file, *focus));
         here.or_else(|| file.uses.first().map(|one| focus_of(one.place)))
     }

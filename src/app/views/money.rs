@@ -125,11 +125,11 @@ impl Money {
     }
 
     fn refresh(&mut self, scene: &Scene<'_>) {
-        if self.made_for == Some(scene.evidence.generation) {
+        if self.made_for == Some(scene.indexes.generation) {
             return;
         }
-        self.made_for = Some(scene.evidence.generation);
-        self.statement = Statement::of(&scene.evidence.spending, &scene.evidence.account, scene.transcript);
+        self.made_for = Some(scene.indexes.generation);
+        self.statement = Statement::of(&scene.indexes.spending, &scene.indexes.account, scene.transcript);
         self.sum_up(scene);
     }
 
@@ -280,7 +280,7 @@ impl Page for Money {
         self.refresh(scene);
         let title = self.title(scene);
         if self.statement.is_empty() && self.statement.untold == 0 {
-            let word = if scene.is_whole && !scene.evidence.is_behind() {
+            let word = if scene.is_whole && !scene.indexes.is_behind() {
                 "Nothing is recorded of what was spent: neither tokens nor money."
             } else {
                 "The session is still being read."

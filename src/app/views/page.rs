@@ -7,11 +7,11 @@ use crate::analysis::awaited::Awaited;
 use crate::analysis::lint::Findings;
 use crate::app::action::Action;
 use crate::app::checks::Checks;
-use crate::app::evidence::Evidence;
 use crate::app::filter::Filter;
+use crate::app::indexes::Indexes;
 use crate::app::viewport::Focus;
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 
@@ -20,7 +20,7 @@ pub struct Scene<'a> {
     /// The session.
     pub transcript: &'a Transcript,
     /// Indexes of it, as far as the page wants them.
-    pub evidence: &'a Evidence,
+    pub indexes: &'a Indexes,
     /// What the lint found.
     pub findings: &'a Findings,
     /// That and what else is wrong, kind by kind.
@@ -32,7 +32,7 @@ pub struct Scene<'a> {
     /// Lines of the page, its title included.
     pub height: usize,
     /// It is now.
-    pub now: Moment,
+    pub now: Timestamp,
     /// What the agent is doing.
     pub activity: &'a Activity,
     /// Whether the agent is at work.

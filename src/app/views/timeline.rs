@@ -14,7 +14,7 @@ use crate::analysis::activity::Activity;
 use crate::analysis::timeline::{Ending, Paths, SpanId, Timeline, What};
 use crate::app::action::{Action, Way};
 use crate::app::viewport::Focus;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use axis::Axis;
 use bars::{Painter, focus_of, is_within};
@@ -66,11 +66,11 @@ pub struct Lanes {
 }
 
 /// What the main agent has been doing since the last sign: what, and since when.
-type Growing = Option<(Class, Moment)>;
+type Growing = Option<(Class, Timestamp)>;
 
 impl Page for Lanes {
     fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
-        let timeline = &scene.evidence.timeline;
+        let timeline = &scene.indexes.timeline;
         if self.chosen.is_none_or(|id| timeline.get(id).is_none()) {
             let own = scene.focus.and_then(|focus| find(scene, focus));
             let place = scene.focus.and_then(|focus| scene.transcript.place_of(focus.entry));
@@ -86,7 +86,7 @@ impl Page for Lanes {
         let range = view.range(self.scope);
         let label = (scene.columns() / 6).clamp(8, 20);
         let columns = scene.columns().saturating_sub(label + 1).max(1);
-        let gaps: Vec<(Moment, Moment)> = timeline.gaps(range.0, range.1).collect();
+        let gaps: Vec<(Timestamp, Timestamp)> = timeline.gaps(range.0, range.1).collect();
         self.axis = Axis::new(range, &gaps, columns);
         self.walk(timeline, range);
         let growing = growing(scene).filter(|(_, from)| *from < range.1 && scene.now > range.0);
@@ -116,7 +116,7 @@ impl Page for Lanes {
     }
 
     fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
-        let timeline = &scene.evidence.timeline;
+        let timeline = &scene.indexes.timeline;
         let Some(view) = view(scene, self.chosen) else { return Answer::Pass };
         let times = times.max(1);
         let scope = match action {
@@ -153,7 +153,7 @@ impl Page for Lanes {
 
     fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
         // Several spans may stand for one item.
-        let timeline = &scene.evidence.timeline;
+        let timeline = &scene.indexes.timeline;
         let own = self.chosen.filter(|id| timeline.get(*id).is_some());
         if own.is_none_or(|id| focus_of(scene.transcript, id) != focus)
             && let Some(id) = find(scene, focus)
@@ -198,7 +198,7 @@ impl Lanes {
     /// To another span in time; those that the filter hides are passed over.
     fn step(&mut self, scene: &Scene<'_>, times: usize, forward: bool) -> Answer {
         let Some(id) = self.chosen else { return Answer::Done };
-        let timeline = &scene.evidence.timeline;
+        let timeline = &scene.indexes.timeline;
         let is_shown =
             |id: &SpanId| scene.filter.is_none_or(|filter| filter.shows(focus_of(scene.transcript, *id)));
         let found = if forward {
@@ -214,12 +214,12 @@ impl Lanes {
     }
 
     /// Walks the critical paths that can be seen: those of turns that have some columns, and the cursor's.
-    fn walk(&mut self, timeline: &Timeline, (from, to): (Moment, Moment)) {
+    fn walk(&mut self, timeline: &Timeline, (from, to): (Timestamp, Timestamp)) {
         if let Some(id) = self.chosen {
             self.paths.walk(timeline, id.from, id.from);
         }
         let most = self.axis.columns() * TURNS;
-        let turns: Vec<Moment> =
+        let turns: Vec<Timestamp> =
             std::iter::once(from).chain(timeline.prompts(from, to)).take(most + 1).collect();
         if turns.len() <= most {
             for turn in turns {
@@ -231,18 +231,18 @@ impl Lanes {
 
 /// The part of the session that is looked at; nothing if it has no times.
 fn view<'a>(scene: &Scene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
-    let timeline = &scene.evidence.timeline;
+    let timeline = &scene.indexes.timeline;
     let (from, to) = timeline.reach()?;
     let now = scene.is_at_work.then_some(scene.now);
     Some(View { timeline, reach: (from, now.map_or(to, |now| now.max(to))), chosen, now })
 }
 
 fn find(scene: &Scene<'_>, focus: Focus) -> Option<SpanId> {
-    scene.evidence.timeline.span_of(scene.transcript, focus.entry, focus.block)
+    scene.indexes.timeline.span_of(scene.transcript, focus.entry, focus.block)
 }
 
 fn empty(scene: &Scene<'_>) -> Sheet {
-    let words = if scene.is_whole && !scene.evidence.is_behind() {
+    let words = if scene.is_whole && !scene.indexes.is_behind() {
         "Nothing in this session tells when it was."
     } else {
         "The session is still being read."
@@ -263,7 +263,7 @@ fn no_farther(action: Action) -> &'static str {
 
 /// What the main agent has been doing since the last sign, if no call says it.
 fn growing(scene: &Scene<'_>) -> Growing {
-    if !scene.is_at_work || scene.evidence.timeline.open(0).next().is_some() {
+    if !scene.is_at_work || scene.indexes.timeline.open(0).next().is_some() {
         return None;
     }
     let class = match scene.activity {
@@ -286,11 +286,11 @@ fn key_of(timeline: &Timeline, id: SpanId) -> Option<Key> {
 /// used, sub-agents.
 fn keys(
     timeline: &Timeline,
-    (from, to): (Moment, Moment),
-    now: Option<Moment>,
+    (from, to): (Timestamp, Timestamp),
+    now: Option<Timestamp>,
     growing: Growing,
 ) -> Vec<Key> {
-    let end = Moment(to.0.saturating_add(1));
+    let end = Timestamp(to.0.saturating_add(1));
     let mut main: Vec<(u8, usize, usize, usize)> = Vec::new();
     for number in timeline.lanes().first().into_iter().flat_map(|lane| &lane.rows) {
         let Some(row) = timeline.row(*number).filter(|row| !row.within(from, end, now).is_empty()) else {
@@ -331,7 +331,7 @@ fn write(
     growing: Growing,
 ) -> (Line<'static>, Option<SpanId>) {
     let (scene, theme) = (painter.scene, painter.scene.theme);
-    let timeline = &scene.evidence.timeline;
+    let timeline = &scene.indexes.timeline;
     let mut cells = painter.cells();
     let (title, style, what) = match key {
         Key::Grows(Class::Model) => ("model".to_owned(), theme.assistant, Some(What::Model)),

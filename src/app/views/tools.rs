@@ -70,7 +70,7 @@ enum Shown {
 /// What the rows were made for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Made {
-    evidence: u64,
+    indexes: u64,
     findings: u64,
     filter: Option<(u32, u8, usize)>,
     shown: Shown,
@@ -96,7 +96,7 @@ impl Default for Tools {
 impl Tools {
     fn refresh(&mut self, scene: &Scene<'_>) {
         let made = Made {
-            evidence: scene.evidence.generation,
+            indexes: scene.indexes.generation,
             findings: scene.findings.generation(),
             filter: scene.filter.map(|filter| (filter.generation, filter.percent, filter.hidden())),
             shown: self.shown.clone(),
@@ -111,9 +111,9 @@ impl Tools {
                 self.sums = scene.filter.map(|_| {
                     let passing = calls::shown(scene, None);
                     self.passing = passing.len();
-                    scene.evidence.calls.tools_among(passing.into_iter())
+                    scene.indexes.calls.tools_among(passing.into_iter())
                 });
-                let sums = self.sums.as_ref().unwrap_or(scene.evidence.calls.tools());
+                let sums = self.sums.as_ref().unwrap_or(scene.indexes.calls.tools());
                 self.names.set(summary::sorted(sums, self.by_tool), false);
             }
             Shown::Calls(tool) => {
@@ -139,7 +139,7 @@ impl Tools {
     }
 
     fn sums<'a>(&'a self, scene: &Scene<'a>) -> &'a Sums {
-        self.sums.as_ref().filter(|_| scene.filter.is_some()).unwrap_or(scene.evidence.calls.tools())
+        self.sums.as_ref().filter(|_| scene.filter.is_some()).unwrap_or(scene.indexes.calls.tools())
     }
 
     /// Shows something else, with the cursor where it was.
@@ -214,7 +214,7 @@ impl Tools {
             parts.extend(ends.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
         }
         if scene.filter.is_some() {
-            parts.push(format!("of {} that the filter lets through", scene.evidence.calls.count()));
+            parts.push(format!("of {} that the filter lets through", scene.indexes.calls.count()));
         }
         let words = format!("  {}", parts.join(&format!(" {dot} ")));
         vec![Span::raw("TOOLS"), Span::styled(words, theme.dim)]
@@ -222,7 +222,7 @@ impl Tools {
 
     fn right(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
-        if scene.evidence.is_behind() {
+        if scene.indexes.is_behind() {
             return vec![Span::styled("adding up", theme.warn)];
         }
         let sort = self.sort();
@@ -242,10 +242,10 @@ impl Tools {
             Shown::Tools => self.names.keys().is_empty(),
             Shown::Calls(_) => self.calls.keys().is_empty(),
         };
-        let is_filtered = scene.filter.is_some() && scene.evidence.calls.count() > 0;
+        let is_filtered = scene.filter.is_some() && scene.indexes.calls.count() > 0;
         is_empty.then_some(if is_filtered {
             "The filter lets no call through; f f shows all again."
-        } else if !scene.is_whole || scene.evidence.is_behind() {
+        } else if !scene.is_whole || scene.indexes.is_behind() {
             "The session is still being read."
         } else {
             "This session has no tool calls."
@@ -363,7 +363,7 @@ impl Page for Tools {
                 }
             }
             Shown::Calls(_) => {
-                let calls = &scene.evidence.calls;
+                let calls = &scene.indexes.calls;
                 let rank = |place: &Place| (calls.place_in_order(place.entry), place.block);
                 let own = rank(&place);
                 let keys = self.calls.keys();

@@ -52,13 +52,13 @@ pub struct Tree {
 
 impl Tree {
     fn refresh(&mut self, scene: &Scene<'_>) {
-        let generation = scene.evidence.generation;
+        let generation = scene.indexes.generation;
         if self.generation == Some(generation) {
             return;
         }
         self.generation = Some(generation);
         self.facts.clear();
-        self.nodes = Nodes::of(scene.transcript, &scene.evidence.calls);
+        self.nodes = Nodes::of(scene.transcript, &scene.indexes.calls);
         self.rows.set(self.nodes.in_sight(&self.folded), scene.follows);
     }
 
@@ -184,7 +184,7 @@ impl Tree {
 }
 
 fn facts_of(scene: &Scene<'_>, node: &Node) -> PathFacts {
-    let (transcript, account) = (scene.transcript, &scene.evidence.account);
+    let (transcript, account) = (scene.transcript, &scene.indexes.account);
     let abandoned = &transcript.branches().abandoned;
     let of =
         |ids: &mut dyn Iterator<Item = &EntryId>| PathFacts::of(ids.filter_map(|id| transcript.get(*id)));
@@ -249,7 +249,7 @@ impl Page for Tree {
             let line = rows::line(scene, &table, (&front, &node), &facts, is_chosen);
             out.push(SheetRow { line, is_chosen, number });
         }
-        let is_behind = scene.evidence.is_behind();
+        let is_behind = scene.indexes.is_behind();
         if out.len() == 1
             && !is_behind
             && scene.is_whole
@@ -309,7 +309,7 @@ impl Page for Tree {
         });
         let called = called.filter(|node| self.nodes.twig(node).is_some());
         let mut node =
-            Some(called.unwrap_or_else(|| holder(scene.transcript, &scene.evidence.calls, focus.entry)));
+            Some(called.unwrap_or_else(|| holder(scene.transcript, &scene.indexes.calls, focus.entry)));
         while let Some(at) = node {
             if self.choose_node(&at) {
                 return;
@@ -318,7 +318,7 @@ impl Page for Tree {
             node = above.map(|twig| twig.node.clone());
         }
         // A turn that holds nothing has no row: the nearest one before it.
-        let calls = &scene.evidence.calls;
+        let calls = &scene.indexes.calls;
         let own = calls.place_in_order(focus.entry);
         let before = self.rows.keys().iter().rposition(|node| match node {
             Node::Turn(prompt) => calls.place_in_order(*prompt) <= own,

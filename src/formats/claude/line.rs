@@ -5,9 +5,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Entry, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// A line with its envelope read.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Line<'a> {
     /// The sub-agent that it belongs to.
     pub lane: Option<Name>,
     /// When it was written.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
 }
 
 impl<'a> Line<'a> {

@@ -20,7 +20,7 @@ use crate::model::tool::ToolResult;
 
 /// What the blocks of a line come to.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct InputEvent {
     /// What the user said or typed.
     pub own: Vec<BlockKind>,
     /// What the program wrote.
@@ -50,8 +50,14 @@ pub struct Returned {
 
 /// Reads the blocks of a user message. `by_program` says that no block is the user's own, `told` is
 /// the structured copy of a result.
-pub fn hear(content: &Json<'_>, site: Site<'_>, by_program: bool, told: &Json<'_>, out: &mut Batch) -> Heard {
-    let mut heard = Heard { is_quiet: true, ..Heard::default() };
+pub fn hear(
+    content: &Json<'_>,
+    site: Site<'_>,
+    by_program: bool,
+    told: &Json<'_>,
+    out: &mut Batch,
+) -> InputEvent {
+    let mut heard = InputEvent { is_quiet: true, ..InputEvent::default() };
     let blocks = content.blocks();
     let is_result = |block: &&Json<'_>| block_type(block).ends_with("tool_result");
     let has_one_result = blocks.iter().filter(is_result).count() == 1;
@@ -81,7 +87,7 @@ pub fn hear(content: &Json<'_>, site: Site<'_>, by_program: bool, told: &Json<'_
     heard
 }
 
-fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
+fn hear_text(text: &str, by_program: bool, heard: &mut InputEvent, out: &mut Batch) {
     match voice_of(text) {
         Voice::Own { words, asides } => {
             if by_program {
@@ -116,7 +122,7 @@ fn hear_text(text: &str, by_program: bool, heard: &mut Heard, out: &mut Batch) {
     }
 }
 
-fn hear_note(note: &Note<'_>, heard: &mut Heard, out: &mut Batch) {
+fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
     heard.is_output = note.is_output() && (heard.is_output || heard.program.is_empty());
     if note.text.trim().is_empty() {
         return;
@@ -165,7 +171,7 @@ pub fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out
 }
 
 /// Tells what was heard in a line.
-fn show(line: &Line<'_>, heard: Heard, session: &mut Session, out: &mut Batch) -> Fate {
+fn show(line: &Line<'_>, heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
     let is_said = !heard.own.is_empty();
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();

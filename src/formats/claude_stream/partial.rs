@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::body::{Body, Held, Key};
+use crate::model::body_flags::BodyFlags;
 use crate::model::edit::{Batch, Edit, saturating_u32};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::pairing::identifies;
-use crate::model::signs::Signs;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::Usage;
@@ -234,7 +234,7 @@ fn whole(text: &str, out: &Batch) -> Body {
         lines: saturating_u32(text.lines().count()),
         from: out.origin(),
         slot: 0,
-        signs: Signs::default(),
+        flags: BodyFlags::default(),
         held: Held::Stub,
     }
 }

@@ -8,8 +8,8 @@ use crate::formats::tools;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
 /// A call as it is told.
@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
     /// How far it is.
     pub(super) state: ToolState,
     /// When it was made.
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<Timestamp>,
 }
 
 /// A call as blocks. What a tool only says to the user is prose before the call.
@@ -40,7 +40,7 @@ pub(super) fn blocks(asked: Asked<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let input = shaped(kind, input, arguments.filter(Json::is_object), said);
     let headline = headline(kind, asked.name, &input);
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
-    body.signs.broken_off = tools::breaks_off(asked.input);
+    body.flags.broken_off = tools::breaks_off(asked.input);
     shown.push(BlockKind::Call(Box::new(ToolCall {
         key: asked.key,
         name: Text::clean(asked.name),

@@ -6,8 +6,8 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Raw};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, ToolState};
 
 /// The notice that the task was stopped and goes on.
@@ -44,7 +44,7 @@ pub(super) struct Frame<'m> {
     /// The message's key.
     pub(super) key: &'m Key,
     /// When it was written.
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<Timestamp>,
     /// Whether its role is the user's.
     pub(super) is_user: bool,
     /// Whether Cline wrote it, not who it is said to be from.

@@ -9,9 +9,9 @@ use std::path::Path;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::moment::Moment;
 use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// Shorter tasks are too common to tell calls apart.
 const TELLING: usize = 12;
@@ -35,7 +35,7 @@ struct Child {
     agent: String,
     parent: Option<String>,
     task: Option<String>,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 }
 
 struct Spawn {
@@ -46,12 +46,12 @@ struct Spawn {
     runs: bool,
     agent: Option<String>,
     task: Option<String>,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 }
 
 /// How a call was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Evidence {
+enum Indexes {
     Recorded,
     Agent,
     Task,
@@ -92,7 +92,7 @@ impl Lanes {
     }
 
     /// What the agent of a file was told first.
-    pub(super) fn first_prompt(&mut self, file: FileId, text: &str, at: Option<Moment>) {
+    pub(super) fn first_prompt(&mut self, file: FileId, text: &str, at: Option<Timestamp>) {
         if let Some(child) = self.children.get_mut(&file)
             && child.task.is_none()
         {
@@ -102,7 +102,7 @@ impl Lanes {
     }
 
     /// A call that may start an agent.
-    pub(super) fn call(&mut self, block: &Json<'_>, lane: Option<&Name>, at: Option<Moment>) {
+    pub(super) fn call(&mut self, block: &Json<'_>, lane: Option<&Name>, at: Option<Timestamp>) {
         let (name, input) = (block.get("name").str_or_empty(), block.get("input"));
         let is_spawn = matches!(name, "spawn_agent" | "team_spawn_teammate" | "team_run_task")
             || name.starts_with("agent_")
@@ -163,19 +163,19 @@ impl Lanes {
             self.order.iter().filter_map(|file| self.children.get(file)).collect();
         children.sort_by_key(|child| child.at);
         let mut used: HashSet<&Key> = HashSet::new();
-        let mut ties: Vec<Option<(&Key, Evidence)>> = vec![None; children.len()];
-        for evidence in [Evidence::Recorded, Evidence::Agent, Evidence::Task, Evidence::Time] {
+        let mut ties: Vec<Option<(&Key, Indexes)>> = vec![None; children.len()];
+        for indexes in [Indexes::Recorded, Indexes::Agent, Indexes::Task, Indexes::Time] {
             for (child, tie) in children.iter().zip(&mut ties) {
                 if tie.is_none()
-                    && let Some(call) = self.call_of(child, evidence, &used)
+                    && let Some(call) = self.call_of(child, indexes, &used)
                 {
                     used.insert(call);
-                    *tie = Some((call, evidence));
+                    *tie = Some((call, indexes));
                 }
             }
         }
-        let told = |(child, tie): (&&Child, Option<(&Key, Evidence)>)| {
-            let is_guess = matches!(tie, Some((_, Evidence::Time)));
+        let told = |(child, tie): (&&Child, Option<(&Key, Indexes)>)| {
+            let is_guess = matches!(tie, Some((_, Indexes::Time)));
             let label =
                 if is_guess { format!("{} (call by time)", child.label) } else { child.label.clone() };
             (child.lane.clone(), Text::clean(&label), tie.map(|(call, _)| call.clone()))
@@ -183,8 +183,8 @@ impl Lanes {
         children.iter().zip(ties).map(told).collect()
     }
 
-    fn call_of<'s>(&'s self, child: &Child, evidence: Evidence, used: &HashSet<&Key>) -> Option<&'s Key> {
-        if evidence == Evidence::Recorded {
+    fn call_of<'s>(&'s self, child: &Child, indexes: Indexes, used: &HashSet<&Key>) -> Option<&'s Key> {
+        if indexes == Indexes::Recorded {
             // Earlier files do not tell their own id whole; it ends in the name of the file.
             let own = format!("__{}", child.lane.as_str());
             let fits = |(session, _): &(&String, &Key)| **session == child.session || session.ends_with(&own);
@@ -196,18 +196,18 @@ impl Lanes {
             let is_free = |spawn: &&Spawn| !used.contains(&spawn.call) && spawn.lane.as_ref() == parent;
             self.spawns.iter().filter(is_free).filter(|spawn| spawn.lane.as_ref() != Some(&child.lane))
         };
-        let found = match evidence {
-            Evidence::Recorded => None,
-            Evidence::Agent => {
+        let found = match indexes {
+            Indexes::Recorded => None,
+            Indexes::Agent => {
                 let mut own = free().filter(|spawn| spawn.agent.as_ref() == Some(&child.agent));
                 own.clone().find(|spawn| spawn.runs).or_else(|| own.next())
             }
-            Evidence::Task => free().find(|spawn| {
+            Indexes::Task => free().find(|spawn| {
                 let task = spawn.task.as_ref().filter(|task| task.len() >= TELLING);
                 task.is_some_and(|task| child.task.as_ref().is_some_and(|told| told.contains(task)))
             }),
             // A call that names its agent or its task has had its chance.
-            Evidence::Time => free().find(|spawn| {
+            Indexes::Time => free().find(|spawn| {
                 let says = spawn.task.as_ref().is_some_and(|task| task.len() >= TELLING);
                 !says && spawn.agent.is_none() && spawn.at.is_some() && spawn.at <= child.at
             }),

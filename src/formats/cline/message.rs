@@ -13,11 +13,11 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolState, Verdict, ended};
 use crate::model::usage::Usage;
 
@@ -50,7 +50,7 @@ pub(super) struct Told {
     /// Whether it is an answer of the model.
     pub(super) is_answer: bool,
     /// When it was written.
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<Timestamp>,
     /// What it tells of its usage.
     pub(super) usage: Option<Usage>,
     /// Its model.

@@ -6,12 +6,12 @@ use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::figures::count;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
 /// Decodes a `tool_result` block. `key` names the result.
-pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut Batch) -> ToolResult {
+pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
     let content = block.get("content");
     let parsed = content.str().filter(|text| text.trim_start().starts_with(['{', '[']));
     let parsed = parsed.and_then(|text| json::parse(text).ok());
@@ -22,12 +22,12 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Moment>, out: &mut B
     let verdict = if failed { Verdict::Failed } else { Verdict::Done };
     let images = images.map(|item| image(item, out)).collect();
     let mut body = out.output(&text(content));
-    body.signs.unmarked = failed && !block.get("is_error").is_true();
+    body.flags.unmarked = failed && !block.get("is_error").is_true();
     ToolResult { images, facts: facts(content), ..plain(key, verdict, body, at) }
 }
 
 /// A result that is nothing but a text.
-pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Moment>) -> ToolResult {
+pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Timestamp>) -> ToolResult {
     let (images, facts) = (Vec::new(), Text::default());
     ToolResult { key, tool: None, verdict, body, patch: None, images, facts, at, duration_ms: None }
 }

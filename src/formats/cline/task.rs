@@ -13,16 +13,16 @@ use super::panel::{self, request};
 use crate::formats::json::{self, Json};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Takes the usage out of the panel's messages and gives it to the answers of the history.
 pub(super) fn tell(messages: &[Json<'_>], history: &mut [Told], zeros: &mut Zeros, out: &mut Batch) -> Fate {
     let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    let requests: Vec<Option<Moment>> = messages
+    let requests: Vec<Option<Timestamp>> = messages
         .iter()
         .filter(|message| panel::kind_of(message) == "api_req_started")
         .map(|message| message.get("ts").moment())
@@ -77,7 +77,7 @@ fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
 
 /// The number of the answer to a request: two after the message that the request came after, else the first one that
 /// was written between this request and the next.
-fn answer(request: &Json<'_>, next: Option<Moment>, history: &[Told]) -> Option<usize> {
+fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[Told]) -> Option<usize> {
     if let Some(index) = request.get("conversationHistoryIndex").int() {
         let place = usize::try_from(index.saturating_add(2)).ok()?;
         return history.get(place).filter(|told| told.is_answer).map(|_| place);

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::repair::repair;
 use super::{Json, parse, read, split};
+use crate::model::body_flags::BodyFlags;
 use crate::model::edit::prefix;
-use crate::model::signs::Signs;
 use crate::model::written::{Written, count_lines, is_blank, opening};
 
 #[test]
@@ -153,7 +153,7 @@ fn look_into(value: &Json<'_>) {
             assert!(whole.trim_start().starts_with(&*opening));
             assert!(opening.len() >= max || opening == whole.trim_start());
         }
-        assert_eq!(Signs::of_output(&fresh), Signs::of_output(whole.as_str()));
+        assert_eq!(BodyFlags::of_output(&fresh), BodyFlags::of_output(whole.as_str()));
     }
     value.items().iter().for_each(look_into);
     value.members().iter().for_each(|(_, value)| look_into(value));

@@ -12,9 +12,9 @@ use crate::formats::roots::Listing;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
-use crate::model::moment::Moment;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// Large copies of what every prompt holds.
 const BULK: [&str; 2] = ["skillsSnapshot", "systemPromptReport"];
@@ -177,7 +177,7 @@ fn agents(sessions: &[(&str, &Json<'_>)]) -> String {
     if agents.is_empty() { "an agent".to_owned() } else { agents.join(", ") }
 }
 
-fn headline(session: &Json<'_>, at: Option<Moment>) -> String {
+fn headline(session: &Json<'_>, at: Option<Timestamp>) -> String {
     let tokens = session.get("totalTokens").count().filter(|n| *n > 0);
     let window = session.get("contextTokens").count().filter(|n| *n > 0);
     let tokens = match (tokens, window) {

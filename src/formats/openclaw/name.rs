@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::formats::roots::file_name;
 use crate::model::edit::MetaEdit;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// The suffixes that a transcript gets when its agent puts it aside.
 pub const ARCHIVES: [&str; 3] = ["reset", "deleted", "bak"];
@@ -30,7 +30,7 @@ pub enum Kept<'p> {
     /// The transcript that is written to.
     Live,
     /// It was put aside: one of [`ARCHIVES`], and when.
-    Archived(&'p str, Option<Moment>),
+    Archived(&'p str, Option<Timestamp>),
     /// A copy that was made before a compaction.
     Checkpoint,
 }
@@ -77,7 +77,7 @@ impl<'p> FileName<'p> {
 }
 
 /// A time to the minute, in UTC as the names have it.
-pub fn minute(at: Moment) -> String {
+pub fn minute(at: Timestamp) -> String {
     let text = at.to_rfc3339();
     text.get(..16).map_or_else(|| text.clone(), |minute| format!("{}Z", minute.replace('T', " ")))
 }
@@ -91,8 +91,8 @@ fn archived(suffix: &str) -> Option<Kept<'_>> {
     }
     let at = match when.split_once('T') {
         // File names hold no colons.
-        Some((day, time)) => Moment::parse(&format!("{day}T{}", time.replace('-', ":"))),
-        None => when.parse().ok().and_then(Moment::from_number),
+        Some((day, time)) => Timestamp::parse(&format!("{day}T{}", time.replace('-', ":"))),
+        None => when.parse().ok().and_then(Timestamp::from_number),
     };
     Some(Kept::Archived(how, at))
 }
@@ -102,11 +102,11 @@ mod tests {
     use std::path::Path;
 
     use super::{FileName, Kept};
-    use crate::model::moment::Moment;
+    use crate::model::timestamp::Timestamp;
 
     #[test]
     fn names_tell_the_session_and_its_fate() {
-        let at = |time: &str| Moment::parse(time);
+        let at = |time: &str| Timestamp::parse(time);
         for (name, session, topic, kept) in [
             ("a1.jsonl", "a1", None, Kept::Live),
             ("a1-topic-7.jsonl", "a1", Some("7"), Kept::Live),

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::entry::{Break, Piece};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// What was asked, by the id of the request.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Ask {
     /// What it says.
     pub(super) line: Break,
     /// When it was asked.
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<Timestamp>,
     call: Key,
     kind: &'static str,
     what: String,

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::formats::json::Json;
 use crate::model::body::{Body, Held, Key};
+use crate::model::body_flags::BodyFlags;
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{Block, BlockKind, Piece};
-use crate::model::signs::Signs;
 use crate::model::text::Text;
 
 /// Texts that are being written.
@@ -103,7 +103,7 @@ impl Growing {
             lines: saturating_u32(self.text.lines().count()),
             from: out.origin(),
             slot: 0,
-            signs: Signs::default(),
+            flags: BodyFlags::default(),
             held: Held::Stub,
         };
         let kind = if self.is_reasoning { BlockKind::Thinking(body) } else { BlockKind::Text(body) };

@@ -10,8 +10,8 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// A message without its parts.
@@ -89,7 +89,7 @@ pub(super) struct Told {
     /// Its session.
     pub(super) session: Text,
     /// When it was told, where messages are never told themselves.
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<Timestamp>,
 }
 
 impl Told {

@@ -14,9 +14,9 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::fingerprint::ByKey;
-use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolKind, ToolState};
 use crate::model::usage::Usage;
 
@@ -155,7 +155,13 @@ impl Messages {
     }
 
     /// A block that a message gets besides its parts, and when, if that is told. Answers whether the message is known.
-    pub(super) fn add(&mut self, message: &Key, block: Block, at: Option<Moment>, out: &mut Batch) -> bool {
+    pub(super) fn add(
+        &mut self,
+        message: &Key,
+        block: Block,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> bool {
         let Some(head) = self.heads.get(message) else { return false };
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(at);

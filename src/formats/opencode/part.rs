@@ -8,8 +8,8 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Sent};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::usage::Usage;
 
@@ -35,7 +35,7 @@ pub(super) struct Part {
     /// Whether its message was a request to the model: opencode itself makes messages that only hold calls.
     pub(super) is_of_request: bool,
     /// The last time at which its message was being written.
-    pub(super) until: Option<Moment>,
+    pub(super) until: Option<Timestamp>,
 }
 
 impl Part {
@@ -156,7 +156,7 @@ fn sent(json: &Json<'_>) -> Sent {
             let end = ["compacted", "end", "start"].iter().find_map(|name| time.get(name).moment());
             match json.at(&["state", "status"]).str() {
                 Some("pending" | "running") => words("[Tool execution was interrupted]"),
-                _ if is_dropped => Sent::Until(end.unwrap_or(Moment(0))),
+                _ if is_dropped => Sent::Until(end.unwrap_or(Timestamp(0))),
                 _ => Sent::Usual,
             }
         }

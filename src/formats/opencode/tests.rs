@@ -9,8 +9,8 @@ use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::formats::json::{Json, parse};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
-use crate::model::moment::Moment;
 use crate::model::record::{Origin, Record};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -366,7 +366,7 @@ fn parts_tell_what_the_model_was_sent_of_them() {
     for (part, is) in [
         (r#""type":"text","text":"hello""#, Sent::Usual),
         (r#""type":"text","text":"hello","ignored":true"#, Sent::Never),
-        (dropped, Sent::Until(Moment(1_790_000_009_000))),
+        (dropped, Sent::Until(Timestamp(1_790_000_009_000))),
         (
             r#""type":"tool","callID":"c","tool":"read","state":{"status":"running","input":{}}"#,
             words("[Tool execution was interrupted]"),

@@ -9,8 +9,8 @@ use crate::formats::tools;
 use crate::model::body::Body;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw};
-use crate::model::moment::Moment;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
 
 /// The call, and what it has put out so far while it runs. `name` is a name for its result.
@@ -25,7 +25,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         headline = Text::stub(state.get("title").str_or_empty(), 200);
     }
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
-    body.signs.broken_off = tools::breaks_off(input);
+    body.flags.broken_off = tools::breaks_off(input);
     let tool_state = match state.get("status").str_or_empty() {
         "completed" | "error" => ended(result(json, state, name, out)),
         "running" => ToolState::Running,
@@ -77,7 +77,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
     let metadata = state.get("metadata");
     let mut body = result_body(json, state, out);
     let verdict = verdict(json, state);
-    body.signs.unmarked = verdict == Verdict::Failed && state.get("status").str() != Some("error");
+    body.flags.unmarked = verdict == Verdict::Failed && state.get("status").str() != Some("error");
     let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
     let attachments = state.get("attachments").items();
     let (start, end) = (state.at(&["time", "start"]).moment(), state.at(&["time", "end"]).moment());
@@ -90,7 +90,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
         images: attachments.iter().filter_map(|attachment| image(attachment, out)).collect(),
         facts: facts(state),
         at: end,
-        duration_ms: start.zip(end).map(|(start, end): (Moment, Moment)| end.since(start)),
+        duration_ms: start.zip(end).map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
     }
 }
 

@@ -88,7 +88,7 @@ fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> 
     let state = if ending == Ending::Broken { ToolState::Lost } else { ToolState::Pending };
     let mut call = call(block, state, out);
     let leftover = block.get("partialJson").filled().or_else(|| block.get("partialArgs").filled());
-    call.input.signs.broken_off |= leftover.is_some_and(tools::is_unfinished);
+    call.input.flags.broken_off |= leftover.is_some_and(tools::is_unfinished);
     let mut blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(call)))];
     if let (Ending::Broken, Some(leftover)) = (ending, leftover) {
         blocks.push(raw_text("unfinished input", leftover, out));
@@ -105,7 +105,7 @@ pub fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolCall {
     let arguments = parsed.as_ref().filter(|value| value.is_object()).unwrap_or(arguments);
     let (kind, headline) = asked(name, arguments);
     let mut input = out.tree(&headline, arguments.weight(), || arguments.to_tree());
-    input.signs.broken_off = tools::breaks_off(arguments);
+    input.flags.broken_off = tools::breaks_off(arguments);
     ToolCall {
         key: result::call_key(block.get("id")),
         name: Text::clean(name),

@@ -44,8 +44,8 @@ fn read(raw: &str, width: usize) -> Option<NumberedLine<'_>> {
 
 fn push_hunk(out: &mut String, hunk: &[NumberedLine<'_>], shift: &mut i64) {
     let Some(first) = hunk.first() else { return };
-    let count = |signs: [char; 2]| {
-        let lines = hunk.iter().filter(|line| signs.contains(&line.sign)).count();
+    let count = |flags: [char; 2]| {
+        let lines = hunk.iter().filter(|line| flags.contains(&line.sign)).count();
         i64::try_from(lines).unwrap_or(i64::MAX)
     };
     let (old, new) = (count([' ', '-']), count([' ', '+']));

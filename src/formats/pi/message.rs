@@ -11,9 +11,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Sent, Stop};
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of_mut;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolResult;
 use crate::model::usage::{Scope, Usage};
 
@@ -28,7 +28,7 @@ pub struct Line {
     /// The id of the line before it on its branch.
     pub parent: Option<Key>,
     /// When it was written.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// The lane, in version 4.
     pub lane: Option<Name>,
 }

@@ -10,8 +10,8 @@ use super::image::image;
 use crate::formats::json::{Json, Str};
 use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 use crate::model::written::{Written, is_blank};
 
@@ -21,14 +21,14 @@ pub fn call_key(id: &Json<'_>) -> Key {
 }
 
 /// Reads `content`, `details` and `isError` of a result.
-pub fn read(key: Key, message: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> ToolResult {
+pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
     let details = message.get("details");
     let (text, images) = content(message.get("content"), out);
     let text = without_echo(text);
     let aggregated = details.get("aggregated").string().filter(|_| is_blank(&*text));
     let verdict = verdict(message);
     let mut body = out.output_of(aggregated.unwrap_or(if is_blank(&*text) { Str::empty() } else { &text }));
-    body.signs.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
+    body.flags.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
         key,
         tool: message.get("toolName").text(),

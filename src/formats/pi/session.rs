@@ -16,10 +16,10 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Role};
 use crate::model::fingerprint;
-use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// Characters of a title that the user gave.
 const TITLE_CHARS: usize = 200;
@@ -46,7 +46,7 @@ struct Mark {
 }
 
 impl Mark {
-    fn of(at: Option<Moment>, json: &Json<'_>) -> Self {
+    fn of(at: Option<Timestamp>, json: &Json<'_>) -> Self {
         Self { at: at.map(|at| at.0.to_ne_bytes()), size: saturating_u32(json.weight()) }
     }
 }

@@ -11,9 +11,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Entry, Role};
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of_mut;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Scope;
 
 /// Characters of a lane's label.
@@ -64,7 +64,7 @@ fn label(run: &Json<'_>) -> Option<Text> {
 }
 
 /// Of each message the time of the next one that has one; after the last one that is `brought`, the time of the result.
-fn next_times(messages: &[Json<'_>], brought: Option<Moment>) -> Vec<Option<Moment>> {
+fn next_times(messages: &[Json<'_>], brought: Option<Timestamp>) -> Vec<Option<Timestamp>> {
     let mut next = brought;
     let mut times = Vec::with_capacity(messages.len());
     for message in messages.iter().rev() {
@@ -76,7 +76,7 @@ fn next_times(messages: &[Json<'_>], brought: Option<Moment>) -> Vec<Option<Mome
 }
 
 /// An answer was complete no later than this, and its calls began some time before.
-fn end(entry: &mut Entry, next: Option<Moment>) {
+fn end(entry: &mut Entry, next: Option<Timestamp>) {
     if entry.role == Role::Assistant {
         entry.ended = next;
         calls_of_mut(entry).for_each(|call| call.started = None);

@@ -5,10 +5,10 @@ use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
-use crate::model::moment::Moment;
 use crate::model::pairing::{call_in, calls_of};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
@@ -364,7 +364,7 @@ fn sub_agents_within_a_result_are_lanes_and_are_counted_once() {
 #[test]
 fn an_answer_of_a_sub_agent_begins_at_its_time_and_is_complete_before_what_follows() {
     let transcript = read(SUB_AGENTS);
-    let second = |at: Moment| at.0 % 60_000 / 1000 - 20;
+    let second = |at: Timestamp| at.0 % 60_000 / 1000 - 20;
     let answers = transcript.lanes()[0].entries.iter().filter_map(|id| transcript.get(*id));
     let answers: Vec<&Entry> = answers.filter(|entry| entry.role == Role::Assistant).collect();
     let times = answers.iter().map(|entry| (entry.at.map(second), entry.ended.map(second)));

@@ -14,7 +14,7 @@ use crate::ingest::catalog;
 use crate::ingest::open;
 use crate::ingest::probe;
 use crate::ingest::target::{OpenError, SessionHead, Target};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by};
 use crate::source::rows::State;
 
@@ -65,7 +65,7 @@ pub struct Candidate {
     /// Whether it was put aside.
     pub is_archive: bool,
     /// When something was last written to it.
-    pub modified: Option<Moment>,
+    pub modified: Option<Timestamp>,
     /// Length of the file; `None` for rows of a database.
     pub size: Option<u64>,
     /// What its database says of it.

@@ -9,9 +9,9 @@ use crate::formats::decoder::{Format, Place};
 use crate::formats::json;
 use crate::formats::roots::{Listing, file_name};
 use crate::model::found::Found;
-use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::source::process;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
@@ -25,14 +25,14 @@ const FRESH_MS: u64 = 60_000;
 
 /// Reads facts, and keeps the indexes that it came by.
 pub struct Facts {
-    now: Moment,
+    now: Timestamp,
     opened: usize,
     indexes: HashMap<PathBuf, Vec<Listing>>,
 }
 
 impl Facts {
     /// At this time.
-    pub fn new(now: Moment) -> Self {
+    pub fn new(now: Timestamp) -> Self {
         Self { now, opened: 0, indexes: HashMap::new() }
     }
 

@@ -6,7 +6,7 @@ use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::Facts;
 use crate::formats::roots::{Environment, file_name};
 use crate::ingest::target::{OpenError, Target};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// How many sessions are named when several match.
 const NAMED: usize = 8;
@@ -29,7 +29,7 @@ pub fn locate(argument: &str, environment: &Environment) -> Option<Result<Target
     }
     let search = Search { environment: environment.clone(), ..Search::default() };
     let (candidates, _) = collect(&search, &mut Databases::default());
-    let mut facts = Facts::new(Moment(0));
+    let mut facts = Facts::new(Timestamp(0));
     let mut matches: Vec<(Match, Candidate)> = candidates
         .into_iter()
         .filter_map(|candidate| Some((how(&candidate, argument, &mut facts)?, candidate)))

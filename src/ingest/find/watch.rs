@@ -13,8 +13,8 @@ use super::candidates::{Candidate, Databases, Search, collect};
 use super::facts::Facts;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place, Sighting};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// How many sightings wait for whoever shows them.
 const WAITING: usize = 64;
@@ -31,7 +31,7 @@ pub struct Watch {
 }
 
 /// Starts a search on a thread of its own, which reads a little ahead of whoever takes the sightings.
-pub fn watch(search: Search, clock: fn() -> Moment) -> Watch {
+pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
     let (sender, sightings) = bounded(WAITING);
     let (wanted, unwanted) = bounded(0);
     thread::spawn(move || {
@@ -60,7 +60,7 @@ struct Looker {
 }
 
 struct Known {
-    modified: Option<Moment>,
+    modified: Option<Timestamp>,
     size: Option<u64>,
     /// Whether it is a session that is listed.
     is_told: bool,
@@ -74,7 +74,7 @@ impl Looker {
     }
 
     /// One look at all places. `false` when nobody listens any more.
-    fn look(&mut self, now: Moment, tell: &mut dyn FnMut(Sighting) -> bool) -> bool {
+    fn look(&mut self, now: Timestamp, tell: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         for OpenError(why) in failures {
             if self.refused.insert(why.clone()) && !tell(Sighting::Refused(Text::clean(&why))) {
@@ -138,10 +138,10 @@ mod tests {
     use crate::formats::roots::Environment;
     use crate::ingest::find::Search;
     use crate::model::found::Sighting;
-    use crate::model::moment::Moment;
+    use crate::model::timestamp::Timestamp;
 
     /// Long after everything that is written here.
-    const LATER: Moment = Moment(4_000_000_000_000);
+    const LATER: Timestamp = Timestamp(4_000_000_000_000);
 
     fn session(id: &str, prompt: &str) -> String {
         format!(

@@ -2,10 +2,10 @@
 
 use super::unpacked;
 use crate::ingest::catalog;
+use crate::ingest::emitter::{Emitter, Outlet};
 use crate::ingest::files::Files;
 use crate::ingest::plan::Plan;
 use crate::ingest::rows::session::SessionRows;
-use crate::ingest::teller::{Outlet, Teller};
 use crate::model::edit::{Stage, saturating_u32};
 use crate::model::record::{Origin, Record};
 use crate::source::rows::{Cell, Database, Trouble};
@@ -20,16 +20,16 @@ pub fn show_newest_rows(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool 
     if !Stamp::of(&plan.path).is_ok_and(|stamp| stamp.len > WORTH_IT) {
         return false;
     }
-    let mut teller = Teller::new(plan.format.decoder(), Stage::Preview, outlet);
-    if show(plan, files, &mut teller).is_err() {
+    let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
+    if show(plan, files, &mut emitter).is_err() {
         return false;
     }
-    teller.finish();
-    teller.flush(true);
+    emitter.finish();
+    emitter.flush(true);
     true
 }
 
-fn show(plan: &Plan, files: &Files, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+fn show(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
     let database = Database::open(&plan.path)?;
     let Some(queries) = catalog::queries(&database, plan.format)? else { return Ok(()) };
     let mut session = SessionRows::new(plan.session.clone(), None);
@@ -42,11 +42,11 @@ fn show(plan: &Plan, files: &Files, teller: &mut Teller<'_>) -> Result<(), Troub
     for (table, at) in newest {
         let Some(one) = queries.tables.get(table) else { continue };
         let Ok(Some(cell)) = database.value(&one.one, &[key.clone(), Cell::Int(at)]) else { continue };
-        let file = session.file((files, &plan.path), table, &queries, teller);
+        let file = session.file((files, &plan.path), table, &queries, emitter);
         if let (Some((file, kind, path)), Ok(bytes)) = (file, unpacked(&cell.content())) {
             let line = u32::try_from(at).unwrap_or(0);
             let origin = Origin { file, at: at.cast_unsigned(), len: saturating_u32(bytes.len()), line };
-            teller.tell(Record { origin, bytes: &bytes }, kind.place(&path, line));
+            emitter.tell(Record { origin, bytes: &bytes }, kind.place(&path, line));
         }
     }
     Ok(())

@@ -9,8 +9,8 @@ use super::Todo;
 use super::edited::{Look, Walk};
 use super::known::Known;
 use crate::formats::tables::{Growth, Queries};
+use crate::ingest::emitter::Emitter;
 use crate::ingest::files::{Files, Kind};
-use crate::ingest::teller::Teller;
 use crate::model::edit::{Feed, MetaEdit};
 use crate::model::record::FileId;
 use crate::model::text::Text;
@@ -233,7 +233,7 @@ impl SessionRows {
         (files, base): (&Files, &Path),
         table: usize,
         queries: &Queries,
-        teller: &mut Teller<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Option<(FileId, Kind, PathBuf)> {
         if let Some(Some(file)) = self.files.get(table) {
             return Some(file.clone());
@@ -245,7 +245,7 @@ impl SessionRows {
         } else {
             Kind::Row { session, table, name: rows.name }
         };
-        let file = self.register((files, base), kind, rows.name, teller);
+        let file = self.register((files, base), kind, rows.name, emitter);
         self.files.resize((table + 1).max(self.files.len()), None);
         if let Some(place) = self.files.get_mut(table) {
             *place = Some(file.clone());
@@ -259,7 +259,7 @@ impl SessionRows {
         (files, base): (&Files, &Path),
         kind: Kind,
         table: &str,
-        teller: &mut Teller<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> (FileId, Kind, PathBuf) {
         let name = match (&self.lane, kind) {
             (Some(lane), Kind::RowLine { .. } | Kind::Archive { .. }) => format!("{lane}.jsonl"),
@@ -270,7 +270,7 @@ impl SessionRows {
         let path = PathBuf::from(path);
         let (id, is_new) = files.number(&path, kind);
         if is_new {
-            teller.send(Feed::File { id, path: path.as_path().into() });
+            emitter.send(Feed::File { id, path: path.as_path().into() });
         }
         (id, kind, path)
     }

@@ -9,8 +9,8 @@ use super::{Rows, Todo};
 use crate::formats::decoder::is_blank;
 use crate::formats::tables::Growth;
 use crate::ingest::bodies::Bodies;
+use crate::ingest::emitter::Emitter;
 use crate::ingest::files::Kind;
-use crate::ingest::teller::Teller;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
@@ -43,7 +43,7 @@ impl Rows {
     }
 
     /// The next rows of a session whose rows change.
-    pub(super) fn read_portion(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+    pub(super) fn read_portion(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
         let Growth::Edited(edited) = &queries.growth else { return Ok(()) };
         self.database()?;
@@ -52,16 +52,16 @@ impl Rows {
         };
         let portion = session.next_portion(number, database, (&queries, edited))?;
         if let Some(what) = portion.notice
-            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &queries, teller)
+            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &queries, emitter)
         {
-            teller.notice(file, what);
+            emitter.notice(file, what);
         }
         self.read_next(portion.todo);
         Ok(())
     }
 
     /// Adds the sessions that one started without a row that asked for them.
-    pub(super) fn read_children(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+    pub(super) fn read_children(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get(number)) else {
@@ -70,7 +70,7 @@ impl Rows {
         let mut todo = Vec::new();
         for name in session.children(database, &queries)? {
             if self.asked.insert(name.clone()) {
-                self.add_session(&name, &mut todo, teller);
+                self.add_session(&name, &mut todo, emitter);
             }
         }
         self.read_next(todo);
@@ -114,11 +114,11 @@ impl Rows {
         &mut self,
         (session, table, at): Place,
         content: &Result<Vec<u8>, String>,
-        teller: &mut Teller<'_>,
+        emitter: &mut Emitter<'_>,
     ) {
         match content {
-            Ok(bytes) => self.tell(session, table, at, bytes, teller),
-            Err(what) => self.fault((session, table, at), what, teller),
+            Ok(bytes) => self.tell(session, table, at, bytes, emitter),
+            Err(what) => self.fault((session, table, at), what, emitter),
         }
     }
 
@@ -129,30 +129,30 @@ impl Rows {
         table: usize,
         at: i64,
         bytes: &[u8],
-        teller: &mut Teller<'_>,
+        emitter: &mut Emitter<'_>,
     ) {
-        let Some((origin, kind, path)) = self.origin((session, table, at), teller) else { return };
+        let Some((origin, kind, path)) = self.origin((session, table, at), emitter) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
         let hash = hash(bytes);
         if rows.known.is_told_so(table, at, hash) {
             return;
         }
         if let Some(tally) = rows.known.told_before(table, at, origin.file) {
-            teller.take_back(&tally, origin);
+            emitter.take_back(&tally, origin);
         }
-        teller.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
+        emitter.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
         let tally = match unpacked(bytes) {
-            Err(what) => teller.fault_apart(Record { origin, bytes: b"" }, &what),
+            Err(what) => emitter.fault_apart(Record { origin, bytes: b"" }, &what),
             Ok(text) if is_blank(&text) => {
-                teller.fault_apart(Record { origin, bytes: b"" }, "a row without content")
+                emitter.fault_apart(Record { origin, bytes: b"" }, "a row without content")
             }
             Ok(text) => {
                 let origin = Origin { len: saturating_u32(text.len()), ..origin };
                 let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
                 if rows.is_abandoned(at) {
-                    teller.tell_abandoned(record, place)
+                    emitter.tell_abandoned(record, place)
                 } else {
-                    teller.tell_apart(record, place)
+                    emitter.tell_apart(record, place)
                 }
             }
         };
@@ -161,34 +161,34 @@ impl Rows {
     }
 
     /// Says once what the files beside the database are like.
-    pub(super) fn tell_oddity(&mut self, teller: &mut Teller<'_>) -> Result<(), Trouble> {
-        let oddity = self.database()?.oddity();
-        if let Some(what) = oddity.filter(|_| self.oddity != oddity)
+    pub(super) fn tell_oddity(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+        let anomaly = self.database()?.anomaly();
+        if let Some(what) = anomaly.filter(|_| self.anomaly != anomaly)
             && let Some(session) = self.sessions.first_mut()
-            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &self.queries, teller)
+            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &self.queries, emitter)
         {
-            teller.notice(file, what);
+            emitter.notice(file, what);
         }
-        self.oddity = oddity;
+        self.anomaly = anomaly;
         Ok(())
     }
 
-    pub(super) fn fault(&mut self, (session, table, at): Place, what: &str, teller: &mut Teller<'_>) {
-        let Some((origin, ..)) = self.origin((session, table, at), teller) else { return };
+    pub(super) fn fault(&mut self, (session, table, at): Place, what: &str, emitter: &mut Emitter<'_>) {
+        let Some((origin, ..)) = self.origin((session, table, at), emitter) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
         if !rows.known.is_told_so(table, at, 0) {
             let what = format!("a row cannot be read: {what}");
-            let tally = teller.fault_apart(Record { origin, bytes: b"" }, &what);
+            let tally = emitter.fault_apart(Record { origin, bytes: b"" }, &what);
             rows.known.note(table, at, (0, origin.file), tally);
         }
     }
 
     /// A row that cannot be asked for, because its place is none.
-    pub(super) fn tell_unplaced(&mut self, session: usize, nth: i64, teller: &mut Teller<'_>) {
-        self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", teller);
+    pub(super) fn tell_unplaced(&mut self, session: usize, nth: i64, emitter: &mut Emitter<'_>) {
+        self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", emitter);
     }
 
-    pub(super) fn read_archive(&mut self, number: usize, teller: &mut Teller<'_>) -> Result<(), Trouble> {
+    pub(super) fn read_archive(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
         let queries = Arc::clone(&self.queries);
         self.database()?;
         let (Some(sql), Some(session), Some(database)) =
@@ -199,20 +199,20 @@ impl Rows {
         let Some(cell) = database.value(sql, &[Cell::from(session.id.as_str())])? else { return Ok(()) };
         let kind =
             Kind::Archive { session: self.files.session(&session.id), is_lane: session.lane.is_some() };
-        let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", teller);
+        let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", emitter);
         let packed = cell.content();
         let text = match unpacked(&packed) {
             Ok(text) => text,
             Err(what) => {
-                teller.notice(file, &format!("the archive of this session cannot be read: {what}"));
+                emitter.notice(file, &format!("the archive of this session cannot be read: {what}"));
                 return Ok(());
             }
         };
-        teller.leave_bodies(self.bodies == Bodies::Away);
+        emitter.leave_bodies(self.bodies == Bodies::Away);
         let mut buffer = LineBuffer::new(file);
         let mut tell = |line: Line<'_>| {
             let (Line::Whole(record) | Line::TooLong(record)) = line;
-            teller.tell(record, kind.place(&path, record.origin.line));
+            emitter.tell(record, kind.place(&path, record.origin.line));
         };
         buffer.feed(&text, &mut tell);
         buffer.unfinished().into_iter().for_each(tell);
@@ -223,10 +223,10 @@ impl Rows {
     fn origin(
         &mut self,
         (session, table, at): (usize, usize, i64),
-        teller: &mut Teller<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Option<(Origin, Kind, PathBuf)> {
         let rows = self.sessions.get_mut(session)?;
-        let (file, kind, path) = rows.file((&self.files, &self.path), table, &self.queries, teller)?;
+        let (file, kind, path) = rows.file((&self.files, &self.path), table, &self.queries, emitter)?;
         let line = u32::try_from(at).unwrap_or(0);
         Some((Origin { file, at: at.cast_unsigned(), len: 0, line }, kind, path))
     }

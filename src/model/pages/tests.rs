@@ -3,13 +3,13 @@ use std::sync::LazyLock;
 use super::handing::{A_FEW, GIVEN};
 use super::{OPEN, PAGE, Packer, Pages, RECENT, WasPacked};
 use crate::model::body::{Held, Key};
+use crate::model::body_flags::BodyFlags;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Marks, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
 use crate::model::glance::{Compaction, Glance, Kept};
-use crate::model::moment::Moment;
-use crate::model::signs::Signs;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict, ended};
 use crate::model::usage::{Scope, Usage};
 
@@ -27,7 +27,7 @@ fn full(number: usize) -> Entry {
         patch: Some(batch.output(&long)),
         images: Vec::new(),
         facts: text("exit"),
-        at: Some(Moment(17)),
+        at: Some(Timestamp(17)),
         duration_ms: Some(3),
     };
     let call = ToolCall {
@@ -59,7 +59,7 @@ fn full(number: usize) -> Entry {
         }),
         BlockKind::Raw(Raw { title: text("not JSON"), body: batch.output(&long) }),
     ];
-    let mut entry = batch.new_entry(text("entry"), Role::Assistant, Some(Moment(5)));
+    let mut entry = batch.new_entry(text("entry"), Role::Assistant, Some(Timestamp(5)));
     entry.parent = (!number.is_multiple_of(5)).then(|| text("parent"));
     entry.lane = number.is_multiple_of(3).then(|| text("lane"));
     entry.model = Some(text("model"));
@@ -140,7 +140,7 @@ fn facts_that_are_kept_as_bits_come_back() {
     }
     // Five facts, and above them no failure or one of four.
     for bits in 0..5 << 5 {
-        assert_eq!(u8::from(Signs::from(bits)), bits);
+        assert_eq!(u8::from(BodyFlags::from(bits)), bits);
     }
     for (bits, compaction) in (0..8)
         .flat_map(|bits| [Compaction::None, Compaction::Partial, Compaction::Whole].map(|one| (bits, one)))

@@ -7,7 +7,7 @@ use crate::model::branch::{self, Branch};
 use crate::model::entry::{EntryId, Marks};
 use crate::model::fingerprint::Print;
 use crate::model::forest::{Departure, Links, Placed, says};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::tree::{Branches, Growth};
 use crate::model::turn::Turn;
 
@@ -83,7 +83,7 @@ impl Transcript {
 
     /// When the session left a branch: the time of the entry with which it went on, else of the last
     /// one on the branch.
-    pub fn left_at(&self, branch: &Branch) -> Option<Moment> {
+    pub fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
         let at = |id: EntryId| self.get(id)?.at;
         branch.next.and_then(at).or_else(|| branch.entries.iter().rev().copied().find_map(at))
     }

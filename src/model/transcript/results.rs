@@ -36,7 +36,7 @@ impl Transcript {
             Some(id) => {
                 self.forget_stray(&stray_key(&result.key), touched);
                 let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
-                result.body.signs.elsewhere = lane.is_some() && lane.as_ref() != of_call;
+                result.body.flags.elsewhere = lane.is_some() && lane.as_ref() != of_call;
                 self.join_result(id, &call, result, is_placed, touched);
             }
             None => self.add_stray(call, result, lane, is_known, touched),
@@ -111,7 +111,7 @@ impl Transcript {
         let before = held_by(block);
         let Some(call) = call_in_mut(block) else { return };
         let known = call.state.result().filter(|_| is_placed && has(call, &result));
-        result.body.signs.early |= known.is_some_and(|known| known.body.signs.early);
+        result.body.flags.early |= known.is_some_and(|known| known.body.flags.early);
         if let Some(told) = told {
             told.result(&result.key, key);
         }
@@ -201,7 +201,7 @@ impl Transcript {
         let mut has_adopted = false;
         for key in waiting {
             let Some(mut result) = self.take_stray(&key, touched) else { continue };
-            result.body.signs.early = true;
+            result.body.flags.early = true;
             let told = self.retelling.as_ref();
             let place = told_calls(told, id, entry)
                 .find(|(place, call)| call.key == key && is_open(told, id, *place, call))

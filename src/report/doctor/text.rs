@@ -129,23 +129,23 @@ fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_oddities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let line = |oddity: &OddityLine| {
-        let note = oddity.note.as_deref().map(|note| format!(", {note}")).unwrap_or_default();
-        format!("{}: {}{note} (first: {})", oddity.what, oddity.count, shown(&oddity.first))
+    let line = |anomaly: &OddityLine| {
+        let note = anomaly.note.as_deref().map(|note| format!(", {note}")).unwrap_or_default();
+        format!("{}: {}{note} (first: {})", anomaly.what, anomaly.count, shown(&anomaly.first))
     };
     if let Some(links) = &report.links {
         let title = format!("links: {} with a parent, {}", links.linked, count(links.roots, "root"));
-        titled(&title, links.oddities.iter(), out, line)?;
+        titled(&title, links.anomalies.iter(), out, line)?;
     }
     let pairing = &report.pairing;
-    if pairing.calls > 0 || !pairing.oddities.is_empty() {
+    if pairing.calls > 0 || !pairing.anomalies.is_empty() {
         let title = format!(
             "calls: {}, {} with their result, {} failed",
             pairing.calls, pairing.paired, pairing.failed
         );
-        titled(&title, pairing.oddities.iter(), out, line)?;
+        titled(&title, pairing.anomalies.iter(), out, line)?;
     }
-    section("times", report.times.oddities.iter(), out, line)
+    section("times", report.times.anomalies.iter(), out, line)
 }
 
 fn titled<T>(

@@ -9,9 +9,9 @@ use crate::ingest::Target;
 use crate::model::body::{Image, Tree};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, EntryId, Piece, Raw, Role};
-use crate::model::moment::Moment;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
 use crate::report::reading::Reading;
@@ -38,7 +38,7 @@ fn call(out: &mut Batch) -> ToolCall {
 #[test]
 fn an_answer_with_a_call_and_its_result() {
     let entry = written(|out| {
-        let mut entry = out.new_entry(Text::clean("k"), Role::Assistant, Some(Moment(1_000)));
+        let mut entry = out.new_entry(Text::clean("k"), Role::Assistant, Some(Timestamp(1_000)));
         entry.usage = Some(Box::new(Usage { input: Some(3), cost: Some(0.5), ..Usage::default() }));
         let body = out.prose("on it");
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
@@ -48,7 +48,7 @@ fn an_answer_with_a_call_and_its_result() {
         let result = ToolResult {
             verdict: Verdict::Failed,
             body: out.output("\u{1b}[31mexit 1\u{1b}[0m"),
-            ..samples::result(out, "r1", Some(Moment(3_500)))
+            ..samples::result(out, "r1", Some(Timestamp(3_500)))
         };
         out.push(Edit::Result { call: Text::clean("c1"), result: Box::new(result), lane: None });
     });

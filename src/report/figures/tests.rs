@@ -6,15 +6,15 @@ use super::{Figures, of};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::report::reading::Reading;
 
 fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
-    let mut entry = out.new_entry(Text::clean(key), role, Some(Moment(1_000)));
+    let mut entry = out.new_entry(Text::clean(key), role, Some(Timestamp(1_000)));
     entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
     let body = out.prose(text);
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
@@ -25,7 +25,7 @@ fn counted(tell: impl FnOnce(&mut Batch)) -> Figures {
     let mut batch = Batch::default();
     tell(&mut batch);
     let target = Target { path: PathBuf::from("evil\u{1b}[2J.jsonl"), session: None };
-    of(&Reading::told(target, batch), Moment(2_000))
+    of(&Reading::told(target, batch), Timestamp(2_000))
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::{Options, write};
 use crate::ingest::find::{Environment, Search};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::rows::Paper;
 
@@ -21,7 +21,7 @@ fn options(folder: &Path, width: u16) -> Options {
 fn written(options: &Options) -> String {
     let mut out = Vec::new();
     // Far in the future, so that what the test wrote counts as old.
-    write(options, Moment(4_000_000_000_000), &mut out).unwrap();
+    write(options, Timestamp(4_000_000_000_000), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -8,9 +8,9 @@ use super::{branches, lanes};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
@@ -27,7 +27,7 @@ fn told(steps: &[Step]) -> Reading {
     let mut main: Vec<Text> = Vec::new();
     for (place, (lane, back, tokens, cost, starts)) in steps.iter().enumerate() {
         let key = Text::clean(&format!("k{place}"));
-        let mut entry = out.new_entry(key.clone(), Role::Assistant, Some(Moment(1000)));
+        let mut entry = out.new_entry(key.clone(), Role::Assistant, Some(Timestamp(1000)));
         if *lane == 0 {
             entry.parent = main.len().checked_sub(1).map(|last| main[last.saturating_sub(*back)].clone());
             main.push(key);
@@ -66,7 +66,7 @@ proptest! {
             0..40,
         ),
     ) {
-        let whole = figures::of(&told(&steps), Moment(0));
+        let whole = figures::of(&told(&steps), Timestamp(0));
         let own = |own: fn(&super::PartFigures) -> u64| -> u64 {
             let branches = whole.branch_list.iter().map(|branch| own(&branch.own));
             branches.chain(whole.lane_list.iter().map(|lane| own(&lane.own))).sum()

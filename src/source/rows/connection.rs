@@ -65,7 +65,7 @@ impl Database {
     }
 
     /// What is to be said of the files beside it. Reads all of them.
-    pub fn oddity(&self) -> Option<&'static str> {
+    pub fn anomaly(&self) -> Option<&'static str> {
         let is_broken = self.look.borrow().marks.has_broken_log();
         is_broken.then_some(
             "the log beside this database (-wal) is damaged; changes that were only in it are missing",

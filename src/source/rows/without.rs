@@ -24,7 +24,7 @@ impl Database {
     }
 
     /// Nothing.
-    pub fn oddity(&self) -> Option<&'static str> {
+    pub fn anomaly(&self) -> Option<&'static str> {
         None
     }
 

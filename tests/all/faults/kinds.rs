@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use tv::app::feeding::BODY_BUDGET;
+use tv::app::apply::BODY_BUDGET;
 use tv::render::theme::Theme;
 
 use super::TV;

@@ -2,7 +2,6 @@
 //! rows, turns and records out: the second part of the table in `keys.rs`.
 
 use tv::app::action::Way;
-use tv::app::columns::Numbers;
 use tv::app::effect::Effect;
 use tv::app::inspector::Tab;
 use tv::app::mouse::{Gesture, Pointer};
@@ -10,9 +9,10 @@ use tv::app::news::Seen;
 use tv::app::panes::{Pane, divide, focused};
 use tv::app::update::Event;
 use tv::app::views::View;
+use tv::app::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::row::RowKind;
 use tv::render::theme::Theme;
@@ -117,7 +117,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(beside(&stage), byte.to_string(), "{}", stage.picture());
         key.press(&mut stage);
-        assert_eq!((beside(&stage).as_str(), stage.state.columns.numbers), ("", Numbers::None));
+        assert_eq!((beside(&stage).as_str(), stage.state.wrapping.numbers), ("", Numbers::None));
     }),
     ("timeline", |key| {
         let mut stage = boats();
@@ -329,7 +329,7 @@ fn leads_to_news(key: &Key, before: &str) {
     let is_marked = |stage: &Stage| {
         stage.state.view.lines.iter().any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
     };
-    stage.state.seen = Some(Seen { key: Text::from("p3"), at: Moment(stage.state.now.0 - 60_000) });
+    stage.state.seen = Some(Seen { key: Text::from("p3"), at: Timestamp(stage.state.now.0 - 60_000) });
     stage.resize(80, 16);
     stage.tell(Feed::CaughtUp);
     stage.arrange();

@@ -6,8 +6,8 @@ use tv::app::views::View;
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, MetaEdit};
 use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::model::usage::Usage;
 use tv::render::theme::Theme;
@@ -18,7 +18,7 @@ const START: i64 = 1_790_000_000_000;
 
 fn entry(key: &str, role: Role, second: i64) -> Entry {
     let out = Batch::default();
-    let mut entry = out.new_entry(Key::from(key), role, Some(Moment(START + second * 1_000)));
+    let mut entry = out.new_entry(Key::from(key), role, Some(Timestamp(START + second * 1_000)));
     entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
     entry.model = (role == Role::Assistant).then(|| Text::from("claude-opus-4-6"));
     entry

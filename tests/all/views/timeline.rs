@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use tv::app::views::View;
 use tv::model::edit::Edit;
 use tv::model::entry::Role;
-use tv::model::moment::Moment;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::model::usage::Usage;
 use tv::render::theme::Theme;
@@ -201,7 +201,7 @@ fn fifty_calls_at_once_have_a_row_each() {
 #[test]
 fn what_runs_grows_and_the_end_is_followed() {
     let mut stage = Stage::made((100, 30));
-    let now = |seconds: i64| Moment(START + seconds * 1_000);
+    let now = |seconds: i64| Timestamp(START + seconds * 1_000);
     let tick = |stage: &mut Stage, seconds: i64| {
         stage.happen(tv::app::update::Event::Tick { now: now(seconds) });
         stage.arrange();

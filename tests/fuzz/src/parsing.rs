@@ -7,7 +7,7 @@ use tv::app::keys::parse_keys;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
 use tv::model::edit::Batch;
-use tv::model::moment::Moment;
+use tv::model::timestamp::Timestamp;
 use tv::model::record::FileId;
 use tv::model::transcript::Transcript;
 use tv::settings;
@@ -89,8 +89,8 @@ pub fn set(data: &[u8]) {
         if let Some(keys) = parse_keys(line) {
             assert!(!keys.is_empty(), "{line:?}");
         }
-        if let Some(at) = Moment::parse(line) {
-            assert_eq!(Moment::parse(&at.to_rfc3339()), Some(at), "{line:?}");
+        if let Some(at) = Timestamp::parse(line) {
+            assert_eq!(Timestamp::parse(&at.to_rfc3339()), Some(at), "{line:?}");
         }
     }
 }

@@ -3,7 +3,7 @@ use proptest::{collection, option, prop_oneof, sample};
 
 use super::{Mistake, parse, parse_alarm};
 use crate::analysis::expression::{Compare, Expr, Fill, STATES, Speaker, State, Term, When};
-use crate::model::moment::{Clock, Moment};
+use crate::model::timestamp::{Clock, Timestamp};
 
 fn term(typed: &str) -> Term {
     match parse(typed) {
@@ -25,8 +25,8 @@ fn facts_are_read() {
     assert_eq!(term("dur>10"), Term::Took(Compare::More, 10_000));
     assert_eq!(term("since:10m"), Term::Since(When::Ago(600_000)));
     assert_eq!(term("before:10:42"), Term::Before(When::Clock(Clock::parse("10:42").unwrap())));
-    let day = Moment::parse_local("2026-01-31").unwrap();
-    assert_eq!(term("since:2026-01-31"), Term::Since(When::Moment(day)));
+    let day = Timestamp::parse_local("2026-01-31").unwrap();
+    assert_eq!(term("since:2026-01-31"), Term::Since(When::Timestamp(day)));
     assert_eq!(term("role:you"), Term::Role(Speaker::User));
     assert_eq!(term("lane:\"the mate\""), Term::Lane("the mate".into()));
     assert_eq!(term("id:toolu_1"), Term::Id("toolu_1".into()));
@@ -159,7 +159,7 @@ fn terms() -> impl Strategy<Value = Term> {
             (1..=u64::from(u32::MAX)).prop_map(When::Ago),
             (0..24_u32, 0..60_u32)
                 .prop_map(|(h, m)| When::Clock(Clock::parse(&format!("{h:02}:{m:02}")).unwrap())),
-            (1_600_000_000_000_i64..1_900_000_000_000).prop_map(|ms| When::Moment(Moment(ms))),
+            (1_600_000_000_000_i64..1_900_000_000_000).prop_map(|ms| When::Timestamp(Timestamp(ms))),
         ]
     };
     prop_oneof![

@@ -78,7 +78,7 @@ impl Foot {
     }
 
     fn by_tool(&mut self, scene: &Scene<'_>, request: EntryId) -> &[(Name, u64)] {
-        let windows = &scene.evidence.windows;
+        let windows = &scene.indexes.windows;
         let state = windows.generation();
         let known = self.tools.take().filter(|tools| (tools.request, tools.state) == (request, state));
         let known = known.unwrap_or_else(|| {

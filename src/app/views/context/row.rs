@@ -114,7 +114,7 @@ impl Drawing<'_> {
         let theme = self.scene.theme;
         let glyphs = theme.glyphs();
         let time = self.scene.transcript.get(compaction.entry).and_then(|entry| entry.at);
-        let time = time.map(crate::model::moment::Moment::clock).unwrap_or_default();
+        let time = time.map(crate::model::timestamp::Timestamp::clock).unwrap_or_default();
         let (before, after) = (told(compaction.before), told(compaction.after));
         let what = if compaction.is_partial { "outputs of tools dropped" } else { "compacted" };
         let words = format!("{} {before} {} {after}  {what}", glyphs.compacted, glyphs.arrow);
@@ -132,7 +132,7 @@ impl Drawing<'_> {
             (false, true) => theme.dim,
             (false, false) => theme.text,
         };
-        let time = request.at.map(crate::model::moment::Moment::clock).unwrap_or_default();
+        let time = request.at.map(crate::model::timestamp::Timestamp::clock).unwrap_or_default();
         let turn = transcript.place_of(request.entry).and_then(|place| transcript.turn_at(place));
         let turn = turn.filter(|_| request.opens_turn).map(|turn| (turn + 1).to_string());
         let full = request.limit.map(|limit| percent(request.prompt, limit));

@@ -21,10 +21,10 @@ fn the_legend_names_every_sign_of_the_bars() {
     for theme in [Theme::dark(), Theme { ascii: true, ..Theme::dark() }] {
         let legend = row::legend(180, &theme).to_string();
         let glyphs = theme.glyphs();
-        let signs = [glyphs.fill_fixed, glyphs.fill_said, glyphs.fill_model, glyphs.fill_result];
-        for (place, sign) in signs.iter().enumerate() {
+        let flags = [glyphs.fill_fixed, glyphs.fill_said, glyphs.fill_model, glyphs.fill_result];
+        for (place, sign) in flags.iter().enumerate() {
             assert!(legend.contains(&sign.repeat(2)), "{legend}");
-            assert!(!signs.iter().take(place).any(|other| other == sign), "{sign} has two meanings");
+            assert!(!flags.iter().take(place).any(|other| other == sign), "{sign} has two meanings");
         }
         assert!(legend.contains("estimates"));
     }

@@ -13,8 +13,8 @@ use crate::app::views::list::List;
 use crate::app::views::page::{Scene, Sheet, SheetRow};
 use crate::app::views::table::{Column, Table};
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::{Name, Text, without_sgr};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::render::tool::{change_text, changed_lines};
 use crate::render::wrap::{self, Frame};
@@ -81,7 +81,7 @@ impl History {
 
     /// Writes out the window.
     pub fn arrange(&mut self, path: &Text, scene: &Scene<'_>) -> Sheet {
-        let Some(file) = scene.evidence.files.file(path) else { return Sheet::default() };
+        let Some(file) = scene.indexes.files.file(path) else { return Sheet::default() };
         let (least, most, share) = FOOT;
         let (height, foot) = scene.divide(1, (scene.height / share).clamp(least, most));
         self.uses.fit(height);
@@ -131,7 +131,7 @@ impl History {
         };
         vec![
             Span::styled(if one.flag().is_some() { "!" } else { "" }, theme.warn),
-            Span::styled(one.at.map(Moment::clock).unwrap_or_default(), theme.dim),
+            Span::styled(one.at.map(Timestamp::clock).unwrap_or_default(), theme.dim),
             Span::styled(
                 lane_of(one.lane.as_ref(), scene),
                 if one.lane.is_some() { theme.tool } else { theme.dim },

@@ -14,8 +14,8 @@ use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures;
-use crate::model::moment::Moment;
 use crate::model::pairing::calls_of;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 impl Money {
@@ -33,7 +33,7 @@ impl Money {
         };
         let plain = if is_left { theme.dim } else { theme.text };
         let tokens = |tokens: Tokens| tokens_words(tokens.known());
-        let at = row.at.map(Moment::clock).unwrap_or_default();
+        let at = row.at.map(Timestamp::clock).unwrap_or_default();
         let requests = if amount.requests > 0 { amount.requests.to_string() } else { String::new() };
         let hit = amount.hit_percent().map(|percent| format!("{percent}%")).unwrap_or_default();
         let is_dear = amount.money.picos() >= self.dear;

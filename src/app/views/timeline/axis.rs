@@ -4,7 +4,7 @@
 
 use crate::analysis::timeline::QUIET_MS;
 use crate::model::figures;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
 /// Columns for a gap, where there is room.
@@ -21,20 +21,20 @@ const DAY: i64 = 86_400_000;
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
     /// Where each column begins, and where the last one ends.
-    edges: Vec<Moment>,
+    edges: Vec<Timestamp>,
     /// First column, columns and length in ms of what is left out.
     gaps: Vec<(usize, usize, u64)>,
     /// First column, columns and beginning of what is shown between.
-    parts: Vec<(usize, usize, Moment)>,
+    parts: Vec<(usize, usize, Timestamp)>,
     /// Columns without gaps, and the time in them.
     shown: (usize, u64),
 }
 
 impl Axis {
     /// The time between two moments in so many columns.
-    pub fn new((from, to): (Moment, Moment), gaps: &[(Moment, Moment)], columns: usize) -> Self {
+    pub fn new((from, to): (Timestamp, Timestamp), gaps: &[(Timestamp, Timestamp)], columns: usize) -> Self {
         let columns = columns.max(1);
-        let to = to.max(Moment(from.0.saturating_add(1)));
+        let to = to.max(Timestamp(from.0.saturating_add(1)));
         let gaps = left_out((from, to), gaps, columns);
         let gap = (columns / 3).checked_div(gaps.len()).unwrap_or_default().clamp(1, GAP);
         let mut axis = Self { edges: vec![from], ..Self::default() };
@@ -61,16 +61,16 @@ impl Axis {
         axis
     }
 
-    fn part(&mut self, from: Moment, to: Moment, columns: usize) {
+    fn part(&mut self, from: Timestamp, to: Timestamp, columns: usize) {
         self.parts.push((self.edges.len() - 1, columns, from));
         self.fill(from, to, columns);
     }
 
-    fn fill(&mut self, from: Moment, to: Moment, columns: usize) {
+    fn fill(&mut self, from: Timestamp, to: Timestamp, columns: usize) {
         let ms = to.since(from);
         let edges = (1..=columns).map(|n| part_of(ms, n, columns));
         self.edges
-            .extend(edges.map(|ms| Moment(from.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))));
+            .extend(edges.map(|ms| Timestamp(from.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))));
     }
 
     /// How many columns there are.
@@ -79,19 +79,19 @@ impl Axis {
     }
 
     /// The time of a column.
-    pub fn span(&self, column: usize) -> (Moment, Moment) {
-        let edge = |n: usize| self.edges.get(n).or(self.edges.last()).copied().unwrap_or(Moment(0));
+    pub fn span(&self, column: usize) -> (Timestamp, Timestamp) {
+        let edge = |n: usize| self.edges.get(n).or(self.edges.last()).copied().unwrap_or(Timestamp(0));
         (edge(column), edge(column + 1))
     }
 
     /// The column of a moment; the nearest one, if it is not shown.
-    pub fn column(&self, at: Moment) -> usize {
+    pub fn column(&self, at: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge <= at);
         after.saturating_sub(1).min(self.columns().saturating_sub(1))
     }
 
     /// The column in which something ends that ends then.
-    pub fn last_column(&self, end: Moment) -> usize {
+    pub fn last_column(&self, end: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge < end);
         after.saturating_sub(1).min(self.columns().saturating_sub(1))
     }
@@ -119,11 +119,11 @@ impl Axis {
         let scale = i64::try_from(self.scale()).unwrap_or(i64::MAX);
         let step = STEPS.into_iter().find(|step| step / scale >= room_of(*step));
         let step = step.unwrap_or_else(|| (scale.saturating_mul(8) / DAY + 1).saturating_mul(DAY));
-        let mut before: Option<Moment> = None;
+        let mut before: Option<Timestamp> = None;
         for (first, columns, from) in &self.parts {
             let (_, end) = self.span(first + columns - 1);
             let past = from.since_midnight().rem_euclid(step.min(DAY));
-            let mut at = if past == 0 { *from } else { Moment(from.0 - past + step) };
+            let mut at = if past == 0 { *from } else { Timestamp(from.0 - past + step) };
             while at < end {
                 let column = self.column(at);
                 let words = tick(at, step, before);
@@ -132,7 +132,7 @@ impl Axis {
                     taken.push((column, words));
                     before = Some(at);
                 }
-                at = Moment(at.0.saturating_add(step));
+                at = Timestamp(at.0.saturating_add(step));
             }
         }
         taken.sort_by_key(|(column, _)| *column);
@@ -152,14 +152,14 @@ impl Axis {
 /// The gaps that are left out, longest first until what is left of them takes no more than half of the axis;
 /// but no more than have room.
 fn left_out(
-    (from, to): (Moment, Moment),
-    gaps: &[(Moment, Moment)],
+    (from, to): (Timestamp, Timestamp),
+    gaps: &[(Timestamp, Timestamp)],
     columns: usize,
-) -> Vec<(Moment, Moment)> {
+) -> Vec<(Timestamp, Timestamp)> {
     let within = gaps.iter().map(|(start, end)| ((*start).max(from), (*end).min(to)));
-    let mut within: Vec<(Moment, Moment)> =
+    let mut within: Vec<(Timestamp, Timestamp)> =
         within.filter(|(start, end)| start < end && end.since(*start) > QUIET_MS).collect();
-    let length = |(start, end): &(Moment, Moment)| end.since(*start);
+    let length = |(start, end): &(Timestamp, Timestamp)| end.since(*start);
     let mut quiet: u64 = within.iter().map(length).sum();
     let busy = to.since(from).saturating_sub(quiet);
     if busy == 0 {
@@ -188,7 +188,7 @@ fn room_of(step: i64) -> i64 {
 }
 
 /// What a tick may say, the longest first.
-fn tick(at: Moment, step: i64, before: Option<Moment>) -> Vec<String> {
+fn tick(at: Timestamp, step: i64, before: Option<Timestamp>) -> Vec<String> {
     let is_new_day = before.is_some_and(|before| before.day() != at.day());
     let is_new_minute = before.is_none_or(|before| before.minute() != at.minute());
     let mut words = Vec::new();
@@ -232,12 +232,12 @@ fn part_of(ms: u64, n: usize, parts: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::Axis;
-    use crate::model::moment::Moment;
+    use crate::model::timestamp::Timestamp;
 
     const START: i64 = 1_700_000_000_000;
 
-    fn at(seconds: i64) -> Moment {
-        Moment(START + seconds * 1_000)
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp(START + seconds * 1_000)
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn many_gaps_leave_columns_for_the_work_between_them() {
-        let gaps: Vec<(Moment, Moment)> =
+        let gaps: Vec<(Timestamp, Timestamp)> =
             (0..500).map(|n| (at(n * 1_000 + 1), at((n + 1) * 1_000))).collect();
         for columns in 1..120 {
             let axis = Axis::new((at(0), at(500_000)), &gaps, columns);

@@ -9,7 +9,7 @@ use crate::analysis::account::Class;
 use crate::analysis::timeline::{Ending, Lane, Paths, Row, Span as Stretch, SpanId, Timeline, What};
 use crate::app::viewport::Focus;
 use crate::app::views::page::Scene;
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::wrap;
 
@@ -59,7 +59,7 @@ pub struct Painter<'a> {
     /// The cursor.
     pub chosen: Option<SpanId>,
     /// It is now, if something is waited for.
-    pub now: Option<Moment>,
+    pub now: Option<Timestamp>,
 }
 
 /// The cells of a row.
@@ -67,11 +67,11 @@ pub struct Cells(Vec<Option<Cell>>);
 
 impl Painter<'_> {
     fn timeline(&self) -> &Timeline {
-        &self.scene.evidence.timeline
+        &self.scene.indexes.timeline
     }
 
     /// Until when a span is shown.
-    pub fn end(&self, span: &Stretch) -> Moment {
+    pub fn end(&self, span: &Stretch) -> Timestamp {
         span.end(self.now)
     }
 
@@ -96,7 +96,7 @@ impl Painter<'_> {
     pub fn put(&self, row: &Row, cells: &mut Cells) {
         let columns = self.axis.columns();
         let (from, to) = (self.axis.span(0).0, self.axis.span(columns.saturating_sub(1)).1);
-        let inside = row.within(from, Moment(to.0.saturating_add(1)), self.now);
+        let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
         if inside.len() <= columns * EACH {
             for span in row.spans().get(inside).unwrap_or_default() {
                 self.put_span(span, row, cells);
@@ -157,7 +157,7 @@ impl Painter<'_> {
     }
 
     /// What the agent does since the last sign, which no entry has told so far.
-    pub fn put_growing(&self, class: Class, from: Moment, to: Moment, cells: &mut Cells) {
+    pub fn put_growing(&self, class: Class, from: Timestamp, to: Timestamp, cells: &mut Cells) {
         let (first, last) = (self.axis.column(from), self.axis.last_column(to));
         for column in first..=last {
             let mark = if column == last { Mark::Running } else { Mark::None };
@@ -326,6 +326,6 @@ pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
 }
 
 /// Whether a lane reaches into a time.
-pub fn is_within(lane: &Lane, (from, to): (Moment, Moment)) -> bool {
+pub fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool {
     lane.reach.is_some_and(|(start, end)| start < to && end >= from)
 }

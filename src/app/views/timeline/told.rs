@@ -12,7 +12,7 @@ use crate::analysis::context;
 use crate::analysis::timeline::{Ending, Span as Stretch, SpanId};
 use crate::app::views::page::Scene;
 use crate::model::figures::{self, duration};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall};
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
@@ -30,7 +30,7 @@ pub struct Telling<'a> {
     /// What the window shows.
     pub scope: Scope,
     /// From when to when.
-    pub range: (Moment, Moment),
+    pub range: (Timestamp, Timestamp),
     /// Columns in front of the bars.
     pub label: usize,
 }
@@ -45,7 +45,7 @@ impl Telling<'_> {
         let theme = self.scene().theme;
         let shown = format!("  {}", self.shown());
         let (from, to) = self.range;
-        let clock = |at: Moment| {
+        let clock = |at: Timestamp| {
             if from.day() == to.day() { at.clock() } else { format!("{} {}", at.day(), at.minute()) }
         };
         let times = format!("  {}{}{}", clock(from), if theme.ascii { "-" } else { "–" }, clock(to));
@@ -66,7 +66,7 @@ impl Telling<'_> {
             let front = if place == 0 { "  ".to_owned() } else { format!(" {} ", theme.glyphs().dot) };
             parts.push((3 + place * 2, Span::styled(format!("{front}{words} {}", duration(ms)), style)));
         }
-        let untimed = self.scene().evidence.timeline.untimed() as u64;
+        let untimed = self.scene().indexes.timeline.untimed() as u64;
         if untimed > 0 {
             let words = format!("  {} without times", figures::count(untimed, "call"));
             parts.push((5, Span::styled(words, theme.warn)));
@@ -84,7 +84,7 @@ impl Telling<'_> {
     fn shown(&self) -> String {
         let transcript = self.scene().transcript;
         let turns = transcript.turns().len();
-        let account = &self.scene().evidence.account;
+        let account = &self.scene().indexes.account;
         // The time before a prompt, which ends with it, is that of the turn before.
         let is_before =
             |id: SpanId| id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt);
@@ -102,7 +102,7 @@ impl Telling<'_> {
 
     fn sums(&self, growing: Growing) -> Vec<(Class, u64)> {
         let (from, to) = self.range;
-        let sums = self.scene().evidence.account.time_within(None, from, to);
+        let sums = self.scene().indexes.account.time_within(None, from, to);
         let sum = |class: Class| {
             let more = growing.filter(|(grows, _)| *grows == class);
             let more = more.map_or(0, |(_, since)| self.scene().now.min(to).since(since.max(from)));
@@ -246,7 +246,7 @@ impl Telling<'_> {
     }
 
     fn meanwhile(&self, place: Place) -> Option<String> {
-        let overlaps = self.scene().evidence.calls.overlaps(place, MEANWHILE);
+        let overlaps = self.scene().indexes.calls.overlaps(place, MEANWHILE);
         let names: Vec<String> = overlaps
             .calls
             .iter()
@@ -263,7 +263,7 @@ impl Telling<'_> {
         let axis = self.painter.axis;
         let last = timeline.request_at(self.range.1)?;
         let columns: Vec<Option<u64>> = (0..axis.columns())
-            .map(|column| timeline.request_at(Moment(axis.span(column).1.0 - 1)).map(|one| one.tokens))
+            .map(|column| timeline.request_at(Timestamp(axis.span(column).1.0 - 1)).map(|one| one.tokens))
             .collect();
         let most = columns.iter().flatten().copied().max().unwrap_or(0).max(last.tokens).max(1);
         let request = scene.transcript.get(last.entry)?;
@@ -306,7 +306,7 @@ pub fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
 
 /// What a span of a sub-agent is: its tool, or the model.
 pub fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
-    let timeline = &painter.scene.evidence.timeline;
+    let timeline = &painter.scene.indexes.timeline;
     let (span, row) = timeline.get(id)?;
     let is_caller = timeline.row(row)?.what == crate::analysis::timeline::What::Caller;
     match (&span.tool, span.class) {

@@ -3,7 +3,7 @@
 //! Invariant: the window never leaves the session, and is never shorter than [`LEAST_MS`].
 
 use crate::analysis::timeline::{SpanId, Timeline};
-use crate::model::moment::Moment;
+use crate::model::timestamp::Timestamp;
 
 /// Sessions in which no longer was worked, in ms, are shown whole.
 const SHORT_MS: u64 = 5 * 60_000;
@@ -22,8 +22,8 @@ pub enum Scope {
     Turn,
     /// From then to then.
     Part {
-        from: Moment,
-        to: Moment,
+        from: Timestamp,
+        to: Timestamp,
         /// Whether it goes along with the end of the session.
         is_at_end: bool,
     },
@@ -34,23 +34,23 @@ pub struct View<'a> {
     /// The session.
     pub timeline: &'a Timeline,
     /// From when to when it reaches; up to now, if it goes on.
-    pub reach: (Moment, Moment),
+    pub reach: (Timestamp, Timestamp),
     /// The cursor.
     pub chosen: Option<SpanId>,
     /// It is now, if the session goes on.
-    pub now: Option<Moment>,
+    pub now: Option<Timestamp>,
 }
 
 impl View<'_> {
     /// What is worked between two moments, in ms: gaps count as nothing.
-    fn work(&self, from: Moment, to: Moment) -> u64 {
+    fn work(&self, from: Timestamp, to: Timestamp) -> u64 {
         let gaps = self.timeline.gaps(from, to);
         let gaps: u64 = gaps.map(|(start, end)| end.min(to).since(start.max(from))).sum();
         to.since(from).saturating_sub(gaps)
     }
 
     /// The moment after so much more work.
-    fn later(&self, from: Moment, ms: u64) -> Moment {
+    fn later(&self, from: Timestamp, ms: u64) -> Timestamp {
         let end = self.reach.1;
         let (mut at, mut left) = (from, ms);
         for (start, over) in self.timeline.gaps(from, end) {
@@ -61,13 +61,13 @@ impl View<'_> {
             left -= before;
             at = over.max(at);
         }
-        Moment(at.0.saturating_add(i64::try_from(left).unwrap_or(i64::MAX))).min(end)
+        Timestamp(at.0.saturating_add(i64::try_from(left).unwrap_or(i64::MAX))).min(end)
     }
 
     /// The moment before so much work.
-    fn earlier(&self, from: Moment, ms: u64) -> Moment {
+    fn earlier(&self, from: Timestamp, ms: u64) -> Timestamp {
         let (mut at, mut left) = (from, ms);
-        let gaps: Vec<(Moment, Moment)> = self.timeline.gaps(self.reach.0, from).collect();
+        let gaps: Vec<(Timestamp, Timestamp)> = self.timeline.gaps(self.reach.0, from).collect();
         for (start, over) in gaps.into_iter().rev() {
             let after = at.since(over);
             if after >= left {
@@ -76,18 +76,18 @@ impl View<'_> {
             left -= after;
             at = start.min(at);
         }
-        Moment(at.0.saturating_sub(i64::try_from(left).unwrap_or(i64::MAX))).max(self.reach.0)
+        Timestamp(at.0.saturating_sub(i64::try_from(left).unwrap_or(i64::MAX))).max(self.reach.0)
     }
 
     /// From when to when a scope shows.
-    pub fn range(&self, scope: Scope) -> (Moment, Moment) {
+    pub fn range(&self, scope: Scope) -> (Timestamp, Timestamp) {
         match scope {
             Scope::Auto if self.work(self.reach.0, self.reach.1) <= SHORT_MS => self.reach,
             Scope::Session => self.reach,
             Scope::Auto | Scope::Turn => self.turn(),
             Scope::Part { from, to, is_at_end } => {
                 let late = if is_at_end { self.reach.1.since(to) } else { 0 };
-                (self.later(from, late), Moment(to.0.saturating_add_unsigned(late)).min(self.reach.1))
+                (self.later(from, late), Timestamp(to.0.saturating_add_unsigned(late)).min(self.reach.1))
             }
         }
     }
@@ -101,14 +101,14 @@ impl View<'_> {
         }
     }
 
-    fn turn(&self) -> (Moment, Moment) {
+    fn turn(&self) -> (Timestamp, Timestamp) {
         let Some(chosen) = self.chosen else { return self.reach };
         let (from, to) = self.timeline.work_at(chosen.from);
-        let is_last = self.timeline.turn_at(chosen.from).1 == Moment(i64::MAX);
+        let is_last = self.timeline.turn_at(chosen.from).1 == Timestamp(i64::MAX);
         let now = self.now.filter(|_| is_last);
         // Waiting for the next prompt is shown with the turn before it, when the cursor is there.
         let own = self.timeline.get(chosen).map(|(span, _)| span.end(now));
-        (from.min(chosen.from), own.into_iter().chain(now).fold(to, Moment::max))
+        (from.min(chosen.from), own.into_iter().chain(now).fold(to, Timestamp::max))
     }
 
     /// A window of another length around the cursor: by so many halves closer, or farther away.
@@ -166,11 +166,11 @@ impl View<'_> {
         self.part(start, self.later(start, length))
     }
 
-    fn part(&self, from: Moment, to: Moment) -> Scope {
+    fn part(&self, from: Timestamp, to: Timestamp) -> Scope {
         if from <= self.reach.0 && to >= self.reach.1 {
             return Scope::Session;
         }
-        let to = to.max(Moment(from.0.saturating_add(1)));
+        let to = to.max(Timestamp(from.0.saturating_add(1)));
         Scope::Part { from, to, is_at_end: to >= self.reach.1 }
     }
 }

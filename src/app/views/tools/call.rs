@@ -8,8 +8,8 @@ use crate::analysis::lint::{Finding, Severity};
 use crate::app::views::page::Scene;
 use crate::model::entry::Entry;
 use crate::model::figures::duration;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
 use crate::model::usage::{Scope, Usage};
 use crate::render::theme::Theme;
@@ -55,7 +55,7 @@ impl<'a> Told<'a> {
     }
 
     /// When it was made.
-    pub fn made_at(&self) -> Option<Moment> {
+    pub fn made_at(&self) -> Option<Timestamp> {
         self.call.started.or(self.entry.at)
     }
 

@@ -10,8 +10,8 @@ use crate::app::views::checks::of_severity;
 use crate::app::views::page::Scene;
 use crate::app::views::table::{Column, Order, Table};
 use crate::model::figures;
-use crate::model::moment::Moment;
 use crate::model::text::{Name, without_sgr};
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
 const NUMBER: usize = 0;
@@ -70,7 +70,7 @@ pub fn title(column: usize) -> &'static str {
 
 /// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
 pub fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
-    let calls = &scene.evidence.calls;
+    let calls = &scene.indexes.calls;
     let passes = |place: &Place| {
         let focus = crate::app::viewport::Focus { entry: place.entry, block: place.block };
         scene.filter.is_none_or(|filter| filter.shows(focus))
@@ -110,7 +110,7 @@ pub fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
 pub fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let Some(told) = Told::at(scene, place) else { return Vec::new() };
-    let number = scene.evidence.calls.number(place).map(|number| number.to_string());
+    let number = scene.indexes.calls.number(place).map(|number| number.to_string());
     let is_left = scene.transcript.branches().abandoned.contains(&place.entry);
     let (plain, tool) = if is_left { (theme.dim, theme.dim) } else { (theme.text, theme.tool) };
     let argument = if is_chosen { theme.focus } else { plain };
@@ -122,7 +122,7 @@ pub fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) ->
     });
     vec![
         Span::styled(number.unwrap_or_default(), theme.dim),
-        Span::styled(told.made_at().map(Moment::clock).unwrap_or_default(), theme.dim),
+        Span::styled(told.made_at().map(Timestamp::clock).unwrap_or_default(), theme.dim),
         Span::styled(wrap::head(&told.call.name, 100).to_owned(), tool),
         Span::styled(without_sgr(wrap::head(told.argument(scene), 1_000)).into_owned(), argument),
         Span::styled(status, style),

@@ -59,8 +59,8 @@ pub fn of_call(scene: &Scene<'_>, place: Place, lines: usize) -> Vec<Line<'stati
 fn standing(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let call = told.call;
-    let number = scene.evidence.calls.number(told.place).unwrap_or(0);
-    let turn = scene.evidence.account.turn_of(scene.transcript, told.place.entry);
+    let number = scene.indexes.calls.number(told.place).unwrap_or(0);
+    let turn = scene.indexes.account.turn_of(scene.transcript, told.place.entry);
     let left = scene.transcript.branches().of(told.place.entry);
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let record = call.input.from.line;
@@ -133,7 +133,7 @@ fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
 
 /// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
 fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<(String, String)> {
-    let durations = scene.evidence.calls.tool(&told.call.name)?.durations();
+    let durations = scene.indexes.calls.tool(&told.call.name)?.durations();
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
     let took = told.took().filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
     let no_longer = spread.count.saturating_sub(durations.longer_than(took.ms));
@@ -148,7 +148,7 @@ fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<(String, String)> {
 /// Earlier calls that asked for the same, with what came of them.
 fn before(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
     let theme = scene.theme;
-    let calls = &scene.evidence.calls;
+    let calls = &scene.indexes.calls;
     let earlier = calls.earlier_known(scene.transcript, told.place, LOOKED_AT);
     if earlier.calls.is_empty() {
         let words = match earlier.unread.len() {
@@ -247,7 +247,7 @@ pub fn of_tool(scene: &Scene<'_>, (name, tool): (&Name, &Tool), examples: &Examp
 /// `slowest  #203 41.2s 51 KB cargo test`
 fn named(scene: &Scene<'_>, word: &str, told: &Told<'_>) -> Vec<Piece> {
     let theme = scene.theme;
-    let number = scene.evidence.calls.number(told.place).unwrap_or(0);
+    let number = scene.indexes.calls.number(told.place).unwrap_or(0);
     let (sign, style) = told.status(scene).sign(theme);
     let size = told.bytes().map(figures::bytes).unwrap_or_default();
     let argument = without_sgr(wrap::head(told.argument(scene), 1_000)).into_owned();

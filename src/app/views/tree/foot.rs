@@ -16,8 +16,8 @@ use crate::model::branch::Branch;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures::{count, duration};
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::text::{Name, without_sgr};
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Piece};
 
 /// Bytes of a text that are looked at.
@@ -79,7 +79,7 @@ pub fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<Line<'s
     let common = match sides.common.and_then(|id| Some((id, scene.transcript.get(id)?))) {
         Some((id, entry)) => {
             let turn = scene
-                .evidence
+                .indexes
                 .account
                 .turn_of(scene.transcript, id)
                 .map(|turn| format!(" in turn {}", turn + 1));
@@ -166,9 +166,9 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
     let models = model_of(scene, lane);
     let started = match call {
         Some((place, call)) => {
-            let number = scene.evidence.calls.number(place).unwrap_or(0);
+            let number = scene.indexes.calls.number(place).unwrap_or(0);
             let turn = scene
-                .evidence
+                .indexes
                 .account
                 .turn_of(scene.transcript, place.entry)
                 .map(|turn| format!(" in turn {}", turn + 1));
@@ -180,7 +180,7 @@ pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'stati
     };
     let asked = call.map_or_else(String::new, |(_, call)| call.headline.to_string());
     let asked = if asked.is_empty() { lane.label.to_string() } else { asked };
-    let own = scene.evidence.account.path(Some(name));
+    let own = scene.indexes.account.path(Some(name));
     let with = if whole.agents > 0 {
         dim(format!("with {}: {}", count(whole.agents as u64, "sub-agent of its own"), figures(&whole.facts)))
     } else {
@@ -243,7 +243,7 @@ pub fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) 
             ),
         ],
         Node::Turn(prompt) => {
-            let at = scene.transcript.get(*prompt).and_then(|entry| entry.at).map(Moment::clock);
+            let at = scene.transcript.get(*prompt).and_then(|entry| entry.at).map(Timestamp::clock);
             vec![
                 line(scene, vec![labelled(scene, "asked", &said(scene, *prompt))]),
                 line(scene, vec![labelled(scene, "all of it", &figures(own)), text(at.unwrap_or_default())]),
@@ -253,7 +253,7 @@ pub fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) 
         Node::Call(place) => {
             let call = call_of(scene, *place);
             let headline = call.map(|call| call.headline.to_string()).unwrap_or_default();
-            let number = scene.evidence.calls.number(*place).unwrap_or(0);
+            let number = scene.indexes.calls.number(*place).unwrap_or(0);
             let verdict = call.map(|call| call.state.word()).unwrap_or_default();
             vec![
                 line(

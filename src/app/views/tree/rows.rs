@@ -16,8 +16,8 @@ use crate::model::branch::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
-use crate::model::moment::Moment;
 use crate::model::text::without_sgr;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -108,7 +108,7 @@ pub fn line(
     let cells = vec![
         Span::styled(title, style),
         Span::styled(fate, colour),
-        Span::styled(words.at.map(Moment::minute).unwrap_or_default(), theme.dim),
+        Span::styled(words.at.map(Timestamp::minute).unwrap_or_default(), theme.dim),
         Span::styled(entries, plain),
         Span::styled(calls, plain),
         Span::styled(phrases::cost(&work.cost()).unwrap_or_default(), plain),
@@ -150,7 +150,7 @@ struct Words {
     title: String,
     /// Sign, colour, word.
     fate: (&'static str, Style, String),
-    at: Option<Moment>,
+    at: Option<Timestamp>,
     is_dim: bool,
 }
 
@@ -263,7 +263,7 @@ pub fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'
 /// was answered.
 fn is_worked_on(scene: &Scene<'_>, place: Place) -> bool {
     let last = scene.transcript.turns().len().checked_sub(1);
-    scene.is_at_work && scene.evidence.account.turn_of(scene.transcript, place.entry) == last
+    scene.is_at_work && scene.indexes.account.turn_of(scene.transcript, place.entry) == last
 }
 
 /// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is

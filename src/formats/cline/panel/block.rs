@@ -69,7 +69,7 @@ pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let mut shown = decoded(said, out);
     for kind in &mut shown {
         if let BlockKind::Call(call) = kind {
-            call.input.signs.unnamed = true;
+            call.input.flags.unnamed = true;
         }
     }
     shown

@@ -14,10 +14,10 @@ use crate::formats::pi::{block, usage};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
-use crate::model::moment::Moment;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::{Scope, Usage};
 use parts::{Parts, Voice};
@@ -39,7 +39,7 @@ struct Run {
     key: Key,
     /// The frame that told of it first.
     first: Origin,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
     lane: Option<Name>,
     model: Option<Name>,
     usage: Option<Box<Usage>>,
@@ -135,7 +135,7 @@ impl Runs {
         &mut self,
         payload: &Json<'_>,
         voice: Voice,
-        at: Option<Moment>,
+        at: Option<Timestamp>,
         out: &mut Batch,
     ) -> Option<Fate> {
         let data = payload.get("data");
@@ -158,7 +158,13 @@ impl Runs {
         Some(self.hold(payload, is_new, out))
     }
 
-    fn tool(&mut self, payload: &Json<'_>, phase: &str, at: Option<Moment>, out: &mut Batch) -> Option<Fate> {
+    fn tool(
+        &mut self,
+        payload: &Json<'_>,
+        phase: &str,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
         let data = payload.get("data");
         let call = call_key(data.get("toolCallId"));
         let (run, is_new) = self.run(payload, at, out)?;
@@ -185,7 +191,12 @@ impl Runs {
     }
 
     /// The run that a frame belongs to, and whether it is new.
-    fn run(&mut self, payload: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> Option<(&mut Run, bool)> {
+    fn run(
+        &mut self,
+        payload: &Json<'_>,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Option<(&mut Run, bool)> {
         let key = run_key(payload)?;
         let facts = facts(payload, out);
         let session = payload.get("sessionKey").str_or_empty();

@@ -11,10 +11,10 @@ use crate::formats::pi::{block, entry, result};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::pairing::{call_in, calls_of, calls_of_mut, identifies};
 use crate::model::record::Origin;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
 /// More calls are not gathered in one entry.
@@ -35,7 +35,7 @@ pub struct Executions {
     places: HashMap<Key, Place>,
     /// How often calls were left since an entry was born.
     rests: usize,
-    started: HashMap<Key, Moment>,
+    started: HashMap<Key, Timestamp>,
     lasted: HashMap<Key, u64>,
 }
 
@@ -44,7 +44,7 @@ pub struct Executions {
 struct Place {
     key: Key,
     origin: Origin,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 }
 
 /// What changes beside a message when it takes over calls that were born, or leaves out some of its own.
@@ -84,14 +84,14 @@ impl Executions {
     }
 
     /// Notes when a tool started, if that is told.
-    pub fn note_start(&mut self, call: &Key, at: Option<Moment>) {
+    pub fn note_start(&mut self, call: &Key, at: Option<Timestamp>) {
         if let Some(at) = at.filter(|_| identifies(call)) {
             self.started.entry(call.clone()).or_insert(at);
         }
     }
 
     /// Notes when a tool ended. How long it took, as recorded or by the two times.
-    pub fn note_end(&mut self, call: &Key, at: Option<Moment>, recorded: Option<u64>) -> Option<u64> {
+    pub fn note_end(&mut self, call: &Key, at: Option<Timestamp>, recorded: Option<u64>) -> Option<u64> {
         let started = self.started.get(call).copied();
         let lasted = recorded.or_else(|| Some(at?.since(started?)))?;
         self.lasted.insert(call.clone(), lasted);
@@ -104,7 +104,7 @@ impl Executions {
     }
 
     /// Adds a call that no message told to the entry of its turn. Whether that entry is new.
-    pub fn bear(&mut self, call: ToolCall, at: Option<Moment>, out: &Batch) -> (Box<Entry>, bool) {
+    pub fn bear(&mut self, call: ToolCall, at: Option<Timestamp>, out: &Batch) -> (Box<Entry>, bool) {
         let is_full = |entry: &Entry| entry.blocks.len() >= CALLS_TOGETHER;
         let holds = |entry: &Entry| identifies(&call.key) && calls_of(entry).any(|c| c.key == call.key);
         let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
@@ -219,7 +219,7 @@ pub fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
     let at = json.get("timestamp").moment();
     let mut told = payload(result_key(call), json.get("result"), at, out);
     if json.get("isError").is_true() {
-        told.body.signs.unmarked = false;
+        told.body.flags.unmarked = false;
         if told.verdict == Verdict::Done {
             told.verdict = Verdict::Failed;
         }
@@ -228,7 +228,7 @@ pub fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
 }
 
 /// Any value that a tool gives back: mostly content and details, else it is content by itself.
-fn payload(key: Key, value: &Json<'_>, at: Option<Moment>, out: &mut Batch) -> ToolResult {
+fn payload(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
     if value.has("content") || value.has("details") {
         return result::read(key, value, at, out);
     }

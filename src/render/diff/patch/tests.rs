@@ -34,8 +34,8 @@ fn numbered_lines_are_a_patch() {
 #[test]
 fn patches_with_heads_and_search_blocks() {
     let text = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Add File: b.rs\n+z\n*** End Patch\n";
-    let signs: Vec<Sign> = told(text).iter().map(|line| line.0).collect();
-    assert_eq!(signs, [Sign::File, Sign::Removed, Sign::Added, Sign::File, Sign::Added]);
+    let flags: Vec<Sign> = told(text).iter().map(|line| line.0).collect();
+    assert_eq!(flags, [Sign::File, Sign::Removed, Sign::Added, Sign::File, Sign::Added]);
     assert_eq!(heads(text), ["a.rs", "b.rs (new)"]);
     let shown = told("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
     assert_eq!(shown.iter().map(|line| line.0).collect::<Vec<_>>(), [Sign::Removed, Sign::Added]);

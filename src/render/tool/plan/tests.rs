@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::change::{Change, between};
 use super::{State, Task, rows};
 use crate::model::body::{Body, Held, Tree};
+use crate::model::body_flags::BodyFlags;
 use crate::model::record::Origin;
-use crate::model::signs::Signs;
 use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::render::json::parse;
@@ -31,7 +31,7 @@ fn shown(before: Option<Tree>, after: &Tree, whole: bool) -> Vec<String> {
         lines: 1,
         from: Origin::default(),
         slot: 0,
-        signs: Signs::default(),
+        flags: BodyFlags::default(),
         held: Held::Tree(tree.into()),
     });
     let rows = rows(after, before.as_ref(), whole, 60, &look).unwrap();

@@ -4,13 +4,13 @@
 //! recorders keep bare deltas. Which of them it is shows in the second telling.
 
 use crate::model::body::{Body, Held, Key};
+use crate::model::body_flags::BodyFlags;
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{Block, BlockKind, Break, Piece};
-use crate::model::moment::Moment;
 use crate::model::pairing::identifies;
 use crate::model::record::Origin;
-use crate::model::signs::Signs;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 
 /// What is said to whom.
@@ -114,7 +114,7 @@ impl Parts {
     }
 
     /// A call, or how it fares.
-    pub fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Moment>) {
+    pub fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Timestamp>) {
         let known = self.told.iter_mut().find_map(|part| match part {
             Part::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
             Part::Call(_) | Part::Said { .. } => None,
@@ -132,7 +132,7 @@ impl Parts {
     }
 
     /// How long a call has run.
-    pub fn since_start(&self, call: &Key, at: Option<Moment>) -> Option<u64> {
+    pub fn since_start(&self, call: &Key, at: Option<Timestamp>) -> Option<u64> {
         Some(at?.since(self.known_call(call)?.started?))
     }
 
@@ -193,7 +193,7 @@ fn kept(voice: Voice, text: &str, from: Origin) -> Vec<Block> {
         lines: saturating_u32(text.lines().count()),
         from,
         slot: 0,
-        signs: Signs::default(),
+        flags: BodyFlags::default(),
         held: Held::Stub,
     };
     let kind = match voice {

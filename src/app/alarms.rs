@@ -17,8 +17,8 @@ use crate::analysis::expression::{Expr, State as Fact};
 use crate::analysis::lint::Finding;
 use crate::model::body::Tree;
 use crate::model::entry::EntryId;
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Touched;
 
 /// How the reader is told.
@@ -69,12 +69,12 @@ struct Watch {
     wish: Wish,
     alarm: Alarm,
     rung: u64,
-    last: Option<(Moment, String)>,
+    last: Option<(Timestamp, String)>,
 }
 
 /// All alarms of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Watches {
+pub struct Alarms {
     /// How the reader is told.
     pub means: Ring,
     list: Vec<Watch>,
@@ -139,7 +139,7 @@ impl std::fmt::Display for Wish {
     }
 }
 
-impl Watches {
+impl Alarms {
     /// The alarms that the settings ask for.
     pub fn of(wishes: &[Wish], means: Ring) -> Self {
         let list = wishes.iter().map(|wish| Watch::new(wish.clone(), None)).collect();
@@ -176,7 +176,7 @@ impl Watches {
 }
 
 impl Watch {
-    fn new(wish: Wish, last: Option<Moment>) -> Self {
+    fn new(wish: Wish, last: Option<Timestamp>) -> Self {
         let alarm = Alarm::new(wish.expr.clone(), last);
         Self { wish, alarm, rung: 0, last: None }
     }
@@ -186,35 +186,35 @@ impl Watch {
 pub fn watch(state: &mut State, wish: Wish) {
     let words = format!("watching {wish}");
     let last = state.transcript.order().iter().rev().find_map(|id| state.transcript.get(*id)?.at);
-    let mut watches = std::mem::take(&mut state.watches);
-    watches.list.retain(|watch| watch.wish != wish);
+    let mut alarms = std::mem::take(&mut state.alarms);
+    alarms.list.retain(|watch| watch.wish != wish);
     let mut watch = Watch::new(wish, last);
-    if watches.has_begun {
+    if alarms.has_begun {
         with_status(state, None, |status| watch.alarm.begin(status, false));
     }
-    watches.list.push(watch);
-    if watches.list.len() == 1 {
-        watches.touched.clear();
-        watches.orphans = None;
+    alarms.list.push(watch);
+    if alarms.list.len() == 1 {
+        alarms.touched.clear();
+        alarms.orphans = None;
     }
-    watches.has_begun |= state.is_caught_up;
-    state.watches = watches;
+    alarms.has_begun |= state.is_caught_up;
+    state.alarms = alarms;
     state.say(words);
 }
 
 /// Ends an alarm, by its number from 1 or its expression; without a name all.
 pub fn unwatch(state: &mut State, name: &str) {
-    let before = state.watches.list.len();
+    let before = state.alarms.list.len();
     let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     match number {
-        _ if name.is_empty() => state.watches.list.clear(),
-        Some(number) if number < before => drop(state.watches.list.remove(number)),
+        _ if name.is_empty() => state.alarms.list.clear(),
+        Some(number) if number < before => drop(state.alarms.list.remove(number)),
         _ => state
-            .watches
+            .alarms
             .list
             .retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
     }
-    let left = state.watches.list.len();
+    let left = state.alarms.list.len();
     state.say(match (before, left) {
         (0, _) => "nothing is watched".to_owned(),
         (_, 0) => "nothing is watched any more".to_owned(),
@@ -225,12 +225,12 @@ pub fn unwatch(state: &mut State, name: &str) {
 
 /// Shows what is watched, and what came of it.
 pub fn list(state: &mut State) {
-    if state.watches.list.is_empty() {
+    if state.alarms.list.is_empty() {
         state.say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
         return;
     }
     let text = |text: &str| Tree::Text(Text::clean(text));
-    let trees = state.watches.list.iter().enumerate().map(|(number, watch)| {
+    let trees = state.alarms.list.iter().enumerate().map(|(number, watch)| {
         let mut members = vec![("rang".into(), Tree::Number(Text::clean(&watch.rung.to_string())))];
         if let Some((at, words)) = &watch.last {
             members.push(("last".into(), text(&format!("{} {words}", at.clock()))));
@@ -246,46 +246,46 @@ pub fn list(state: &mut State) {
 
 /// The session is read to its end: from here on things are news.
 pub fn begin(state: &mut State) {
-    let mut watches = std::mem::take(&mut state.watches);
-    if !watches.list.is_empty() {
+    let mut alarms = std::mem::take(&mut state.alarms);
+    if !alarms.list.is_empty() {
         with_status(state, None, |status| {
-            watches.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
+            alarms.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
         });
-        watches.orphans = None;
+        alarms.orphans = None;
     }
-    watches.touched.clear();
-    watches.marks.clear();
-    watches.has_begun = true;
-    state.watches = watches;
+    alarms.touched.clear();
+    alarms.marks.clear();
+    alarms.has_begun = true;
+    state.alarms = alarms;
 }
 
 /// Looks at the session as it is now.
 pub fn look(state: &mut State) -> Vec<Effect> {
-    if !state.watches.needs_clock() {
+    if !state.alarms.needs_clock() {
         return Vec::new();
     }
-    let mut watches = std::mem::take(&mut state.watches);
-    let touched = std::mem::take(&mut watches.touched);
-    let lost = news_of_orphans(state, &mut watches);
+    let mut alarms = std::mem::take(&mut state.alarms);
+    let touched = std::mem::take(&mut alarms.touched);
+    let lost = news_of_orphans(state, &mut alarms);
     let mut rung: Vec<(usize, Rung)> = Vec::new();
     let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
     with_status(state, orphan, |status| {
-        for (number, watch) in watches.list.iter_mut().enumerate() {
+        for (number, watch) in alarms.list.iter_mut().enumerate() {
             rung.extend(watch.alarm.look(status, &touched).map(|rung| (number, rung)));
         }
     });
-    let effects = rung.into_iter().filter_map(|(number, rung)| ring(state, &mut watches, number, rung));
+    let effects = rung.into_iter().filter_map(|(number, rung)| ring(state, &mut alarms, number, rung));
     let effects: Vec<Effect> = effects.collect();
-    state.watches = watches;
+    state.alarms = alarms;
     effects
 }
 
-fn ring(state: &mut State, watches: &mut Watches, number: usize, rung: Rung) -> Option<Effect> {
-    let watch = watches.list.get_mut(number)?;
+fn ring(state: &mut State, alarms: &mut Alarms, number: usize, rung: Rung) -> Option<Effect> {
+    let watch = alarms.list.get_mut(number)?;
     watch.rung += 1;
     watch.last = Some((state.now, rung.words.clone()));
     if let Some(place) = rung.at {
-        watches.marks.insert(place.entry);
+        alarms.marks.insert(place.entry);
         state.stale.spine = true;
     }
     state.say(format!("! {}", rung.words));
@@ -301,24 +301,24 @@ fn ring(state: &mut State, watches: &mut Watches, number: usize, rung: Rung) -> 
         address: state.address.clone(),
         activity: state.activity.word(),
         command: watch.wish.command.clone(),
-        means: watches.means,
+        means: alarms.means,
     }))
 }
 
 /// A call or a result that has lost its other half since the last look.
-fn news_of_orphans(state: &mut State, watches: &mut Watches) -> Option<(Place, String)> {
-    if !watches.want_findings() || state.whole.is_some() {
+fn news_of_orphans(state: &mut State, alarms: &mut Alarms) -> Option<(Place, String)> {
+    if !alarms.want_findings() || state.whole.is_some() {
         return None;
     }
-    if !state.evidence.follow_findings(&state.transcript, &mut state.findings) {
+    if !state.indexes.follow_findings(&state.transcript, &mut state.findings) {
         return None;
     }
     let now: Vec<(Place, &Finding)> = orphans(state).map(|finding| (place_of(finding), finding)).collect();
-    let known = watches.orphans.take();
+    let known = alarms.orphans.take();
     let is_new = |place: &Place| known.as_ref().is_some_and(|known| !known.contains(place));
     let news = now.iter().find(|(place, _)| is_new(place));
     let news = news.map(|(place, finding)| (*place, finding.message.clone()));
-    watches.orphans = Some(now.into_iter().map(|(place, _)| place).collect());
+    alarms.orphans = Some(now.into_iter().map(|(place, _)| place).collect());
     news
 }
 
@@ -334,14 +334,14 @@ fn place_of(finding: &Finding) -> Place {
 fn with_status(state: &mut State, orphan: Option<(Place, &str)>, look: impl FnOnce(&Status<'_>)) {
     state.transcript.settle();
     state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
-    let cost = state.evidence.account.cost(&state.transcript);
+    let cost = state.indexes.account.cost(&state.transcript);
     look(&Status {
         transcript: &state.transcript,
         activity: &state.activity,
         silence: state.silence(),
         cost: &cost,
         context: crate::analysis::context::of(&state.transcript),
-        run: state.evidence.troubles.current(&state.transcript),
+        run: state.indexes.loops.current(&state.transcript),
         orphan,
     });
 }

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+use jiff::Zoned;
 use jiff::civil::{DateTime, Time};
-use jiff::{Timestamp, Zoned};
 
 use super::zone::current;
 
 /// A point in time in milliseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Moment(pub i64);
+pub struct Timestamp(pub i64);
 
 /// Numbers below this are seconds: as milliseconds they would lie before March 1973.
 const SECONDS_BELOW: f64 = 1e11;
@@ -18,10 +18,10 @@ const SECONDS_BELOW: f64 = 1e11;
 /// Within a week the name of a day says which one.
 const WEEK_MS: u64 = 6 * 24 * 60 * 60 * 1000;
 
-impl Moment {
+impl Timestamp {
     /// Reads an RFC 3339 time such as `2026-01-31T11:53:47.108Z`.
     pub fn parse(raw: &str) -> Option<Self> {
-        raw.parse::<Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+        raw.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond()))
     }
 
     /// Reads an epoch number, seconds or milliseconds by magnitude.
@@ -39,7 +39,7 @@ impl Moment {
 
     /// RFC 3339 in UTC with milliseconds, as in every JSON output.
     pub fn to_rfc3339(self) -> String {
-        Timestamp::from_millisecond(self.0).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+        jiff::Timestamp::from_millisecond(self.0).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
     }
 
     /// `10:41:07` in the reader's time zone.
@@ -97,7 +97,7 @@ impl Moment {
     }
 
     fn zoned(self) -> Option<Zoned> {
-        Timestamp::from_millisecond(self.0).ok().map(|at| at.to_zoned(current()))
+        jiff::Timestamp::from_millisecond(self.0).ok().map(|at| at.to_zoned(current()))
     }
 }
 

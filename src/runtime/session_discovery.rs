@@ -15,7 +15,7 @@ use crate::model::found::{Found, Sighting};
 use crate::model::text::Text;
 
 /// A search for sessions that goes on.
-pub struct Seeking {
+pub struct Discovery {
     /// What it comes by.
     pub sightings: Receiver<Sighting>,
     _watch: Watch,
@@ -37,7 +37,7 @@ pub fn places(search: &Search) -> Vec<String> {
     search.places().into_iter().map(shown).collect()
 }
 
-impl Seeking {
+impl Discovery {
     /// Starts looking.
     pub fn start(search: Search) -> Self {
         let environment = search.environment.clone();

@@ -29,7 +29,7 @@ enum Telling {
 }
 
 /// Tells one transcript.
-pub struct Teller<'o> {
+pub struct Emitter<'o> {
     decoder: Box<dyn Decoder>,
     stage: Stage,
     outlet: Outlet<'o>,
@@ -40,7 +40,7 @@ pub struct Teller<'o> {
     has_told: bool,
 }
 
-impl<'o> Teller<'o> {
+impl<'o> Emitter<'o> {
     /// A teller of a new transcript.
     pub fn new(decoder: Box<dyn Decoder>, stage: Stage, outlet: Outlet<'o>) -> Self {
         Self {
@@ -116,15 +116,15 @@ impl<'o> Teller<'o> {
 
     /// Tells a record that may be told again in another form. Returns what it counted, to be taken back.
     pub fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
-        self.apart(|teller| feed(&mut *teller.decoder, record, place, &mut teller.batch))
+        self.apart(|emitter| feed(&mut *emitter.decoder, record, place, &mut emitter.batch))
     }
 
     /// As [`Self::tell_apart`], for a record that its agent has abandoned.
     pub fn tell_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
-        self.apart(|teller| {
-            let told = teller.batch.edits.len();
-            feed(&mut *teller.decoder, record, place, &mut teller.batch);
-            for edit in teller.batch.edits.iter_mut().skip(told) {
+        self.apart(|emitter| {
+            let told = emitter.batch.edits.len();
+            feed(&mut *emitter.decoder, record, place, &mut emitter.batch);
+            for edit in emitter.batch.edits.iter_mut().skip(told) {
                 if let Edit::Entry(entry) = edit {
                     entry.marks.undone = true;
                 }
@@ -158,7 +158,7 @@ impl<'o> Teller<'o> {
 
     /// As [`Self::fault`], to be taken back.
     pub fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
-        self.apart(|teller| teller.fault(record, what))
+        self.apart(|emitter| emitter.fault(record, what))
     }
 
     /// Takes back what a record counted. A fault's entry is retired: in its new form the record may

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::{Main, Reader, Todo};
 use crate::formats::decoder::Pattern;
 use crate::ingest::files::Kind;
-use crate::ingest::strand::Strand;
+use crate::ingest::line_file::LineFile;
 use crate::ingest::whole::Small;
 use crate::model::edit::Feed;
 use crate::model::record::Shape;
@@ -30,10 +30,10 @@ impl Reader<'_> {
     /// message follow it.
     pub(super) fn follow_up(&mut self, now: Instant) {
         if let Main::Rows(rows) = &mut self.main {
-            let wanted = self.teller.take_wanted();
-            return rows.want(wanted, &mut self.teller);
+            let wanted = self.emitter.take_wanted();
+            return rows.want(wanted, &mut self.emitter);
         }
-        for wanted in self.teller.take_wanted() {
+        for wanted in self.emitter.take_wanted() {
             if self.asked.insert(wanted.clone()) {
                 let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
                 self.add_patterns(patterns, self.plan.shape == Shape::Folder, now);
@@ -71,7 +71,7 @@ impl Reader<'_> {
         let kind = kind_of(path);
         let (id, is_new) = self.files.number_shared(path, kind);
         if is_new {
-            self.teller.send(Feed::File { id, path: Arc::clone(path) });
+            self.emitter.send(Feed::File { id, path: Arc::clone(path) });
         }
         if kind != Kind::CompanionLines {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
@@ -84,17 +84,17 @@ impl Reader<'_> {
         if self.strand_at.contains_key(&**path) {
             return None;
         }
-        match Strand::open(path, kind, &self.files, now) {
-            Ok(mut strand) => {
-                strand.follower.rest();
+        match LineFile::open(path, kind, &self.files, now) {
+            Ok(mut line_file) => {
+                line_file.follower.rest();
                 self.unopened.remove(&**path);
-                self.strand_at.insert(path.to_path_buf(), self.strands.len());
-                self.strands.push(strand);
-                Some(Todo::Strand(self.strands.len() - 1))
+                self.strand_at.insert(path.to_path_buf(), self.line_files.len());
+                self.line_files.push(line_file);
+                Some(Todo::LineFile(self.line_files.len() - 1))
             }
             Err(error) => {
                 if self.unopened.insert(path.to_path_buf()) {
-                    self.teller.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                    self.emitter.notice(id, &format!("{} cannot be opened: {error}", path.display()));
                 }
                 None
             }

@@ -17,12 +17,12 @@ const MOST: usize = 4;
 
 /// Words of which all must be in a record, each in one of several forms.
 #[derive(Clone, Debug, Default)]
-pub struct Needle(Vec<Regex>);
+pub struct LiteralPrefilter(Vec<Regex>);
 
 /// Any of these.
 type Forms = Vec<String>;
 
-impl Needle {
+impl LiteralPrefilter {
     /// What a text or a regular expression needs; nothing if that cannot be told.
     pub fn of(typed: &str, is_literal: bool, ignores_case: bool) -> Self {
         let hir = if is_literal {
@@ -124,7 +124,7 @@ fn words(literal: &[u8]) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Needle, compiled, is_torn, without_colours};
+    use super::{LiteralPrefilter, compiled, is_torn, without_colours};
 
     #[test]
     fn what_tears_a_word_apart_is_what_the_patterns_say() {
@@ -176,8 +176,8 @@ mod tests {
             ("é", "nothing", true),
             (".", "nothing", true),
         ] {
-            let needle = Needle::of(typed, true, true);
-            assert_eq!(needle.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
+            let prefilter = LiteralPrefilter::of(typed, true, true);
+            assert_eq!(prefilter.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
         }
     }
 
@@ -195,9 +195,9 @@ mod tests {
             (r"^\s+keel$", r"\n  keel\n", true),
             (r"k[e3]el", "k3el", true),
         ] {
-            let needle = Needle::of(typed, false, true);
-            assert_eq!(needle.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
+            let prefilter = LiteralPrefilter::of(typed, false, true);
+            assert_eq!(prefilter.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
         }
-        assert!(!Needle::of("Keel", true, false).may_be_in(b"keel"));
+        assert!(!LiteralPrefilter::of("Keel", true, false).may_be_in(b"keel"));
     }
 }

@@ -6,9 +6,9 @@ use crate::analysis::calls::Calls;
 use crate::analysis::files::Files;
 use crate::analysis::flights::Flights;
 use crate::analysis::lint::Findings;
+use crate::analysis::loops::Loops;
 use crate::analysis::spending::Spending;
 use crate::analysis::timeline::Timeline;
-use crate::analysis::troubles::Troubles;
 use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
@@ -42,13 +42,13 @@ pub struct Around {
 
 /// The indexes.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence {
+pub struct Indexes {
     /// What turns and lanes came to.
     pub account: Account,
     /// Calls by tool, time and arguments.
     pub calls: Calls,
     /// Loops, and edits that were turned back.
-    pub troubles: Troubles,
+    pub loops: Loops,
     /// What was spent.
     pub spending: Spending,
     /// What ran from when to when.
@@ -69,7 +69,7 @@ pub struct Evidence {
     around: Around,
 }
 
-impl Evidence {
+impl Indexes {
     /// The session has changed.
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         self.generation += 1;
@@ -81,7 +81,7 @@ impl Evidence {
             return;
         }
         for id in &touched.changed {
-            self.troubles.change(transcript, *id);
+            self.loops.change(transcript, *id);
             self.calls.change(transcript, *id);
             self.windows.change(transcript, *id);
             self.spending.change(transcript, *id);
@@ -98,7 +98,7 @@ impl Evidence {
 
     /// Adds up what is new and looks for troubles in it, whatever is in sight.
     pub fn watch(&mut self, transcript: &Transcript) {
-        self.is_behind |= !self.troubles.follow(transcript, A_FRAME);
+        self.is_behind |= !self.loops.follow(transcript, A_FRAME);
         self.is_behind |= !self.account.follow(transcript, A_FRAME);
     }
 
@@ -113,17 +113,17 @@ impl Evidence {
 
     /// Another transcript, or another order.
     pub fn clear(&mut self) {
-        let mut troubles = std::mem::take(&mut self.troubles);
-        troubles.clear();
+        let mut loops = std::mem::take(&mut self.loops);
+        loops.clear();
         let (wants, around) = (self.wants, self.around);
-        *self = Self { generation: self.generation + 1, troubles, wants, around, ..Self::default() };
+        *self = Self { generation: self.generation + 1, loops, wants, around, ..Self::default() };
     }
 
     /// What is known of another transcript.
     pub fn become_other(&mut self, other: Self) {
         let before = std::mem::replace(self, other);
         self.generation += before.generation + 1;
-        self.troubles.succeed(&before.troubles);
+        self.loops.succeed(&before.loops);
     }
 
     /// Takes in what is new for what stands around the text: before that is laid out.
@@ -144,7 +144,7 @@ impl Evidence {
     fn take_in(&mut self, transcript: &Transcript, wants: Wants, most: usize) {
         self.wants = wants;
         let was_behind = self.is_behind;
-        let all_troubles = self.troubles.follow(transcript, most);
+        let all_troubles = self.loops.follow(transcript, most);
         let all_calls = !wants.calls || self.calls.follow(transcript, most);
         let is_added_up = self.account.follow(transcript, most);
         let all_windows = !wants.windows || self.windows.follow(transcript, most);
@@ -154,7 +154,7 @@ impl Evidence {
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
-    /// Takes in what is new for the lint, after [`Evidence::follow`]. Says whether that was all.
+    /// Takes in what is new for the lint, after [`Indexes::follow`]. Says whether that was all.
     pub fn follow_findings(&mut self, transcript: &Transcript, findings: &mut Findings) -> bool {
         let is_all = findings.follow(transcript, A_FRAME);
         self.is_behind |= !is_all;

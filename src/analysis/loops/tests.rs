@@ -1,18 +1,18 @@
 //! Loops and edits that are turned back, with what is neither.
 
-use super::{Results, Troubles, loop_words};
+use super::{Loops, Results, loop_words};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, EntryId, Marks, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 #[derive(Default)]
 struct Session {
     transcript: Transcript,
-    troubles: Troubles,
+    loops: Loops,
     number: usize,
     lane: Option<Text>,
 }
@@ -23,12 +23,12 @@ impl Session {
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
-        touched.changed.iter().for_each(|id| self.troubles.change(&self.transcript, *id));
-        self.troubles.follow(&self.transcript, usize::MAX);
+        touched.changed.iter().for_each(|id| self.loops.change(&self.transcript, *id));
+        self.loops.follow(&self.transcript, usize::MAX);
         // Whatever came piece by piece, it is what a look at the whole finds.
-        let mut whole = Troubles::default();
+        let mut whole = Loops::default();
         whole.follow(&self.transcript, usize::MAX);
-        assert_eq!(all(&self.troubles), all(&whole));
+        assert_eq!(all(&self.loops), all(&whole));
     }
 
     fn prompt(&mut self) {
@@ -36,7 +36,7 @@ impl Session {
         let key = Text::clean(&format!("p{}", self.number));
         self.tell(|out| {
             let body = out.prose("go on");
-            let mut entry = out.new_entry(key, Role::User, Some(Moment(0)));
+            let mut entry = out.new_entry(key, Role::User, Some(Timestamp(0)));
             entry.marks = Marks { prompt: true, ..Marks::default() };
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
@@ -65,7 +65,7 @@ impl Session {
                 started: None,
                 lane: None,
             };
-            let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Moment(0)));
+            let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Timestamp(0)));
             entry.lane = lane;
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
@@ -104,16 +104,16 @@ impl Session {
     }
 
     fn loops(&self) -> Vec<String> {
-        self.troubles.loops().iter().map(|run| loop_words(run, "x")).collect()
+        self.loops.loops().iter().map(|run| loop_words(run, "x")).collect()
     }
 }
 
 type All = (Vec<(usize, Text, Results)>, Vec<(EntryId, EntryId)>);
 
-fn all(troubles: &Troubles) -> All {
-    let loops = troubles.loops();
-    let loops = loops.iter().map(|run| (run.count(), run.tool(), run.results())).collect();
-    (loops, troubles.undone().map(|undone| (undone.edit.entry, undone.by.entry)).collect())
+fn all(loops: &Loops) -> All {
+    let runs = loops.loops();
+    let runs = runs.iter().map(|run| (run.count(), run.tool(), run.results())).collect();
+    (runs, loops.undone().map(|undone| (undone.edit.entry, undone.by.entry)).collect())
 }
 
 #[test]
@@ -130,19 +130,15 @@ fn three_equal_calls_are_a_loop() {
         };
         assert_eq!(session.loops(), expected);
     }
-    assert_eq!(session.troubles.current(&session.transcript).unwrap().count(), 4);
-    assert_eq!(session.troubles.entries().len(), 2, "the third and the fourth");
+    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 4);
+    assert_eq!(session.loops.entries().len(), 2, "the third and the fourth");
     session.call("bash", "cargo test --lib");
-    assert_eq!(session.troubles.current(&session.transcript).unwrap().count(), 1, "it is over");
+    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 1, "it is over");
     (0..3).for_each(|_| drop(session.call("make", "all")));
     session.call("read", "a.rs");
-    assert_eq!(
-        session.troubles.current(&session.transcript).unwrap().count(),
-        3,
-        "looking around ends no loop"
-    );
+    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 3, "looking around ends no loop");
     (0..9).for_each(|number| drop(session.call("read", &format!("{number}.rs"))));
-    assert_eq!(session.troubles.current(&session.transcript).unwrap().count(), 1, "but time does");
+    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 1, "but time does");
     assert_eq!(session.loops().len(), 2, "but was one");
 }
 
@@ -241,18 +237,18 @@ fn an_edit_that_takes_another_one_back_is_found() {
     let mut session = Session::default();
     session.edit("a.rs", "sleep(50)", "recv(1)");
     session.edit("b.rs", "recv(1)", "sleep(50)");
-    assert_eq!(session.troubles.undone().count(), 0, "another file");
+    assert_eq!(session.loops.undone().count(), 0, "another file");
     let back = session.edit("a.rs", "recv(1)", "sleep(50)");
-    let undone: Vec<_> = session.troubles.undone().cloned().collect();
+    let undone: Vec<_> = session.loops.undone().cloned().collect();
     assert_eq!(undone.len(), 1);
     assert_eq!(undone[0].path.as_str(), "a.rs");
     assert_eq!(Some(undone[0].by.entry), session.transcript.find(&back));
     session.answer(&back, Verdict::Failed, "not found");
-    assert_eq!(session.troubles.undone().count(), 0, "it changed nothing");
+    assert_eq!(session.loops.undone().count(), 0, "it changed nothing");
     session.edit("a.rs", "recv(1)", "sleep(50)");
-    assert_eq!(session.troubles.undone().count(), 1);
+    assert_eq!(session.loops.undone().count(), 1);
     session.edit("a.rs", "sleep(50)", "recv(1)");
-    assert_eq!(session.troubles.undone().count(), 2, "and back again");
+    assert_eq!(session.loops.undone().count(), 2, "and back again");
 }
 
 #[test]
@@ -263,5 +259,5 @@ fn going_on_with_an_edit_is_no_turning_back() {
     session.edit("a.rs", "three", "four");
     session.edit("a.rs", "", "four");
     session.edit("a.rs", "four", "");
-    assert_eq!(session.troubles.undone().count(), 0);
+    assert_eq!(session.loops.undone().count(), 0);
 }

@@ -31,7 +31,7 @@ const HELD: u16 = 0b1_1100;
 
 /// Something that came from the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum InputEvent {
     /// A key.
     Key(Press),
     /// The mouse; a press is never told as a double one.
@@ -52,7 +52,7 @@ pub enum Heard {
 
 /// Bytes that are not understood yet.
 #[derive(Debug, Default)]
-pub struct Hearing {
+pub struct InputParser {
     held: Vec<u8>,
     /// What was pasted so far, while the end of it has not come.
     pasted: Option<Vec<u8>>,
@@ -61,16 +61,16 @@ pub struct Hearing {
 /// What the beginning of the bytes is.
 enum Front {
     /// Something of so many bytes.
-    Is(usize, Option<Heard>),
+    Is(usize, Option<InputEvent>),
     /// Text that is pasted follows so many bytes.
     Paste(usize),
     /// The beginning of something.
     Open,
 }
 
-impl Hearing {
+impl InputParser {
     /// Takes bytes in; gives what has become clear.
-    pub fn take(&mut self, bytes: &[u8]) -> Vec<Heard> {
+    pub fn take(&mut self, bytes: &[u8]) -> Vec<InputEvent> {
         self.held.extend_from_slice(bytes);
         let mut out = Vec::new();
         loop {
@@ -92,7 +92,7 @@ impl Hearing {
     }
 
     /// Takes what is complete, up to the beginning of a paste.
-    fn take_sequences(&mut self, out: &mut Vec<Heard>) {
+    fn take_sequences(&mut self, out: &mut Vec<InputEvent>) {
         let mut done = 0;
         while let Some(rest) = self.held.get(done..).filter(|rest| !rest.is_empty()) {
             match front(rest) {
@@ -112,7 +112,7 @@ impl Hearing {
     }
 
     /// Goes on with a paste; gives it if its end is there.
-    fn take_pasted(&mut self) -> Option<Heard> {
+    fn take_pasted(&mut self) -> Option<InputEvent> {
         let pasted = self.pasted.as_mut()?;
         let end = memmem::find(&self.held, PASTE_END);
         // The end may have come in part.
@@ -121,7 +121,7 @@ impl Hearing {
         pasted.extend(self.held.iter().take(until.min(room)));
         self.held.drain(..until + end.map_or(0, |_| PASTE_END.len()));
         end?;
-        self.pasted.take().map(|pasted| Heard::Paste(String::from_utf8_lossy(&pasted).into_owned()))
+        self.pasted.take().map(|pasted| InputEvent::Paste(String::from_utf8_lossy(&pasted).into_owned()))
     }
 
     /// How long more is waited for; nothing if nothing has begun.
@@ -136,11 +136,11 @@ impl Hearing {
     }
 
     /// Nothing more has come: what is left was typed, unless nobody could have typed it.
-    pub fn give_back(&mut self) -> Vec<Heard> {
+    pub fn give_back(&mut self) -> Vec<InputEvent> {
         let held = std::mem::take(&mut self.held);
         if let Some(mut pasted) = self.pasted.take() {
             pasted.extend(held);
-            return vec![Heard::Paste(String::from_utf8_lossy(&pasted).into_owned())];
+            return vec![InputEvent::Paste(String::from_utf8_lossy(&pasted).into_owned())];
         }
         if is_answer(&held) {
             return Vec::new();
@@ -151,7 +151,7 @@ impl Hearing {
             rest => (None, rest),
         };
         let text = String::from_utf8_lossy(rest).into_owned();
-        first.into_iter().chain(text.chars().filter_map(typed)).map(Heard::Key).collect()
+        first.into_iter().chain(text.chars().filter_map(typed)).map(InputEvent::Key).collect()
     }
 }
 
@@ -173,19 +173,19 @@ fn front(bytes: &[u8]) -> Front {
         [0x1b, b'[', rest @ ..] => control(rest),
         [0x1b, b'O', letter, ..] => match named(*letter, 1) {
             Some(key) => Front::Is(3, Some(key)),
-            None => Front::Is(2, Some(Heard::Key(alt(b'O')))),
+            None => Front::Is(2, Some(InputEvent::Key(alt(b'O')))),
         },
         [0x1b, kind @ (b']' | b'P' | b'_'), rest @ ..] => string(*kind, rest),
-        [0x1b, 0x1b, ..] => Front::Is(1, Some(Heard::Key(Press::plain(Code::Esc)))),
+        [0x1b, 0x1b, ..] => Front::Is(1, Some(InputEvent::Key(Press::plain(Code::Esc)))),
         [0x1b, rest @ ..] => match character(rest) {
             Some((c, length)) => {
-                let press = typed(c).map(|press| Heard::Key(Press { alt: true, ..press }));
+                let press = typed(c).map(|press| InputEvent::Key(Press { alt: true, ..press }));
                 Front::Is(length + 1, press)
             }
             None => Front::Open,
         },
         _ => match character(bytes) {
-            Some((c, length)) => Front::Is(length, typed(c).map(Heard::Key)),
+            Some((c, length)) => Front::Is(length, typed(c).map(InputEvent::Key)),
             None => Front::Open,
         },
     }
@@ -244,7 +244,7 @@ fn control(rest: &[u8]) -> Front {
     let Some(end) = rest.iter().position(|byte| !(0x20..=0x3f).contains(byte)) else { return Front::Open };
     let last = rest.get(end).copied().unwrap_or_default();
     if !(0x40..=0x7e).contains(&last) {
-        return Front::Is(2, Some(Heard::Key(alt(b'['))));
+        return Front::Is(2, Some(InputEvent::Key(alt(b'['))));
     }
     let text = String::from_utf8_lossy(rest.get(..end).unwrap_or_default());
     let (sign, parameters) = match text.chars().next() {
@@ -254,9 +254,11 @@ fn control(rest: &[u8]) -> Front {
     let numbers: Vec<u16> = parameters.split(';').filter_map(|part| part.parse().ok()).collect();
     let heard = match (sign, last, numbers.as_slice()) {
         (' ', b'~', [200]) => return Front::Paste(end + 3),
-        ('?', b'c', attributes) => Some(Heard::Attributes(attributes.to_vec())),
+        ('?', b'c', attributes) => Some(InputEvent::Attributes(attributes.to_vec())),
         ('<', b'M' | b'm', numbers) => mouse(numbers, last == b'm'),
-        (' ', b't', [6, height, width]) if *height > 0 && *width > 0 => Some(Heard::Cell(*width, *height)),
+        (' ', b't', [6, height, width]) if *height > 0 && *width > 0 => {
+            Some(InputEvent::Cell(*width, *height))
+        }
         (' ', b'~', [number, rest @ ..]) => numbered(*number, rest.first().copied().unwrap_or(1)),
         (' ', b'u', [code, rest @ ..]) => lettered(*code, rest.first().copied().unwrap_or(1)),
         (' ', letter, rest) => named(letter, rest.get(1).copied().unwrap_or(1)),
@@ -266,7 +268,7 @@ fn control(rest: &[u8]) -> Front {
 }
 
 /// What the mouse did: button, column and line.
-fn mouse(numbers: &[u16], is_up: bool) -> Option<Heard> {
+fn mouse(numbers: &[u16], is_up: bool) -> Option<InputEvent> {
     let [button, column, line] = numbers else { return None };
     let gesture = match (button & !HELD, is_up) {
         (0, false) => Gesture::Press,
@@ -277,11 +279,11 @@ fn mouse(numbers: &[u16], is_up: bool) -> Option<Heard> {
         _ => return None,
     };
     let (column, line) = (column.checked_sub(1)?, line.checked_sub(1)?);
-    Some(Heard::Mouse(Pointer { gesture, column, line }))
+    Some(InputEvent::Mouse(Pointer { gesture, column, line }))
 }
 
 /// The key of a letter, with the modifiers that are held.
-fn named(letter: u8, held: u16) -> Option<Heard> {
+fn named(letter: u8, held: u16) -> Option<InputEvent> {
     let code = match letter {
         b'A' => Code::Up,
         b'B' => Code::Down,
@@ -297,7 +299,7 @@ fn named(letter: u8, held: u16) -> Option<Heard> {
 }
 
 /// The key of a number.
-fn numbered(number: u16, held: u16) -> Option<Heard> {
+fn numbered(number: u16, held: u16) -> Option<InputEvent> {
     let code = match number {
         1 | 7 => Code::Home,
         3 => Code::Delete,
@@ -313,13 +315,13 @@ fn numbered(number: u16, held: u16) -> Option<Heard> {
 }
 
 /// The key of a character that is told by its number.
-fn lettered(number: u16, held: u16) -> Option<Heard> {
+fn lettered(number: u16, held: u16) -> Option<InputEvent> {
     typed(char::from_u32(u32::from(number))?).map(|press| with(press.code, held))
 }
 
-fn with(code: Code, held: u16) -> Heard {
+fn with(code: Code, held: u16) -> InputEvent {
     let bits = held.saturating_sub(1);
-    Heard::Key(Press { code, ctrl: bits & 4 != 0, alt: bits & 2 != 0 })
+    InputEvent::Key(Press { code, ctrl: bits & 4 != 0, alt: bits & 2 != 0 })
 }
 
 /// What follows `ESC ]`, `ESC P` or `ESC _`, up to ST or BEL. Another control byte ends what is none.
@@ -331,19 +333,19 @@ fn string(kind: u8, rest: &[u8]) -> Front {
         [0x1b, b'\\', ..] => end + 2,
         [0x1b] => return Front::Open,
         _ if is_answer(&[&[0x1b, kind], text].concat()) => return Front::Is(2 + end, None),
-        _ => return Front::Is(2, Some(Heard::Key(alt(kind)))),
+        _ => return Front::Is(2, Some(InputEvent::Key(alt(kind)))),
     };
     Front::Is(2 + length, answers::meaning(kind, &String::from_utf8_lossy(text)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Heard, Hearing, MOST_PASTED};
+    use super::{InputEvent, InputParser, MOST_PASTED};
 
-    fn told(heard: &[Heard]) -> String {
-        let word = |heard: &Heard| match heard {
-            Heard::Key(press) => format!("{press} "),
-            Heard::Mouse(at) => format!("<{:?} {} {}> ", at.gesture, at.column, at.line),
+    fn told(heard: &[InputEvent]) -> String {
+        let word = |heard: &InputEvent| match heard {
+            InputEvent::Key(press) => format!("{press} "),
+            InputEvent::Mouse(at) => format!("<{:?} {} {}> ", at.gesture, at.column, at.line),
             other => format!("<{other:?}> "),
         };
         heard.iter().map(word).collect::<String>().trim_end().to_owned()
@@ -358,13 +360,13 @@ mod tests {
 
     #[test]
     fn what_comes_is_told_apart_however_it_comes() {
-        assert_eq!(told(&Hearing::default().take(ALL.as_bytes())), TOLD);
+        assert_eq!(told(&InputParser::default().take(ALL.as_bytes())), TOLD);
         for size in [1, 2, 3, 7] {
-            let mut hearing = Hearing::default();
-            let heard: Vec<Heard> =
-                ALL.as_bytes().chunks(size).flat_map(|piece| hearing.take(piece)).collect();
+            let mut parser = InputParser::default();
+            let heard: Vec<InputEvent> =
+                ALL.as_bytes().chunks(size).flat_map(|piece| parser.take(piece)).collect();
             assert_eq!(told(&heard), TOLD, "in pieces of {size}");
-            assert_eq!(hearing.patience(), None);
+            assert_eq!(parser.patience(), None);
         }
     }
 
@@ -373,10 +375,13 @@ mod tests {
         let typed = "aä\x1b[A\x1b[1;5C\x1bOB\x1b[5~\x1b[3;3~\r\t\x7f\x03\x1bx\x1b[Z\x1bOQ\x1b[15~\x1b[[B\x1b[97;5u\
             \x1b[I\x1b[99~\x1b\x1b[Bq";
         assert_eq!(
-            told(&Hearing::default().take(typed.as_bytes())),
+            told(&InputParser::default().take(typed.as_bytes())),
             "a ä up ctrl-right down pgup alt-del enter tab backspace ctrl-c alt-x shift-tab F2 F5 F2 ctrl-a esc down q"
         );
-        assert_eq!(told(&Hearing::default().take(b"\x1b[M`!\"\x1b[M#!!q")), "<WheelUp 0 1> <Release 0 0> q");
+        assert_eq!(
+            told(&InputParser::default().take(b"\x1b[M`!\"\x1b[M#!!q")),
+            "<WheelUp 0 1> <Release 0 0> q"
+        );
     }
 
     #[test]
@@ -388,17 +393,17 @@ mod tests {
             ("\x1b[", "alt-["),
             ("\x1bO", "alt-O"),
         ] {
-            let mut hearing = Hearing::default();
-            assert_eq!(hearing.take(bytes.as_bytes()), []);
-            assert!(hearing.patience().is_some());
-            assert_eq!(told(&hearing.give_back()), wanted);
+            let mut parser = InputParser::default();
+            assert_eq!(parser.take(bytes.as_bytes()), []);
+            assert!(parser.patience().is_some());
+            assert_eq!(told(&parser.give_back()), wanted);
         }
-        let mut hearing = Hearing::default();
-        assert_eq!(hearing.take(&[b"\xc3" as &[u8], b"\xa4"].concat()).len(), 1);
-        assert_eq!(told(&hearing.take(b"\xff!")), "!");
+        let mut parser = InputParser::default();
+        assert_eq!(parser.take(&[b"\xc3" as &[u8], b"\xa4"].concat()).len(), 1);
+        assert_eq!(told(&parser.take(b"\xff!")), "!");
         // Only ST or BEL end an answer; other keys show that there was none.
         assert_eq!(
-            told(&Hearing::default().take(b"\x1b]\x1b]\rj\x1b[\x1b[A")),
+            told(&InputParser::default().take(b"\x1b]\x1b]\rj\x1b[\x1b[A")),
             "alt-] alt-] enter j alt-[ up"
         );
     }
@@ -406,27 +411,27 @@ mod tests {
     #[test]
     fn the_beginning_of_an_answer_is_never_typed() {
         for bytes in ["\x1b]11;rgb:1e", "\x1bP>|foo", "\x1b_Gi=31;", "\x1b[?62;", "\x1b[<64;2"] {
-            let mut hearing = Hearing::default();
-            assert_eq!(hearing.take(bytes.as_bytes()), []);
-            assert_eq!(hearing.give_back(), [], "{bytes:?}");
-            assert_eq!(told(&hearing.take(b"q")), "q");
+            let mut parser = InputParser::default();
+            assert_eq!(parser.take(bytes.as_bytes()), []);
+            assert_eq!(parser.give_back(), [], "{bytes:?}");
+            assert_eq!(told(&parser.take(b"q")), "q");
         }
-        assert_eq!(told(&Hearing::default().take(b"\x1b]11;rgb:1e\rq")), "enter q");
+        assert_eq!(told(&InputParser::default().take(b"\x1b]11;rgb:1e\rq")), "enter q");
     }
 
     #[test]
     fn a_paste_without_end_takes_no_more_memory_than_one_with_an_end() {
-        let mut hearing = Hearing::default();
-        assert_eq!(hearing.take(b"\x1b[200~"), []);
+        let mut parser = InputParser::default();
+        assert_eq!(parser.take(b"\x1b[200~"), []);
         for _ in 0..1_000 {
-            assert_eq!(hearing.take(&[b'x'; 1_000]), []);
+            assert_eq!(parser.take(&[b'x'; 1_000]), []);
         }
-        assert!(hearing.pasted.as_ref().unwrap().len() <= MOST_PASTED && hearing.held.len() < 10);
-        let heard = hearing.take(b"yz\x1b[201~q");
-        let [Heard::Paste(text), Heard::Key(_)] = &heard[..] else { panic!("{heard:?}") };
+        assert!(parser.pasted.as_ref().unwrap().len() <= MOST_PASTED && parser.held.len() < 10);
+        let heard = parser.take(b"yz\x1b[201~q");
+        let [InputEvent::Paste(text), InputEvent::Key(_)] = &heard[..] else { panic!("{heard:?}") };
         assert_eq!(text.len(), MOST_PASTED);
-        hearing.take(b"\x1b[200~stalled");
-        assert_eq!(told(&hearing.give_back()), "<Paste(\"stalled\")>");
-        assert_eq!(told(&hearing.take(b"q")), "q");
+        parser.take(b"\x1b[200~stalled");
+        assert_eq!(told(&parser.give_back()), "<Paste(\"stalled\")>");
+        assert_eq!(told(&parser.take(b"q")), "q");
     }
 }

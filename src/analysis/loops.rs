@@ -23,7 +23,7 @@ use crate::model::transcript::Transcript;
 
 /// The troubles of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Troubles {
+pub struct Loops {
     numbers: HashMap<Option<Name>, usize>,
     lanes: Vec<Lane>,
     /// The lane of each entry that has steps, and the first of them.
@@ -40,7 +40,7 @@ pub struct Troubles {
     generation: u64,
 }
 
-impl Troubles {
+impl Loops {
     /// Takes in what was appended since the last time, but no more than so many entries. Says whether
     /// that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {

@@ -9,7 +9,7 @@ use crate::model::text::Name;
 
 /// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
 #[derive(Clone, Debug, Default)]
-pub struct Stand {
+pub struct SavedPosition {
     /// What holds the window.
     pub anchor: Anchor,
     /// The focused item.
@@ -22,8 +22,8 @@ pub struct Stand {
 
 impl State {
     /// Where the reader stands now.
-    pub fn stand(&self) -> Stand {
-        Stand {
+    pub fn stand(&self) -> SavedPosition {
+        SavedPosition {
             anchor: self.view.anchor,
             focus: self.view.focus,
             folds: self.folds.clone(),
@@ -32,7 +32,7 @@ impl State {
     }
 
     /// Goes back to where the reader stood.
-    pub fn go_back_to(&mut self, stand: &Stand) {
+    pub fn go_back_to(&mut self, stand: &SavedPosition) {
         self.view.anchor = stand.anchor;
         self.view.focus = stand.focus;
         self.stale.sequence |= self.folds.branches() != stand.folds.branches();

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::ahead::read_portions;
 use super::bodies::Bodies;
+use super::emitter::Emitter;
 use super::files::{Files, Kind};
-use super::teller::Teller;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::json;
 use crate::model::edit::LinkState;
@@ -36,7 +36,7 @@ pub struct Step<'s> {
 }
 
 /// A line file that is read.
-pub struct Strand {
+pub struct LineFile {
     id: FileId,
     kind: Kind,
     /// Where it is read.
@@ -53,7 +53,7 @@ struct Shown {
     is_damaged: bool,
 }
 
-impl Strand {
+impl LineFile {
     /// Begins to read a file from its beginning.
     pub fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
         let follower = Follower::open(path, files.fence_of(path))?;
@@ -96,30 +96,30 @@ impl Strand {
     }
 
     /// Reads on and tells what lines it read. Returns how many bytes that were.
-    pub fn read(&mut self, teller: &mut Teller<'_>, step: Step<'_>) -> io::Result<usize> {
+    pub fn read(&mut self, emitter: &mut Emitter<'_>, step: Step<'_>) -> io::Result<usize> {
         let Self { kind, follower, buffer, shown, .. } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
-        let mut is_to_be_told = |line: Line<'_>, teller: &mut Teller<'_>| {
-            shown.take().is_none_or(|shown| take_back(&shown, line, teller))
+        let mut is_to_be_told = |line: Line<'_>, emitter: &mut Emitter<'_>| {
+            shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
         };
         let read = read_portions(follower, buffer, step.room, |portion| {
             if let Some(first) = portion.first.as_ref().map(Ended::line) {
-                teller.leave_bodies(step.bodies.away_at(first.record().origin.at, len));
-                if is_to_be_told(first, teller) {
-                    tell_line(first, *kind, &path, teller);
+                emitter.leave_bodies(step.bodies.away_at(first.record().origin.at, len));
+                if is_to_be_told(first, emitter) {
+                    tell_line(first, *kind, &path, emitter);
                 }
             }
-            teller.leave_bodies(step.bodies.away_at(portion.at, len));
+            emitter.leave_bodies(step.bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
-                if !is_to_be_told(line, teller) {
+                if !is_to_be_told(line, emitter) {
                     continue;
                 }
                 match (line, value) {
                     (Line::Whole(record), Some(value)) => {
-                        teller.tell_read(record, &value, kind.place(&path, record.origin.line));
+                        emitter.tell_read(record, &value, kind.place(&path, record.origin.line));
                     }
-                    (line, _) => tell_line(line, *kind, &path, teller),
+                    (line, _) => tell_line(line, *kind, &path, emitter),
                 }
             }
             (step.between)();
@@ -132,7 +132,7 @@ impl Strand {
 
     /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its
     /// newline, or if nothing more can be expected.
-    pub fn rest(&mut self, teller: &mut Teller<'_>, now: Instant, is_final: bool) {
+    pub fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
         let Some(line) = self.buffer.unfinished() else { return };
         let origin = origin_of(line);
         if self.shown.as_ref().is_some_and(|shown| shown.origin == origin) {
@@ -143,13 +143,13 @@ impl Strand {
             return;
         }
         if let Some(shown) = self.shown.take() {
-            take_back(&shown, line, teller);
+            take_back(&shown, line, emitter);
         }
         let tally = match line {
             Line::Whole(record) => {
-                teller.tell_apart(record, self.kind.place(self.follower.path(), origin.line))
+                emitter.tell_apart(record, self.kind.place(self.follower.path(), origin.line))
             }
-            Line::TooLong(record) => teller.fault_apart(record, &too_long(record.origin)),
+            Line::TooLong(record) => emitter.fault_apart(record, &too_long(record.origin)),
         };
         self.shown = Some(Shown { origin, tally, is_damaged: !is_whole });
     }
@@ -163,20 +163,20 @@ impl Strand {
 }
 
 /// Takes the shown form of a line back. Answers whether the line must be told.
-fn take_back(shown: &Shown, line: Line<'_>, teller: &mut Teller<'_>) -> bool {
+fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
     let origin = origin_of(line);
     if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {
         return shown.origin.at != origin.at;
     }
-    teller.take_back(&shown.tally, shown.origin);
+    emitter.take_back(&shown.tally, shown.origin);
     true
 }
 
 /// Tells a line of a file.
-pub fn tell_line(line: Line<'_>, kind: Kind, path: &Path, teller: &mut Teller<'_>) {
+pub fn tell_line(line: Line<'_>, kind: Kind, path: &Path, emitter: &mut Emitter<'_>) {
     match line {
-        Line::Whole(record) => teller.tell(record, kind.place(path, record.origin.line)),
-        Line::TooLong(record) => teller.fault(record, &too_long(record.origin)),
+        Line::Whole(record) => emitter.tell(record, kind.place(path, record.origin.line)),
+        Line::TooLong(record) => emitter.fault(record, &too_long(record.origin)),
     }
 }
 

@@ -8,16 +8,16 @@ use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::fingerprint::Print;
-use crate::model::moment::Moment;
 use crate::model::pairing::{calls_of, identifies};
 use crate::model::record::Origin;
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
 /// Something odd.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Oddity {
+pub struct Anomaly {
     /// What, for the reader: `calls without a result`.
     pub what: &'static str,
     /// What can be said of it besides; may be empty.
@@ -36,35 +36,35 @@ pub struct Links {
     /// Entries of the main lane that others hang below and that hang below nothing.
     pub roots: u64,
     /// Parents that are not there, entries that are their own parent, circles.
-    pub oddities: Vec<Oddity>,
+    pub anomalies: Vec<Anomaly>,
 }
 
 /// When the session happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// First time seen.
-    pub first: Option<Moment>,
+    pub first: Option<Timestamp>,
     /// Last time seen.
-    pub last: Option<Moment>,
+    pub last: Option<Timestamp>,
     /// Entries without a time, and entries that are older than the one before.
-    pub oddities: Vec<Oddity>,
+    pub anomalies: Vec<Anomaly>,
 }
 
 /// Oddities by kind.
 #[derive(Default)]
-struct Found(Vec<Oddity>);
+struct Found(Vec<Anomaly>);
 
 impl Found {
     fn see(&mut self, what: &'static str, place: Origin) {
-        match self.0.iter_mut().find(|oddity| oddity.what == what) {
-            Some(oddity) => oddity.count += 1,
-            None => self.0.push(Oddity { what, note: String::new(), count: 1, first: place }),
+        match self.0.iter_mut().find(|anomaly| anomaly.what == what) {
+            Some(anomaly) => anomaly.count += 1,
+            None => self.0.push(Anomaly { what, note: String::new(), count: 1, first: place }),
         }
     }
 
     fn note(&mut self, what: &str, note: impl FnOnce() -> String) {
-        if let Some(oddity) = self.0.iter_mut().find(|oddity| oddity.what == what) {
-            oddity.note = note();
+        if let Some(anomaly) = self.0.iter_mut().find(|anomaly| anomaly.what == what) {
+            anomaly.note = note();
         }
     }
 }
@@ -98,7 +98,7 @@ pub fn of_links(transcript: &Transcript) -> Option<Links> {
             found.see("entries whose parents lead back to them", entry.origin);
         }
     }
-    links.oddities = found.0;
+    links.anomalies = found.0;
     Some(links)
 }
 
@@ -124,7 +124,7 @@ fn leads_in_a_circle(key: Print, transcript: &Transcript, walked: &mut HashMap<P
 }
 
 /// Calls and results that do not meet, all lanes and branches.
-pub fn of_pairing(transcript: &Transcript) -> Vec<Oddity> {
+pub fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
     let awaited = Awaited::of(transcript);
     let mut found = Found::default();
     let mut calls: HashMap<&Key, u32> = HashMap::new();
@@ -174,7 +174,7 @@ pub fn of_times(transcript: &Transcript) -> Times {
     const BACKWARDS: &str = "entries that are older than the one before";
     let mut times = Times::default();
     let mut found = Found::default();
-    let mut before: HashMap<Option<&Name>, Moment> = HashMap::new();
+    let mut before: HashMap<Option<&Name>, Timestamp> = HashMap::new();
     let mut farthest = 0;
     for entry in transcript.entries() {
         let Some(at) = entry.at else {
@@ -192,7 +192,7 @@ pub fn of_times(transcript: &Transcript) -> Times {
         }
     }
     found.note(BACKWARDS, || format!("by {} at most", figures::duration(farthest)));
-    times.oddities = found.0;
+    times.anomalies = found.0;
     times
 }
 

@@ -53,7 +53,7 @@ impl Copying {
 
 /// A copy that was wished for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taking {
+pub struct PendingCopy {
     /// The items.
     pub pieces: Vec<Piece>,
     /// What of them.
@@ -215,7 +215,7 @@ fn copy_turns(state: &mut State, times: usize) -> Vec<Effect> {
 
 /// Copies, or asks for the texts that are on disk.
 pub fn begin(state: &mut State, pieces: Vec<Piece>, form: Form) -> Vec<Effect> {
-    go_on(state, Taking { pieces, form, tries: 0 })
+    go_on(state, PendingCopy { pieces, form, tries: 0 })
 }
 
 /// Texts have come; what waited for them may go on.
@@ -223,7 +223,7 @@ pub fn resume(state: &mut State) -> Vec<Effect> {
     state.taking.take().map_or_else(Vec::new, |taking| go_on(state, taking))
 }
 
-fn go_on(state: &mut State, mut taking: Taking) -> Vec<Effect> {
+fn go_on(state: &mut State, mut taking: PendingCopy) -> Vec<Effect> {
     let mut entries: Vec<EntryId> = Vec::new();
     let mut origins: Vec<Origin> = Vec::new();
     let mut size = 0_u64;
@@ -261,7 +261,7 @@ fn go_on(state: &mut State, mut taking: Taking) -> Vec<Effect> {
     vec![Effect::Page { entries, origins }]
 }
 
-fn finish(state: &mut State, taking: &Taking) -> Vec<Effect> {
+fn finish(state: &mut State, taking: &PendingCopy) -> Vec<Effect> {
     let text = match taking.form {
         Form::Markdown => {
             let mut entries: Vec<EntryId> = taking.pieces.iter().map(|piece| piece.focus.entry).collect();

@@ -27,7 +27,7 @@ pub type Texts = Vec<(EntryId, Vec<BlockText>)>;
 
 /// How far a search is.
 #[derive(Clone, Debug, Default)]
-pub struct Hunt {
+pub struct SearchProgress {
     /// Places in the order of the file that are handed out.
     out: Range<usize>,
     /// Those whose hits are known.
@@ -55,7 +55,7 @@ pub struct Known {
     pub entries: HashSet<EntryId>,
 }
 
-impl Hunt {
+impl SearchProgress {
     /// A hunt that begins at a place of the order.
     pub fn from(place: usize, known: Option<Known>) -> Self {
         Self { out: place..place, done: place..place, size: FIRST, known, ..Self::default() }

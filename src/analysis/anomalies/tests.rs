@@ -1,14 +1,14 @@
 //! Oddities of hand-made sessions.
 
-use super::{Oddity, of_links, of_pairing, of_times};
+use super::{Anomaly, of_links, of_pairing, of_times};
 use crate::analysis::pairing;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
-use crate::model::moment::Moment;
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -26,8 +26,8 @@ fn record(out: &mut Batch, line: u32) {
 }
 
 /// What, how often, and in which line first.
-fn seen(oddities: &[Oddity]) -> Vec<(&str, u64, u32)> {
-    oddities.iter().map(|oddity| (oddity.what, oddity.count, oddity.first.line)).collect()
+fn seen(anomalies: &[Anomaly]) -> Vec<(&str, u64, u32)> {
+    anomalies.iter().map(|anomaly| (anomaly.what, anomaly.count, anomaly.first.line)).collect()
 }
 
 #[test]
@@ -50,13 +50,14 @@ fn links_that_lead_nowhere_are_told() {
         ("entries that are their own parent", 1, 5),
         ("entries whose parents lead back to them", 2, 6),
     ];
-    assert_eq!(seen(&links.oddities), expected);
+    assert_eq!(seen(&links.anomalies), expected);
     assert_eq!(of_links(&told(|_| ())), None, "nothing says that records are linked");
 }
 
 fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
     record(out, line);
-    let mut entry = out.new_entry(Text::clean(&format!("answer {line}")), Role::Assistant, Some(Moment(at)));
+    let mut entry =
+        out.new_entry(Text::clean(&format!("answer {line}")), Role::Assistant, Some(Timestamp(at)));
     let call = ToolCall { input: out.prose("{}"), state, ..samples::call(out, key) };
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(entry);
@@ -64,7 +65,7 @@ fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
 
 fn result(out: &mut Batch, line: u32, call: &str, at: i64) {
     record(out, line);
-    let result = samples::result(out, &format!("r{line}"), Some(Moment(at)));
+    let result = samples::result(out, &format!("r{line}"), Some(Timestamp(at)));
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 
@@ -102,14 +103,14 @@ fn times_that_run_backwards_are_told_lane_by_lane() {
         for ((at, lane), line) in entries.into_iter().zip(1..) {
             record(out, line);
             let key = Text::clean(&format!("e{line}"));
-            let mut entry = out.new_entry(key, Role::User, at.map(|seconds: i64| Moment(seconds * 1000)));
+            let mut entry = out.new_entry(key, Role::User, at.map(|seconds: i64| Timestamp(seconds * 1000)));
             entry.lane = lane.map(Key::from);
             out.entry(entry);
         }
     });
     let times = of_times(&transcript);
-    assert_eq!((times.first, times.last), (Some(Moment(1000)), Some(Moment(10_000))));
+    assert_eq!((times.first, times.last), (Some(Timestamp(1000)), Some(Timestamp(10_000))));
     let expected = [("entries without a time", 1, 2), ("entries that are older than the one before", 1, 3)];
-    assert_eq!(seen(&times.oddities), expected);
-    assert_eq!(times.oddities[1].note, "by 6.0s at most");
+    assert_eq!(seen(&times.anomalies), expected);
+    assert_eq!(times.anomalies[1].note, "by 6.0s at most");
 }

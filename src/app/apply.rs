@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::alarms;
 use super::effect::Effect;
 use super::ends;
 use super::filter::Filter;
@@ -15,7 +16,6 @@ use super::searching;
 use super::sequence::{Wanted, starter_of};
 use super::state::State;
 use super::viewport::{Anchor, Focus, Mark, Selection};
-use super::watching;
 use crate::model::body::{Held, Key};
 use crate::model::edit::{Batch, Feed, LinkState, Polled, Stage};
 use crate::model::entry::EntryId;
@@ -28,7 +28,7 @@ pub const BODY_BUDGET: u64 = 8 << 20;
 /// Takes one message of the feed.
 pub fn take(state: &mut State, feed: Feed) -> Vec<Effect> {
     let mut effects = tell(state, feed);
-    effects.extend(watching::look(state));
+    effects.extend(alarms::look(state));
     go_to_wanted(state);
     effects
 }
@@ -103,8 +103,8 @@ pub fn apply(state: &mut State, batch: Batch) -> Vec<Effect> {
         return Vec::new();
     }
     state.stale.facts = true;
-    state.evidence.note(&state.transcript, &touched);
-    state.watches.note(&touched);
+    state.indexes.note(&state.transcript, &touched);
+    state.alarms.note(&touched);
     note_rows(state, &touched);
     let mut effects = filtering::judge_new(state, &touched);
     grow_sequence(state, &touched);
@@ -207,7 +207,7 @@ fn grow_sequence(state: &mut State, touched: &Touched) {
         state.spine.note(&state.transcript, id, place);
     }
     // What is marked or was found may be an entry that comes only now.
-    state.stale.spine |= state.search.is_some() || !state.marks.is_empty() || !state.watches.marks.is_empty();
+    state.stale.spine |= state.search.is_some() || !state.marks.is_empty() || !state.alarms.marks.is_empty();
 }
 
 /// Shows another transcript of the session, with what is being read in its place, by key. Gives back the one that
@@ -275,7 +275,7 @@ pub fn fill(state: &mut State, entries: &[EntryId], contents: &[(Origin, Vec<Hel
     for id in entries {
         state.cache.forget(*id);
     }
-    state.evidence.learn(&state.transcript, entries);
+    state.indexes.learn(&state.transcript, entries);
     let shown: Vec<EntryId> = in_sight(state).chain(entries.iter().copied()).collect();
     state.transcript.release(BODY_BUDGET, |id| shown.contains(&id));
 }

@@ -11,7 +11,7 @@ use super::written::{Written, opening};
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u8", into = "u8")]
-pub struct Signs {
+pub struct BodyFlags {
     /// An output that reads as the report of a failure.
     pub failure: Option<Failure>,
     /// Arguments that break off: what the model had written of them is no whole value.
@@ -40,18 +40,18 @@ pub enum Failure {
 }
 
 /// Signs as they are packed: each fact a bit, above them how the failure is told.
-impl From<Signs> for u8 {
-    fn from(signs: Signs) -> Self {
-        let Signs { failure, broken_off, unnamed, unmarked, early, elsewhere } = signs;
+impl From<BodyFlags> for u8 {
+    fn from(flags: BodyFlags) -> Self {
+        let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere } = flags;
         let facts = [broken_off, unnamed, unmarked, early, elsewhere];
         let bits = facts.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
         let told = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
         let told = told.and_then(|told| Self::try_from(told + 1).ok()).unwrap_or(0);
-        bits | told << Signs::FACTS
+        bits | told << BodyFlags::FACTS
     }
 }
 
-impl From<u8> for Signs {
+impl From<u8> for BodyFlags {
     fn from(bits: u8) -> Self {
         let fact = |at: u32| bits & (1 << at) != 0;
         let told = usize::from(bits >> Self::FACTS).checked_sub(1);
@@ -77,7 +77,7 @@ impl Failure {
     const ALL: [Self; 4] = [Self::Exit, Self::Object, Self::Tool, Self::Words];
 }
 
-impl Signs {
+impl BodyFlags {
     /// Number of the facts besides the failure.
     const FACTS: u32 = 5;
 
@@ -213,10 +213,10 @@ fn end_of_value(text: &str) -> usize {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{Failure, Signs};
+    use super::{BodyFlags, Failure};
 
     fn failure(text: &str) -> Option<Failure> {
-        Signs::of_output(text).failure
+        BodyFlags::of_output(text).failure
     }
 
     #[test]
@@ -267,8 +267,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_signs(text in "[{}\\[\\]\",:\\\\a-zé \n]{0,60}") {
-            let _ = Signs::of_output(text.as_str());
-            let _ = Signs::of_output(format!("{{{text}").as_str());
+            let _ = BodyFlags::of_output(text.as_str());
+            let _ = BodyFlags::of_output(format!("{{{text}").as_str());
         }
     }
 }

@@ -17,7 +17,7 @@ const FARTHEST: u16 = 20_000;
 
 /// The reader's wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Columns {
+pub struct Wrapping {
     /// The first column of long lines that is shown; `None` if they are wrapped. Prose always is.
     pub sideways: Option<u16>,
     /// What stands beside the text.
@@ -28,7 +28,7 @@ pub struct Columns {
     pub rulers: bool,
 }
 
-impl Default for Columns {
+impl Default for Wrapping {
     fn default() -> Self {
         Self { sideways: None, numbers: Numbers::None, lanes: true, rulers: true }
     }
@@ -74,23 +74,23 @@ impl Numbers {
 /// Carries out an action of this room.
 pub fn act(state: &mut State, action: Action, times: usize) {
     match action {
-        Action::ToggleWrap => wrap(state, state.columns.sideways.is_some()),
+        Action::ToggleWrap => wrap(state, state.wrapping.sideways.is_some()),
         Action::Sideways(way) => sideways(state, way, times),
-        _ => number(state, state.columns.numbers.next()),
+        _ => number(state, state.wrapping.numbers.next()),
     }
 }
 
 /// Wraps long lines, or cuts them.
 pub fn wrap(state: &mut State, wraps: bool) {
-    if wraps != state.columns.sideways.is_none() {
-        keeping_place(state, |state| state.columns.sideways = (!wraps).then_some(0));
+    if wraps != state.wrapping.sideways.is_none() {
+        keeping_place(state, |state| state.wrapping.sideways = (!wraps).then_some(0));
     }
     state.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
 }
 
 /// Scrolls long lines sideways.
 fn sideways(state: &mut State, way: Way, times: usize) {
-    let Some(from) = state.columns.sideways else {
+    let Some(from) = state.wrapping.sideways else {
         return state.say("long lines are wrapped; w cuts them");
     };
     let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
@@ -98,15 +98,15 @@ fn sideways(state: &mut State, way: Way, times: usize) {
         Way::Next => from.saturating_add(by).min(FARTHEST),
         Way::Previous => from.saturating_sub(by),
     };
-    state.columns.sideways = Some(to);
+    state.wrapping.sideways = Some(to);
     state.look_changed();
     state.say(format!("from column {} on", to + 1));
 }
 
 /// Shows this kind of numbers.
 pub fn number(state: &mut State, numbers: Numbers) {
-    if numbers != state.columns.numbers {
-        keeping_place(state, |state| state.columns.numbers = numbers);
+    if numbers != state.wrapping.numbers {
+        keeping_place(state, |state| state.wrapping.numbers = numbers);
     }
     state.say(match numbers {
         Numbers::None => "no numbers",
@@ -117,23 +117,23 @@ pub fn number(state: &mut State, numbers: Numbers) {
 
 /// Shows lanes of calls in flight, or not.
 pub fn show_lanes(state: &mut State, is_shown: bool) {
-    if is_shown != state.columns.lanes {
-        keeping_place(state, |state| state.columns.lanes = is_shown);
+    if is_shown != state.wrapping.lanes {
+        keeping_place(state, |state| state.wrapping.lanes = is_shown);
     }
     state.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
 }
 
 /// Shows long times between entries, or not.
 pub fn show_rulers(state: &mut State, is_shown: bool) {
-    if is_shown != state.columns.rulers {
-        keeping_place(state, |state| state.columns.rulers = is_shown);
+    if is_shown != state.wrapping.rulers {
+        keeping_place(state, |state| state.wrapping.rulers = is_shown);
     }
     state.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
 }
 
 /// Columns of the numbers with a blank behind them: as many as those of the newest entry need.
 pub fn width_of_numbers(state: &State) -> u16 {
-    let least = match state.columns.numbers {
+    let least = match state.wrapping.numbers {
         Numbers::None => return 0,
         Numbers::Lines => 4,
         Numbers::Bytes => 7,
@@ -147,7 +147,7 @@ pub fn width_of_numbers(state: &State) -> u16 {
 pub fn number_of(state: &State, entry: &Entry, block: usize) -> u64 {
     let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
     let origin = bodies.first().map_or(entry.origin, |body| body.from);
-    match state.columns.numbers {
+    match state.wrapping.numbers {
         Numbers::Bytes => origin.at,
         Numbers::None | Numbers::Lines => u64::from(origin.line),
     }
