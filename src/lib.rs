@@ -27,7 +27,8 @@
 //!                      ui       report                   cells │ text and json
 //!                       │       ┌─┘ \
 //!                      app      │    ingest              state, actions, layout │ a thread per session
-//!                     ┌─┴───────┤   ┌──┴────┐
+//!                     ┌─┴─session   ┌──┴────┐           one opened session with what is known of it
+//!                     │         │   │       │
 //!                  render   analysis  formats  source    wings that do not know each other
 //!                     └─────────┴───┬──┴───────┘
 //!                                 model                  what a transcript *is*
@@ -152,7 +153,7 @@
 //! * **The reader's place is one.** A view ([`app::views`]) is a page over the text whose cursor is the focused item:
 //!   the transcript stays arranged behind it, so moving in either moves the other, and the inspector needs to know
 //!   of no page. Pages list cheap keys and write out what their window shows; the indexes that they need grow while
-//!   one of them is open ([`app::evidence`]).
+//!   one of them is open ([`session::indexes`]).
 //! * **A digit is a count until nothing follows.** Views have digits, and so have counts: a digit opens its view a
 //!   quarter of a second after it was typed, unless another key makes it a count.
 //! * **There is one account** ([`analysis::account`]): which turn an entry, a request or a sub-agent belongs to, what is
@@ -200,6 +201,7 @@ pub mod model;
 pub mod render;
 pub mod report;
 pub mod runtime;
+pub mod session;
 pub mod settings;
 pub mod source;
 pub mod terminal;

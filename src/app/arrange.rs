@@ -11,7 +11,6 @@ use super::details;
 use super::effect::Effect;
 use super::ends;
 use super::gutter;
-use super::indexes::Around;
 use super::inspector;
 use super::items::Layouts;
 use super::marks;
@@ -36,6 +35,7 @@ use crate::model::entry::{BlockKind, EntryId};
 use crate::model::glance::Glance;
 use crate::model::transcript::Transcript;
 use crate::render::row::{Level, Look};
+use crate::session::indexes::Around;
 
 /// Fills the window, and says which bodies must be read for it.
 pub fn arrange(state: &mut State) -> Vec<Effect> {

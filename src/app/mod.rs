@@ -26,7 +26,6 @@ pub mod gutter;
 pub mod heights;
 pub mod help;
 pub mod history;
-pub mod indexes;
 pub mod inspector;
 pub mod items;
 pub mod keymap;

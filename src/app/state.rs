@@ -15,7 +15,6 @@ use super::folds::Folds;
 use super::gutter::Gutter;
 use super::heights::Heights;
 use super::history::History;
-use super::indexes::Indexes;
 use super::inspector::Inspector;
 use super::items::RowCache;
 use super::keymap::Keymap;
@@ -52,6 +51,7 @@ use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 use crate::render::row::Level;
 use crate::render::theme::Theme;
+use crate::session::indexes::Indexes;
 
 /// The state of the viewer.
 pub struct State {

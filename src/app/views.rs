@@ -21,13 +21,13 @@ use std::collections::HashSet;
 
 use super::action::Action;
 use super::effect::Effect;
-use super::indexes::Wants;
 use super::moving::{follow, go};
 use super::panes::{self, Frame};
 use super::state::State;
 use super::viewport::Focus;
 use crate::analysis::awaited::Awaited;
 use crate::model::text::Name;
+use crate::session::indexes::Wants;
 use page::{Answer, Hint, Page, Scene, Sheet};
 
 /// On screens with so many lines the text stays in sight above the timeline.

@@ -5,11 +5,11 @@
 //! before the end moved, waits until the session is twice as long: so all of it together costs no more than
 //! twice the session.
 
-use super::indexes::Indexes;
 use crate::analysis::lint::Findings;
 use crate::model::edit::Batch;
 use crate::model::pages::ToPack;
 use crate::model::transcript::Transcript;
+use crate::session::indexes::Indexes;
 
 /// Entries that the lint takes in for one batch: a batch brings far fewer, and to judge them unpacks them.
 const A_BATCH: usize = 1_024;

@@ -60,13 +60,18 @@ const ROOMS: &[Room] = &[
         never: &["ratatui", "crossterm", "syntect", "File::open", "fs::read"],
     },
     Room {
+        name: "session",
+        imports: &["model", "analysis"],
+        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "std::env"],
+    },
+    Room {
         name: "app",
-        imports: &["model", "analysis", "render"],
+        imports: &["session", "model", "analysis", "render"],
         never: &["serde", "serde_json", "std::fs", "std::env", "crossterm::terminal", "crossterm::execute"],
     },
     Room {
         name: "ui",
-        imports: &["app", "analysis", "render", "model"],
+        imports: &["app", "session", "analysis", "render", "model"],
         never: &["serde", "serde_json", "std::fs", "std::env", "crossterm", "RefCell"],
     },
     Room {
@@ -89,15 +94,15 @@ const ROOMS: &[Room] = &[
     Room {
         name: "runtime",
         imports: &[
-            "settings", "terminal", "demo", "ui", "report", "app", "ingest", "render", "analysis", "source",
-            "formats", "model",
+            "settings", "terminal", "demo", "ui", "report", "app", "session", "ingest", "render", "analysis",
+            "source", "formats", "model",
         ],
         never: &[],
     },
 ];
 
 /// Rooms in which the time is a parameter.
-const TIMELESS: [&str; 6] = ["model", "formats", "analysis", "render", "app", "ui"];
+const TIMELESS: [&str; 7] = ["model", "formats", "analysis", "session", "render", "app", "ui"];
 
 /// Longer files are split into rooms.
 const MAX_LINES: usize = 450;

@@ -8,12 +8,12 @@ use crate::analysis::lint::Findings;
 use crate::app::action::Action;
 use crate::app::checks::Checks;
 use crate::app::filter::Filter;
-use crate::app::indexes::Indexes;
 use crate::app::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
+use crate::session::indexes::Indexes;
 
 /// What a page may look at.
 pub struct Scene<'a> {
