@@ -185,7 +185,8 @@ impl Watch {
 /// Sets an alarm.
 pub fn watch(state: &mut State, wish: Wish) {
     let words = format!("watching {wish}");
-    let last = state.transcript.order().iter().rev().find_map(|id| state.transcript.get(*id)?.at);
+    let last =
+        state.session.transcript.order().iter().rev().find_map(|id| state.session.transcript.get(*id)?.at);
     let mut alarms = std::mem::take(&mut state.alarms);
     alarms.list.retain(|watch| watch.wish != wish);
     let mut watch = Watch::new(wish, last);
@@ -197,9 +198,9 @@ pub fn watch(state: &mut State, wish: Wish) {
         alarms.touched.clear();
         alarms.orphans = None;
     }
-    alarms.has_begun |= state.is_caught_up;
+    alarms.has_begun |= state.session.file.is_caught_up;
     state.alarms = alarms;
-    state.say(words);
+    state.screen.say(words);
 }
 
 /// Ends an alarm, by its number from 1 or its expression; without a name all.
@@ -215,7 +216,7 @@ pub fn unwatch(state: &mut State, name: &str) {
             .retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
     }
     let left = state.alarms.list.len();
-    state.say(match (before, left) {
+    state.screen.say(match (before, left) {
         (0, _) => "nothing is watched".to_owned(),
         (_, 0) => "nothing is watched any more".to_owned(),
         _ if before == left => format!("no alarm is called {name}"),
@@ -226,7 +227,7 @@ pub fn unwatch(state: &mut State, name: &str) {
 /// Shows what is watched, and what came of it.
 pub fn list(state: &mut State) {
     if state.alarms.list.is_empty() {
-        state.say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
+        state.screen.say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
         return;
     }
     let text = |text: &str| Tree::Text(Text::clean(text));
@@ -283,23 +284,23 @@ pub fn look(state: &mut State) -> Vec<Effect> {
 fn ring(state: &mut State, alarms: &mut Alarms, number: usize, rung: Rung) -> Option<Effect> {
     let watch = alarms.list.get_mut(number)?;
     watch.rung += 1;
-    watch.last = Some((state.now, rung.words.clone()));
+    watch.last = Some((state.screen.now, rung.words.clone()));
     if let Some(place) = rung.at {
         alarms.marks.insert(place.entry);
-        state.stale.spine = true;
+        state.text.stale.spine = true;
     }
-    state.say(format!("! {}", rung.words));
-    let name = state.transcript.meta().title().map(ToString::to_string);
+    state.screen.say(format!("! {}", rung.words));
+    let name = state.session.transcript.meta().title().map(ToString::to_string);
     let file = || {
-        let path = &state.opened.as_ref()?.path;
+        let path = &state.session.file.opened.as_ref()?.path;
         Some(Text::clean(&path.file_name()?.to_string_lossy()).to_string())
     };
     Some(Effect::Notify(Notice {
         session: name.or_else(file).unwrap_or_default(),
         words: rung.words,
         expression: watch.wish.expr.to_string(),
-        address: state.address.clone(),
-        activity: state.activity.word(),
+        address: state.session.file.address.clone(),
+        activity: state.session.status.activity.word(),
         command: watch.wish.command.clone(),
         means: alarms.means,
     }))
@@ -307,10 +308,10 @@ fn ring(state: &mut State, alarms: &mut Alarms, number: usize, rung: Rung) -> Op
 
 /// A call or a result that has lost its other half since the last look.
 fn news_of_orphans(state: &mut State, alarms: &mut Alarms) -> Option<(Place, String)> {
-    if !alarms.want_findings() || state.whole.is_some() {
+    if !alarms.want_findings() || state.session.ends.is_part() {
         return None;
     }
-    if !state.indexes.follow_findings(&state.transcript, &mut state.findings) {
+    if !state.session.indexes.follow_findings(&state.session.transcript, &mut state.session.findings) {
         return None;
     }
     let now: Vec<(Place, &Finding)> = orphans(state).map(|finding| (place_of(finding), finding)).collect();
@@ -323,7 +324,7 @@ fn news_of_orphans(state: &mut State, alarms: &mut Alarms) -> Option<(Place, Str
 }
 
 fn orphans(state: &State) -> impl Iterator<Item = &Finding> {
-    state.findings.iter().filter(|finding| finding.is_orphan())
+    state.session.findings.iter().filter(|finding| finding.is_orphan())
 }
 
 fn place_of(finding: &Finding) -> Place {
@@ -332,16 +333,17 @@ fn place_of(finding: &Finding) -> Place {
 
 /// Gives the session as it is now.
 fn with_status(state: &mut State, orphan: Option<(Place, &str)>, look: impl FnOnce(&Status<'_>)) {
-    state.transcript.settle();
-    state.activity = activity::judge(state.last_entries(), state.last_write, state.now);
-    let cost = state.indexes.account.cost(&state.transcript);
+    state.session.transcript.settle();
+    state.session.status.activity =
+        activity::judge(state.session.last_entries(), state.session.file.last_write, state.screen.now);
+    let cost = state.session.indexes.account.cost(&state.session.transcript);
     look(&Status {
-        transcript: &state.transcript,
-        activity: &state.activity,
-        silence: state.silence(),
+        transcript: &state.session.transcript,
+        activity: &state.session.status.activity,
+        silence: state.session.silence(state.screen.now),
         cost: &cost,
-        context: crate::analysis::context::of(&state.transcript),
-        run: state.indexes.loops.current(&state.transcript),
+        context: crate::analysis::context::of(&state.session.transcript),
+        run: state.session.indexes.loops.current(&state.session.transcript),
         orphan,
     });
 }

@@ -76,8 +76,8 @@ impl AsOf {
 
 /// On or off.
 pub fn switch(state: &mut State, is_on: bool) {
-    state.as_of.is_on = is_on;
-    state.say(if is_on {
+    state.text.as_of.is_on = is_on;
+    state.screen.say(if is_on {
         "dim is what the model did not see at the cursor"
     } else {
         "nothing is dimmed for the cursor's sake"
@@ -86,21 +86,22 @@ pub fn switch(state: &mut State, is_on: bool) {
 
 /// Finds out what of the window is to be dimmed, and what the session had come to.
 pub fn arrange(state: &mut State) {
-    state.as_of.lost.clear();
-    let focus = state.view.focus.filter(|_| state.as_of.is_on && !state.indexes.is_behind());
-    let known = state.as_of.then.take();
-    state.as_of.then = focus.map(|focus| {
-        let wanted = (focus.entry, state.indexes.account.revision());
+    state.text.as_of.lost.clear();
+    let focus =
+        state.text.view.focus.filter(|_| state.text.as_of.is_on && !state.session.indexes.is_behind());
+    let known = state.text.as_of.then.take();
+    state.text.as_of.then = focus.map(|focus| {
+        let wanted = (focus.entry, state.session.indexes.account.revision());
         known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(state, wanted))
     });
     let sight = focus.and_then(|focus| sight(state, focus));
     let Some(sight) = sight else { return };
-    let in_sight = state.view.lines.iter().map(|line| line.entry);
-    state.as_of.lost = in_sight.filter(|id| sight.has_lost(&state.transcript, *id)).collect();
+    let in_sight = state.text.view.lines.iter().map(|line| line.entry);
+    state.text.as_of.lost = in_sight.filter(|id| sight.has_lost(&state.session.transcript, *id)).collect();
 }
 
 fn then(state: &State, made_for: (EntryId, u64)) -> Then {
-    let (transcript, account) = (&state.transcript, &state.indexes.account);
+    let (transcript, account) = (&state.session.transcript, &state.session.indexes.account);
     let reach = account.as_of(transcript, made_for.0);
     Then {
         made_for,
@@ -113,19 +114,20 @@ fn then(state: &State, made_for: (EntryId, u64)) -> Then {
 }
 
 fn sight(state: &State, focus: Focus) -> Option<Sight> {
-    Sight::at(&state.transcript, state.indexes.windows.cuts(), focus.entry)
+    Sight::at(&state.session.transcript, state.session.indexes.windows.cuts(), focus.entry)
 }
 
 /// Lists what the model saw at the cursor.
 pub fn list(state: &mut State) {
-    let last = state.transcript.order().last().map(|entry| Focus { entry: *entry, block: 0 });
-    let Some(focus) = state.view.focus.or(last) else { return state.say("nothing here yet") };
-    while !state.indexes.windows.follow(&state.transcript, usize::MAX) {}
+    let last = state.session.transcript.order().last().map(|entry| Focus { entry: *entry, block: 0 });
+    let Some(focus) = state.text.view.focus.or(last) else { return state.screen.say("nothing here yet") };
+    while !state.session.indexes.windows.follow(&state.session.transcript, usize::MAX) {}
     let Some(sight) = sight(state, focus) else { return };
-    let Some(entry) = state.transcript.get(focus.entry) else { return };
-    let density = state.indexes.windows.density(entry.lane.as_ref());
-    let messages = messages(&state.transcript, &sight.entries(&state.transcript), entry.at, density);
-    let request = request_of(&state.indexes.windows, focus.entry);
+    let Some(entry) = state.session.transcript.get(focus.entry) else { return };
+    let density = state.session.indexes.windows.density(entry.lane.as_ref());
+    let messages =
+        messages(&state.session.transcript, &sight.entries(&state.session.transcript), entry.at, density);
+    let request = request_of(&state.session.indexes.windows, focus.entry);
     let told = told(state, entry, &messages, request, density);
     let title = format!("What the model saw at {}", place(state, focus.entry, entry));
     let mut lines = told;
@@ -134,13 +136,13 @@ pub fn list(state: &mut State) {
     if skipped > 0 {
         lines.push(format!("the first {skipped} are left out here"));
     }
-    let cut = state.theme.glyphs().cut;
+    let cut = state.screen.theme.glyphs().cut;
     let heads = lines.len();
     let shown = messages.iter().skip(skipped).map(|message| message.line(cut));
     lines.extend(shown);
-    let width = usize::from(state.size.0.saturating_sub(2).max(1));
+    let width = usize::from(state.screen.size.0.saturating_sub(2).max(1));
     let rows = lines.iter().enumerate().map(|(at, line)| {
-        let style = if at < heads { state.theme.dim } else { state.theme.text };
+        let style = if at < heads { state.screen.theme.dim } else { state.screen.theme.text };
         Row {
             line: Line::from(wrap::fit(&[Span::styled(line.clone(), style)], width, cut)),
             ..Row::default()
@@ -246,10 +248,10 @@ fn request_of(windows: &Windows, id: EntryId) -> Option<&Request> {
 }
 
 fn place(state: &State, id: EntryId, entry: &Entry) -> String {
-    let number = state.transcript.place_of(id).map_or(0, |place| place + 1);
+    let number = state.session.transcript.place_of(id).map_or(0, |place| place + 1);
     let time = entry.at.map(|at| format!(", {}", at.clock())).unwrap_or_default();
     let lane = entry.lane.as_ref().map(|name| {
-        let label = state.transcript.lane(name).map_or(name, |lane| &lane.label);
+        let label = state.session.transcript.lane(name).map_or(name, |lane| &lane.label);
         format!(", in {label}")
     });
     format!("#{number}{time}{}", lane.unwrap_or_default())
@@ -293,7 +295,7 @@ fn told(
             lines.push(words.to_owned());
         }
     }
-    if state.whole.is_some() {
+    if state.session.ends.is_part() {
         lines.push("the session is still being read: what comes before its end is missing".to_owned());
     }
     lines

@@ -20,7 +20,7 @@ use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::figures::count;
 use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 
 /// Loops that are listed by themselves.
@@ -118,9 +118,14 @@ pub struct Checks {
 
 impl Checks {
     /// Takes in an entry that is new or has changed.
-    pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
+    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+        if touched.lanes || touched.reordered {
+            return self.clear();
+        }
         if let Some(notes) = &mut self.notes {
-            notes.note(transcript, id);
+            for id in touched.added.iter().chain(&touched.changed) {
+                notes.note(transcript, *id);
+            }
         }
         self.look_again();
     }

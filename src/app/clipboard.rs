@@ -51,6 +51,15 @@ impl Copying {
     }
 }
 
+/// Copies.
+#[derive(Debug, Default)]
+pub struct Clipboard {
+    /// What becomes of them.
+    pub copying: Copying,
+    /// One that waits for texts to be read.
+    pub taking: Option<PendingCopy>,
+}
+
 /// A copy that was wished for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCopy {
@@ -83,8 +92,8 @@ pub enum Form {
 
 /// The records of the focused item.
 pub fn focused_origins(state: &State) -> Option<Vec<Origin>> {
-    let focus = state.view.focus?;
-    state.transcript.get(focus.entry)?;
+    let focus = state.text.view.focus?;
+    state.session.transcript.get(focus.entry)?;
     Some(origins_of(state, &[focus]))
 }
 
@@ -92,7 +101,7 @@ pub fn focused_origins(state: &State) -> Option<Vec<Origin>> {
 pub fn origins_of(state: &State, items: &[Focus]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for focus in items {
-        let Some(entry) = state.transcript.get(focus.entry) else { continue };
+        let Some(entry) = state.session.transcript.get(focus.entry) else { continue };
         let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
         for origin in bodies.iter().map(|body| body.from).chain(bodies.is_empty().then_some(entry.origin)) {
             if !origins.contains(&origin) {
@@ -105,9 +114,9 @@ pub fn origins_of(state: &State, items: &[Focus]) -> Vec<Origin> {
 
 /// Whether a block has rows of its own just now.
 fn is_item(state: &State, focus: Focus) -> bool {
-    let Some(entry) = state.transcript.get(focus.entry) else { return false };
+    let Some(entry) = state.session.transcript.get(focus.entry) else { return false };
     let Some(block) = entry.blocks.get(focus.block) else { return false };
-    let is_at_level = match state.level {
+    let is_at_level = match state.text.level {
         Level::Prompts => {
             (entry.marks.prompt || entry.role == Role::User) && matches!(block.kind, BlockKind::Text(_))
         }
@@ -117,18 +126,18 @@ fn is_item(state: &State, focus: Focus) -> bool {
     let is_blank =
         |body: &crate::model::body::Body| body.bytes == 0 || (!body.is_away() && body.stub.is_blank());
     let is_seen = match &block.kind {
-        BlockKind::Thinking(_) => state.shows_thinking,
+        BlockKind::Thinking(_) => state.text.shows_thinking,
         BlockKind::Text(body) => !is_blank(body),
         _ => true,
     };
-    is_at_level && is_seen && state.shows(focus)
+    is_at_level && is_seen && state.find.shows(focus)
 }
 
 /// So many items from one on, in the order of the screen.
 pub fn items_from(state: &State, from: Focus, count: usize) -> Vec<Focus> {
-    let Some(place) = state.sequence.place_of(from.entry) else { return vec![from] };
-    let after = state.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
-        let blocks = state.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
+    let Some(place) = state.text.sequence.place_of(from.entry) else { return vec![from] };
+    let after = state.text.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
+        let blocks = state.session.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
         (0..blocks).map(|block| Focus { entry: *id, block })
     });
     let is_behind = |focus: &Focus| focus.entry != from.entry || focus.block > from.block;
@@ -138,10 +147,10 @@ pub fn items_from(state: &State, from: Focus, count: usize) -> Vec<Focus> {
 
 /// The items from one entry's block to another's, both included.
 pub fn items_between(state: &State, first: Focus, last: Focus) -> Vec<Focus> {
-    let places = (state.sequence.place_of(first.entry), state.sequence.place_of(last.entry));
+    let places = (state.text.sequence.place_of(first.entry), state.text.sequence.place_of(last.entry));
     let (Some(from), Some(to)) = places else { return Vec::new() };
-    let between = state.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
-        let blocks = state.transcript.get(*id).map_or(0, |entry| entry.blocks.len());
+    let between = state.text.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
+        let blocks = state.session.transcript.get(*id).map_or(0, |entry| entry.blocks.len());
         (0..blocks).map(|block| Focus { entry: *id, block })
     });
     let is_inside = |focus: &Focus| {
@@ -155,11 +164,11 @@ pub fn items_between(state: &State, first: Focus, last: Focus) -> Vec<Focus> {
 
 /// Copies something of the focused item and, with a count, of those behind it.
 pub fn copy(state: &mut State, what: What, times: usize) -> Vec<Effect> {
-    let Some(focus) = state.view.focus else { return Vec::new() };
+    let Some(focus) = state.text.view.focus else { return Vec::new() };
     let text = match what {
         What::Turn => return copy_turns(state, times),
         What::Query => {
-            state.say("the jq path of a field: r shows the raw record, y q copies there");
+            state.screen.say("the jq path of a field: r shows the raw record, y q copies there");
             return Vec::new();
         }
         What::Json => return vec![Effect::CopyRecords(origins_of(state, &items_from(state, focus, times)))],
@@ -171,7 +180,7 @@ pub fn copy(state: &mut State, what: What, times: usize) -> Vec<Effect> {
         }
     };
     if text.is_empty() {
-        state.say("there is no file to name");
+        state.screen.say("there is no file to name");
         return Vec::new();
     }
     vec![Effect::Copy(text)]
@@ -186,27 +195,28 @@ fn places(state: &State, items: &[Focus], place: impl Fn(&State, Focus) -> Optio
 
 fn path_of(state: &State, focus: Focus) -> Option<String> {
     let origin = origins_of(state, &[focus]).first().copied()?;
-    let path = state.files.get(usize::try_from(origin.file.0).ok()?)?;
+    let path = state.session.file.path(origin.file)?;
     Some(format!("{}:{}", path.display(), origin.line))
 }
 
 /// What opens the session at the entry.
 fn link_of(state: &State, focus: Focus) -> Option<String> {
-    let entry = state.transcript.get(focus.entry)?;
-    Some(format!("{}#{}", state.address.as_ref()?, entry.key))
+    let entry = state.session.transcript.get(focus.entry)?;
+    Some(format!("{}#{}", state.session.file.address.as_ref()?, entry.key))
 }
 
 fn copy_turns(state: &mut State, times: usize) -> Vec<Effect> {
     let Some(turn) = state.focused_turn() else {
-        state.say("this belongs to no turn");
+        state.screen.say("this belongs to no turn");
         return Vec::new();
     };
     let turns = turn..turn.saturating_add(times);
-    let last = state.transcript.turns().len();
-    let entries =
-        turns.take_while(|turn| *turn < last).flat_map(|turn| telling::entries_of(&state.transcript, turn));
+    let last = state.session.transcript.turns().len();
+    let entries = turns
+        .take_while(|turn| *turn < last)
+        .flat_map(|turn| telling::entries_of(&state.session.transcript, turn));
     let pieces = entries.flat_map(|entry| {
-        let blocks = state.transcript.get(entry).map_or(0, |entry| entry.blocks.len());
+        let blocks = state.session.transcript.get(entry).map_or(0, |entry| entry.blocks.len());
         (0..blocks).map(move |block| Piece { focus: Focus { entry, block }, rows: None })
     });
     let pieces: Vec<Piece> = pieces.collect();
@@ -220,7 +230,7 @@ pub fn begin(state: &mut State, pieces: Vec<Piece>, form: Form) -> Vec<Effect> {
 
 /// Texts have come; what waited for them may go on.
 pub fn resume(state: &mut State) -> Vec<Effect> {
-    state.taking.take().map_or_else(Vec::new, |taking| go_on(state, taking))
+    state.clipboard.taking.take().map_or_else(Vec::new, |taking| go_on(state, taking))
 }
 
 fn go_on(state: &mut State, mut taking: PendingCopy) -> Vec<Effect> {
@@ -228,8 +238,11 @@ fn go_on(state: &mut State, mut taking: PendingCopy) -> Vec<Effect> {
     let mut origins: Vec<Origin> = Vec::new();
     let mut size = 0_u64;
     for piece in &taking.pieces {
-        let Some(block) =
-            state.transcript.get(piece.focus.entry).and_then(|entry| entry.blocks.get(piece.focus.block))
+        let Some(block) = state
+            .session
+            .transcript
+            .get(piece.focus.entry)
+            .and_then(|entry| entry.blocks.get(piece.focus.block))
         else {
             continue;
         };
@@ -244,18 +257,18 @@ fn go_on(state: &mut State, mut taking: PendingCopy) -> Vec<Effect> {
     }
     if size > MOST_BYTES {
         let size = figures::bytes(size);
-        state.say(format!("{size} are too much to copy; | pipes the records to a command"));
+        state.screen.say(format!("{size} are too much to copy; | pipes the records to a command"));
         return Vec::new();
     }
     if origins.is_empty() {
         return finish(state, &taking);
     }
     if taking.tries >= PATIENCE {
-        state.say("the records cannot be read any more");
+        state.screen.say("the records cannot be read any more");
         return Vec::new();
     }
     taking.tries += 1;
-    state.taking = Some(taking);
+    state.clipboard.taking = Some(taking);
     origins.sort_unstable();
     origins.dedup();
     vec![Effect::Page { entries, origins }]
@@ -266,11 +279,12 @@ fn finish(state: &mut State, taking: &PendingCopy) -> Vec<Effect> {
         Form::Markdown => {
             let mut entries: Vec<EntryId> = taking.pieces.iter().map(|piece| piece.focus.entry).collect();
             entries.dedup();
-            telling::markdown(&state.transcript, &entries).map_or_else(|IsAway| Excerpt::Away, Excerpt::Text)
+            telling::markdown(&state.session.transcript, &entries)
+                .map_or_else(|IsAway| Excerpt::Away, Excerpt::Text)
         }
         Form::Each(what) => {
             let each = taking.pieces.iter().map(|piece| {
-                let entry = state.transcript.get(piece.focus.entry);
+                let entry = state.session.transcript.get(piece.focus.entry);
                 entry.map_or(Excerpt::Nothing("nothing is focused"), |entry| {
                     excerpt::of(entry, piece.focus.block, what)
                 })
@@ -285,8 +299,8 @@ fn finish(state: &mut State, taking: &PendingCopy) -> Vec<Effect> {
     };
     match text {
         Excerpt::Text(text) => return vec![Effect::Copy(text)],
-        Excerpt::Nothing(why) => state.say(why),
-        Excerpt::Away => state.say("the records cannot be read any more"),
+        Excerpt::Nothing(why) => state.screen.say(why),
+        Excerpt::Away => state.screen.say("the records cannot be read any more"),
     }
     Vec::new()
 }
@@ -307,7 +321,9 @@ fn joined(parts: Vec<Excerpt>, between: &str) -> Excerpt {
 
 fn selected(state: &mut State, piece: Piece) -> Excerpt {
     let rows = piece.rows.map(|_| rows_of(state, piece.focus)).unwrap_or_default();
-    let Some(entry) = state.transcript.get(piece.focus.entry) else { return Excerpt::Nothing("it is gone") };
+    let Some(entry) = state.session.transcript.get(piece.focus.entry) else {
+        return Excerpt::Nothing("it is gone");
+    };
     let Some((first, last)) = piece.rows else { return excerpt::of_block(entry, piece.focus.block) };
     let last = last.min(rows.len().saturating_sub(1));
     excerpt::of_rows(entry, piece.focus.block, rows.get(first..=last).unwrap_or_default())

@@ -48,29 +48,30 @@ impl Shown {
 
 /// Asks for what is in sight and not known, each record once.
 pub fn ask(state: &mut State) -> Option<Effect> {
-    if state.level < Level::Full {
+    if state.text.level < Level::Full {
         return None;
     }
-    let is_whole = state.level == Level::Raw;
-    if state.details.is_whole != is_whole {
-        state.details = Shown { is_whole, ..Shown::default() };
+    let is_whole = state.text.level == Level::Raw;
+    if state.text.details.is_whole != is_whole {
+        state.text.details = Shown { is_whole, ..Shown::default() };
     }
     let mut wanted = Vec::new();
-    for line in state.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first) {
-        let Some(entry) = state.transcript.get(line.entry) else { continue };
-        let within = state.sequence.portions().at(line.place).blocks();
+    for line in state.text.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first)
+    {
+        let Some(entry) = state.session.transcript.get(line.entry) else { continue };
+        let within = state.text.sequence.portions().at(line.place).blocks();
         for block in within.start..within.end.min(entry.blocks.len()) {
             let records = records_below(entry, block).into_iter().map(|(_, origin)| origin);
-            wanted.extend(records.filter(|origin| !state.details.known.contains_key(origin)));
+            wanted.extend(records.filter(|origin| !state.text.details.known.contains_key(origin)));
         }
     }
-    wanted.retain(|origin| state.details.asked.insert(*origin));
+    wanted.retain(|origin| state.text.details.asked.insert(*origin));
     (!wanted.is_empty()).then_some(Effect::Details { origins: wanted, is_whole })
 }
 
 /// Takes what was asked for.
 pub fn take(state: &mut State, is_whole: bool, found: Vec<(Origin, Details)>) {
-    let shown = &mut state.details;
+    let shown = &mut state.text.details;
     let mut is_seen = false;
     for (origin, details) in found {
         // What was asked for before records were told anew may be of others.
@@ -89,6 +90,6 @@ pub fn take(state: &mut State, is_whole: bool, found: Vec<(Origin, Details)>) {
         }
     }
     if is_seen {
-        state.cache.clear();
+        state.text.cache.clear();
     }
 }

@@ -66,26 +66,26 @@ pub struct Gutter {
 /// Finds the lanes beside the rows of the window.
 pub fn arrange(state: &mut State, frame: &Frame) {
     let columns = usize::from(frame.lanes);
-    let is_shown = columns > 0 && state.level != Level::Prompts;
-    state.gutter.lines = if is_shown { make(state, columns) } else { Vec::new() };
+    let is_shown = columns > 0 && state.text.level != Level::Prompts;
+    state.text.gutter.lines = if is_shown { make(state, columns) } else { Vec::new() };
 }
 
 fn make(state: &State, columns: usize) -> Vec<Vec<Cell>> {
     let mut scene = Scene {
-        transcript: &state.transcript,
-        flights: &state.indexes.flights,
-        sequence: &state.sequence,
-        filter: state.filter.as_ref(),
-        opens: &|lane: &Name| state.filter.is_some() || state.open_lanes.contains(lane),
+        transcript: &state.session.transcript,
+        flights: &state.session.indexes.flights,
+        sequence: &state.text.sequence,
+        filter: state.find.filter.as_ref(),
+        opens: &|lane: &Name| state.find.filter.is_some() || state.text.open_lanes.contains(lane),
         outer: None,
     };
-    let mut lines = Vec::with_capacity(state.view.lines.len());
-    for of_entry in state.view.lines.chunk_by(|line, next| line.place == next.place) {
+    let mut lines = Vec::with_capacity(state.text.view.lines.len());
+    for of_entry in state.text.view.lines.chunk_by(|line, next| line.place == next.place) {
         let (Some(first), Some(last)) = (of_entry.first(), of_entry.last()) else { continue };
-        let portion = state.sequence.portions().at(first.place);
+        let portion = state.text.sequence.portions().at(first.place);
         let in_sight = InSight { rows: &first.rows, range: first.row..last.row + 1, portion };
         let passes = scene.passes(first.entry, &in_sight);
-        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, state.view.focus);
+        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, state.text.view.focus);
         lines.extend(of_entry.iter().map(cells));
     }
     lines

@@ -45,13 +45,13 @@ pub fn fit_page(state: &mut State) {
     let now = |row: usize| ((row + 1) * rows.len() / before).saturating_sub(1);
     (view.top, view.at) = (now(view.top), now(view.at));
     view.rows = rows;
-    view.scroll(0, usize::from(state.size.1).saturating_sub(2));
+    view.scroll(0, usize::from(state.screen.size.1).saturating_sub(2));
 }
 
 fn page_rows(state: &State, page: &Page) -> Vec<Row> {
-    let width = state.size.0.saturating_sub(2).max(1);
+    let width = state.screen.size.0.saturating_sub(2).max(1);
     // The samples of code are few and short: nobody waits for their colours.
-    manual::rows(&page.text(asked_for), &Look::full(width, &state.theme, &Colours::never()))
+    manual::rows(&page.text(asked_for), &Look::full(width, &state.screen.theme, &Colours::never()))
 }
 
 fn asked_for(topic: &str) -> String {

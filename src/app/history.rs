@@ -13,6 +13,17 @@ pub struct History {
     draft: String,
 }
 
+/// Lines of all kinds.
+#[derive(Clone, Debug, Default)]
+pub struct Histories {
+    /// Searches.
+    pub searches: History,
+    /// Filters.
+    pub filters: History,
+    /// Commands that records were piped to.
+    pub commands: History,
+}
+
 impl History {
     /// What was typed in earlier runs of the program, the newest last.
     pub fn of(lines: Vec<String>) -> Self {

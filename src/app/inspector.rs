@@ -171,9 +171,9 @@ pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
         tab: state.inspector.tab,
         width: frame.inspector.width.saturating_sub(2),
         limit,
-        generation: state.indexes.generation,
-        colours: state.colours_seen,
-        second: if is_running(state, focus) { state.now.0 / 1_000 } else { 0 },
+        generation: state.session.indexes.generation,
+        colours: state.text.colours_seen,
+        second: if is_running(state, focus) { state.screen.now.0 / 1_000 } else { 0 },
     };
     let mut effects = Vec::new();
     if state.inspector.made != Some(made) {
@@ -202,19 +202,19 @@ fn seek_item(inspector: &mut Inspector, height: usize) {
 
 /// The item to show: the focused one, once the cursor rests; until then the one before.
 fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
-    let focus = state.view.focus?;
+    let focus = state.text.view.focus?;
     let shown = state.inspector.shown();
     if shown == Some(focus) {
         state.inspector.moved = None;
         return Some(focus);
     }
-    let is_there = shown.is_some_and(|shown| state.transcript.get(shown.entry).is_some());
+    let is_there = shown.is_some_and(|shown| state.session.transcript.get(shown.entry).is_some());
     if is_there && !is_pushed {
         let due = match state.inspector.moved {
             Some((to, due)) if to == focus => due,
-            _ => Timestamp(state.now.0.saturating_add(REST_MS)),
+            _ => Timestamp(state.screen.now.0.saturating_add(REST_MS)),
         };
-        if state.now < due {
+        if state.screen.now < due {
             state.inspector.moved = Some((focus, due));
             return shown;
         }
@@ -228,21 +228,24 @@ fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
 }
 
 fn is_running(state: &State, focus: Focus) -> bool {
-    let entry = state.transcript.get(focus.entry);
+    let entry = state.session.transcript.get(focus.entry);
     let call = entry.and_then(|entry| crate::analysis::calls::call_at(entry, focus.block));
-    call.is_some_and(|call| call.state.is_open()) && state.is_at_work_on(focus.entry)
+    call.is_some_and(|call| call.state.is_open())
+        && state.session.is_at_work_on(focus.entry, state.screen.now)
 }
 
 fn make(state: &mut State, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
-    let earlier = state.indexes.calls.earlier(&state.transcript, place, EARLIER);
-    let turn = state.indexes.account.turn_of(&state.transcript, made.focus.entry);
-    let turn = turn.and_then(|turn| subject::Turn::of(&state.transcript, &state.indexes.account, turn));
+    let earlier = state.session.indexes.calls.earlier(&state.session.transcript, place, EARLIER);
+    let turn = state.session.indexes.account.turn_of(&state.session.transcript, made.focus.entry);
+    let turn = turn
+        .and_then(|turn| subject::Turn::of(&state.session.transcript, &state.session.indexes.account, turn));
     let effects = ask(state, made, &earlier.unread);
     let state_now = &*state;
-    let Some(entry) = state_now.transcript.get(made.focus.entry) else { return effects };
+    let Some(entry) = state_now.session.transcript.get(made.focus.entry) else { return effects };
     let subject = Subject { state: state_now, focus: made.focus, entry, earlier, turn };
-    let look = Look { times: false, ..Look::full(made.width, &state_now.theme, &state_now.colours) };
+    let look =
+        Look { times: false, ..Look::full(made.width, &state_now.screen.theme, &state_now.screen.colours) };
     let mut page = Page::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),
@@ -266,13 +269,13 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
 fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
     let mut paging = Paging::default();
     for id in unread {
-        if let Some(entry) = state.transcript.get(*id) {
-            paging.other(&mut state.asked, (*id, entry), None);
+        if let Some(entry) = state.session.transcript.get(*id) {
+            paging.other(&mut state.text.asked, (*id, entry), None);
         }
     }
     let Focus { entry: id, block } = made.focus;
-    if let Some(entry) = state.transcript.get(id) {
-        paging.portion(&mut state.asked, (id, entry), block / BLOCKS);
+    if let Some(entry) = state.session.transcript.get(id) {
+        paging.portion(&mut state.text.asked, (id, entry), block / BLOCKS);
     }
     let mut effects: Vec<Effect> = paging.effect().into_iter().collect();
     let records = clipboard::origins_of(state, &[made.focus]);
@@ -341,7 +344,7 @@ fn show_spot(state: &mut State) {
     let Some(spot) = state.inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else { return };
     let rows = clipboard::rows_of(state, spot.focus);
     if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
-        state.view.ask(Motion::ShowRow(spot.focus, row));
+        state.text.view.ask(Motion::ShowRow(spot.focus, row));
     }
 }
 
@@ -353,7 +356,7 @@ fn enter(state: &mut State) -> Vec<Effect> {
             state.panes.focus = Pane::Transcript;
             moving::jump(state, target);
         }
-        None => state.say("this row names no other item"),
+        None => state.screen.say("this row names no other item"),
     }
     Vec::new()
 }
@@ -361,7 +364,8 @@ fn enter(state: &mut State) -> Vec<Effect> {
 /// Copies what the row is a part of: a value of the input, the output, or the row itself.
 fn copy(state: &mut State) -> Vec<Effect> {
     let Some(fact) = state.inspector.rows.get(state.inspector.at) else { return Vec::new() };
-    let entry = state.inspector.shown().and_then(|focus| Some((state.transcript.get(focus.entry)?, focus)));
+    let entry =
+        state.inspector.shown().and_then(|focus| Some((state.session.transcript.get(focus.entry)?, focus)));
     let Some((entry, focus)) = entry else { return Vec::new() };
     let excerpt = match fact.take {
         Take::Row => Excerpt::Text(words(&fact.line)),
@@ -372,11 +376,11 @@ fn copy(state: &mut State) -> Vec<Effect> {
     match excerpt {
         Excerpt::Text(text) => vec![Effect::Copy(text)],
         Excerpt::Nothing(why) => {
-            state.say(why);
+            state.screen.say(why);
             Vec::new()
         }
         Excerpt::Away => {
-            state.say("still being read; try again");
+            state.screen.say("still being read; try again");
             Vec::new()
         }
     }

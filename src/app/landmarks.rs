@@ -20,25 +20,25 @@ const EXPENSIVE: f64 = 2.0;
 
 /// The next item of a kind, seen from the focus.
 pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
-    let focus = state.view.focus;
-    let start = focus.and_then(|focus| state.sequence.place_of(focus.entry)).unwrap_or(0);
+    let focus = state.text.view.focus;
+    let start = focus.and_then(|focus| state.text.sequence.place_of(focus.entry)).unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
     let costly = if kind == Kind::Costly {
-        expensive_turns(&state.transcript, &state.indexes.account)
+        expensive_turns(&state.session.transcript, &state.session.indexes.account)
     } else {
         HashSet::new()
     };
-    nearest(&state.transcript, state.sequence.order(), from, way, |focus, entry| {
+    nearest(&state.session.transcript, state.text.sequence.order(), from, way, |focus, entry| {
         let is_wanted = match kind {
             Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
             Kind::Gap => is_first_shown(state, focus) && follows_a_pause(state, focus.entry, entry),
             Kind::News => {
-                let first = state.news.as_ref().map(|news| news.first);
+                let first = state.places.news.as_ref().map(|news| news.first);
                 first == Some(focus.entry) && is_first_shown(state, focus)
             }
-            kind => is_kind(&state.transcript, focus, entry, kind),
+            kind => is_kind(&state.session.transcript, focus, entry, kind),
         };
-        is_wanted && state.shows(focus)
+        is_wanted && state.find.shows(focus)
     })
 }
 
@@ -57,24 +57,24 @@ fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryI
 }
 
 fn is_first_shown(state: &State, focus: Focus) -> bool {
-    (0..focus.block).all(|block| !state.shows(Focus { block, ..focus }))
+    (0..focus.block).all(|block| !state.find.shows(Focus { block, ..focus }))
 }
 
 /// Whether nothing was written for a while before an entry, of all that is shown above it.
 fn follows_a_pause(state: &State, id: EntryId, entry: &Entry) -> bool {
-    let above = state.sequence.place_of(id).and_then(|place| place.checked_sub(1));
-    let above = above.and_then(|place| state.transcript.get(state.sequence.at(place)?));
+    let above = state.text.sequence.place_of(id).and_then(|place| place.checked_sub(1));
+    let above = above.and_then(|place| state.session.transcript.get(state.text.sequence.at(place)?));
     let silent = above.and_then(Entry::last_time).and_then(|before| Some(entry.at?.since(before)));
     silent.is_some_and(|ms| ms > PAUSE)
 }
 
 /// The next item with an id, in the order of the file, sub-agents included.
 pub fn same_id(state: &State, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
-    let transcript = &state.transcript;
+    let transcript = &state.session.transcript;
     let start = place_in_file(transcript, here.entry)?;
     nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {
         let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
-        entry.blocks.get(focus.block).is_some_and(has_id) && state.shows(focus)
+        entry.blocks.get(focus.block).is_some_and(has_id) && state.find.shows(focus)
     })
 }
 

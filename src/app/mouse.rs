@@ -111,15 +111,19 @@ pub fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
 
 /// Turns the mouse on or off.
 pub fn switch(state: &mut State, is_on: bool) -> Vec<Effect> {
-    state.has_mouse = is_on;
-    state.dragged = None;
-    state.say(if is_on { "mouse on; with shift the terminal selects text as usual" } else { "mouse off" });
+    state.screen.has_mouse = is_on;
+    state.screen.dragged = None;
+    state.screen.say(if is_on {
+        "mouse on; with shift the terminal selects text as usual"
+    } else {
+        "mouse off"
+    });
     vec![Effect::Mouse(is_on)]
 }
 
 /// Carries out what the mouse did.
 pub fn take(state: &mut State, pointer: Pointer) -> Vec<Effect> {
-    if !state.has_mouse {
+    if !state.screen.has_mouse {
         return Vec::new();
     }
     let wheel = match pointer.gesture {
@@ -151,7 +155,7 @@ fn turn_wheel(state: &mut State, pointer: Pointer, by: isize) -> Vec<Effect> {
             let action = if by < 0 { Action::LineUp } else { Action::LineDown };
             return views::act(state, action, by.unsigned_abs()).unwrap_or_default();
         }
-        _ => state.view.ask(Motion::Lines(by)),
+        _ => state.text.view.ask(Motion::Lines(by)),
     }
     Vec::new()
 }
@@ -159,8 +163,8 @@ fn turn_wheel(state: &mut State, pointer: Pointer, by: isize) -> Vec<Effect> {
 fn touch(state: &mut State, pointer: Pointer) -> Vec<Effect> {
     let frame = divide(state);
     let part = part_at(&frame, pointer.column, pointer.line);
-    match (pointer.gesture, state.dragged) {
-        (Gesture::Release, _) => state.dragged = None,
+    match (pointer.gesture, state.screen.dragged) {
+        (Gesture::Release, _) => state.screen.dragged = None,
         (Gesture::Drag, Some(Dragged::Divider(pane))) => drag_divider(state, pane, pointer.column),
         (Gesture::Drag, Some(Dragged::Rows(anchor))) => select_to(state, anchor, &frame, pointer.line),
         (Gesture::Press | Gesture::Double, _) => return press(state, &frame, part, pointer.gesture),
@@ -170,9 +174,9 @@ fn touch(state: &mut State, pointer: Pointer) -> Vec<Effect> {
 }
 
 fn press(state: &mut State, frame: &Frame, part: Part, gesture: Gesture) -> Vec<Effect> {
-    state.dragged = None;
+    state.screen.dragged = None;
     match part {
-        Part::Divider(pane) => state.dragged = Some(Dragged::Divider(pane)),
+        Part::Divider(pane) => state.screen.dragged = Some(Dragged::Divider(pane)),
         Part::Outline(line) => to_outline_row(state, line),
         Part::Spine(line) => {
             state.panes.focus = Pane::Transcript;
@@ -196,16 +200,16 @@ fn press_row(
     gesture: Gesture,
 ) -> Vec<Effect> {
     state.panes.focus = Pane::Transcript;
-    let Some(shown) = state.view.lines.get(line) else { return Vec::new() };
+    let Some(shown) = state.text.view.lines.get(line) else { return Vec::new() };
     let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row()) else {
         return Vec::new();
     };
     let within = column.checked_sub(frame.numbers + frame.left());
-    let touched = touched(row, within, frame.text(), state.theme.glyphs());
-    let was_selecting = state.view.selection.take().is_some();
-    state.dragged = Some(Dragged::Rows(mark));
-    state.view.focus = Some(focus);
-    state.view.ask(Motion::Pause);
+    let touched = touched(row, within, frame.text(), state.screen.theme.glyphs());
+    let was_selecting = state.text.view.selection.take().is_some();
+    state.screen.dragged = Some(Dragged::Rows(mark));
+    state.text.view.focus = Some(focus);
+    state.text.view.ask(Motion::Pause);
     match touched {
         _ if gesture == Gesture::Double => return act(state, Action::Expand, 1),
         // The click that ends a selection does nothing else.
@@ -254,20 +258,22 @@ fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> Touch
 fn select_to(state: &mut State, anchor: Mark, frame: &Frame, line: u16) {
     let area = frame.transcript;
     if line < area.y {
-        state.view.ask(Motion::Lines(-1));
+        state.text.view.ask(Motion::Lines(-1));
     } else if line >= area.bottom() {
-        state.view.ask(Motion::Lines(1));
+        state.text.view.ask(Motion::Lines(1));
     }
-    let within = usize::from(line.saturating_sub(area.y)).min(state.view.lines.len().saturating_sub(1));
-    let Some(cursor) = state.view.lines.get(within).and_then(mark_of) else { return };
-    if state.view.selection.is_some() || cursor != anchor {
-        state.view.selection = Some(Selection { anchor, cursor });
-        state.view.ask(Motion::Select);
+    let within = usize::from(line.saturating_sub(area.y)).min(state.text.view.lines.len().saturating_sub(1));
+    let Some(cursor) = state.text.view.lines.get(within).and_then(mark_of) else { return };
+    if state.text.view.selection.is_some() || cursor != anchor {
+        state.text.view.selection = Some(Selection { anchor, cursor });
+        state.text.view.ask(Motion::Select);
     }
 }
 
 fn to_outline_row(state: &mut State, line: usize) {
-    if let Some(focus) = state.outline.click(line, &state.transcript, &state.indexes.files, &state.checks) {
+    if let Some(focus) =
+        state.outline.click(line, &state.session.transcript, &state.session.indexes.files, &state.checks)
+    {
         jump(state, focus);
     }
 }

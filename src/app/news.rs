@@ -35,10 +35,10 @@ pub struct News {
 
 /// The end of the session as it is now; `None` while it is still being read.
 pub fn end_of(state: &State, now: Timestamp) -> Option<Seen> {
-    if !state.is_caught_up && state.whole.is_none() {
+    if !state.session.file.is_caught_up && !state.session.ends.is_part() {
         return None;
     }
-    let transcript = state.last_entries();
+    let transcript = state.session.last_entries();
     let entries = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
     let last = entries.into_iter().find(|entry| entry.lane.is_none())?;
     Some(Seen { key: last.key.clone(), at: now })
@@ -47,50 +47,53 @@ pub fn end_of(state: &State, now: Timestamp) -> Option<Seen> {
 /// All of the session was read: if nothing is new by now, nothing will be.
 pub fn settle(state: &mut State) {
     let is_known = |seen: &Seen| {
-        let is_new = |id: EntryId| state.transcript.lane_at(id).is_none();
+        let is_new = |id: EntryId| state.session.transcript.lane_at(id).is_none();
         candidates(state, seen).any(is_new)
     };
-    if !state.seen.as_ref().is_some_and(is_known) {
-        state.seen = None;
+    if !state.places.seen.as_ref().is_some_and(is_known) {
+        state.places.seen = None;
     }
 }
 
 /// Finds the place of the line among the entries that are shown now.
 pub fn place(state: &mut State) {
     let news = find(state);
-    if news != state.news {
-        let both = [&state.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
+    if news != state.places.news {
+        let both =
+            [&state.places.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
         for id in both {
-            state.cache.forget(id);
+            state.text.cache.forget(id);
         }
-        state.news = news;
+        state.places.news = news;
     }
 }
 
 fn find(state: &State) -> Option<News> {
-    let seen = state.seen.as_ref()?;
-    let is_shown =
-        |id: &EntryId| state.transcript.lane_at(*id).is_none() && state.sequence.place_of(*id).is_some();
+    let seen = state.places.seen.as_ref()?;
+    let is_shown = |id: &EntryId| {
+        state.session.transcript.lane_at(*id).is_none() && state.text.sequence.place_of(*id).is_some()
+    };
     let first = candidates(state, seen).find(is_shown)?;
-    let above = state.sequence.place_of(first)?.checked_sub(1)?;
-    let words = format!("new since {}", seen.at.as_told(state.now));
-    Some(News { above: state.sequence.at(above)?, first, words })
+    let above = state.text.sequence.place_of(first)?.checked_sub(1)?;
+    let words = format!("new since {}", seen.at.as_told(state.screen.now));
+    Some(News { above: state.text.sequence.at(above)?, first, words })
 }
 
 /// The entries that came after what was seen, in the order of the file. If its last entry is not in the
 /// session any more, times decide; but not before all of it was read.
 fn candidates<'s>(state: &'s State, seen: &Seen) -> Box<dyn Iterator<Item = EntryId> + 's> {
-    let order = state.transcript.order();
-    let last = state.transcript.find(&seen.key).and_then(|id| place_in_file(&state.transcript, id));
+    let order = state.session.transcript.order();
+    let last =
+        state.session.transcript.find(&seen.key).and_then(|id| place_in_file(&state.session.transcript, id));
     if let Some(last) = last {
         return Box::new(order.get(last + 1..).unwrap_or_default().iter().copied());
     }
-    if !state.is_caught_up {
+    if !state.session.file.is_caught_up {
         return Box::new(std::iter::empty());
     }
     let at = seen.at;
     let is_older = |entry: &Entry| entry.at.is_some_and(|told| told <= at);
-    let older = state.transcript.last_such(order, is_older).map_or(0, |last| last + 1);
+    let older = state.session.transcript.last_such(order, is_older).map_or(0, |last| last + 1);
     Box::new(order.get(older..).unwrap_or_default().iter().copied())
 }
 

@@ -23,7 +23,7 @@ use super::viewport::Focus;
 use crate::analysis::account::Account;
 use crate::analysis::files::Files;
 use crate::model::entry::EntryId;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 
 /// A section in sight.
@@ -93,14 +93,14 @@ pub struct Wanted<'a> {
 }
 
 impl Outline {
-    /// Takes in that there is an entry more.
-    pub fn note(&mut self) {
-        self.look_again();
-    }
-
-    /// Takes in an entry that has changed.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        self.sums.change(transcript, id);
+    /// Takes in what came or changed.
+    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+        if touched.lanes || touched.reordered {
+            return self.clear();
+        }
+        for id in &touched.changed {
+            self.sums.change(transcript, *id);
+        }
         self.look_again();
     }
 

@@ -85,16 +85,16 @@ fn away<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
 /// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
 pub fn page(state: &mut State) -> Option<Effect> {
     let mut paging = Paging::default();
-    let portions = state.view.lines.chunk_by(|line, next| line.place == next.place);
+    let portions = state.text.view.lines.chunk_by(|line, next| line.place == next.place);
     for line in portions.filter_map(<[_]>::first) {
-        let portion = state.sequence.portions().at(line.place);
-        if let Some(entry) = state.transcript.get(line.entry) {
-            paging.portion(&mut state.asked, (line.entry, entry), portion.number);
+        let portion = state.text.sequence.portions().at(line.place);
+        if let Some(entry) = state.session.transcript.get(line.entry) {
+            paging.portion(&mut state.text.asked, (line.entry, entry), portion.number);
         }
     }
-    for (id, holder, body) in std::mem::take(&mut state.cache.wanted) {
-        if let Some(entry) = state.transcript.get(holder) {
-            paging.other(&mut state.asked, (holder, entry), Some(body));
+    for (id, holder, body) in std::mem::take(&mut state.text.cache.wanted) {
+        if let Some(entry) = state.session.transcript.get(holder) {
+            paging.other(&mut state.text.asked, (holder, entry), Some(body));
             paging.needs_layout(id);
         }
     }

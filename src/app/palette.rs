@@ -45,7 +45,7 @@ pub struct Choice {
 
 /// Opens the command line.
 pub fn open(state: &mut State) {
-    let palette = Palette { choices: choices(&state.keymap, ""), ..Palette::default() };
+    let palette = Palette { choices: choices(&state.keys.keymap, ""), ..Palette::default() };
     state.mode = Mode::Palette(palette);
 }
 
@@ -53,7 +53,7 @@ pub fn open(state: &mut State) {
 pub fn type_on(state: &mut State, request: InputRequest) {
     let Mode::Palette(palette) = &mut state.mode else { return };
     palette.input.handle(request);
-    palette.choices = choices(&state.keymap, palette.input.value());
+    palette.choices = choices(&state.keys.keymap, palette.input.value());
     palette.selected = 0;
 }
 
@@ -69,7 +69,7 @@ pub fn complete(state: &mut State) {
     let Some(choice) = palette.choices.get(palette.selected) else { return };
     let gap = if choice.argument.is_empty() { "" } else { " " };
     palette.input = Input::new(format!("{}{gap}", choice.name));
-    palette.choices = choices(&state.keymap, palette.input.value());
+    palette.choices = choices(&state.keys.keymap, palette.input.value());
     palette.selected = 0;
 }
 
@@ -92,7 +92,7 @@ pub fn accept(state: &mut State) -> Option<Command> {
         (Err(why), None) => {
             state.mode = Mode::Normal;
             if !typed.is_empty() {
-                state.say(why);
+                state.screen.say(why);
             }
         }
     }
@@ -139,19 +139,20 @@ pub fn go(state: &mut State, place: Place) {
     if let Place::Line(line) = place {
         return match at_line(state, line) {
             Some(focus) => jump(state, focus),
-            None => state.say(format!("nothing is at {place}")),
+            None => state.screen.say(format!("nothing is at {place}")),
         };
     }
     let entry = match place {
         Place::Entry(number) => number.checked_sub(1).and_then(|at| {
-            let from = state.transcript.order().get(at..)?;
+            let from = state.session.transcript.order().get(at..)?;
             from.iter().copied().find(|id| has_rows(state, *id))
         }),
         Place::Line(_) => None,
         Place::Percent(percent) => so_far_down(state, u64::from(percent), 100),
         Place::Clock(clock) => {
-            let focused = state.view.focus.and_then(|focus| state.transcript.get(focus.entry)?.at);
-            let day = focused.unwrap_or(state.now);
+            let focused =
+                state.text.view.focus.and_then(|focus| state.session.transcript.get(focus.entry)?.at);
+            let day = focused.unwrap_or(state.screen.now);
             let then = day.at(clock);
             first(state, |entry| entry.at.is_some() && entry.at >= then)
         }
@@ -159,20 +160,20 @@ pub fn go(state: &mut State, place: Place) {
     };
     match entry {
         Some(entry) => jump(state, Focus { entry, block: 0 }),
-        None => state.say(format!("nothing is at {place}")),
+        None => state.screen.say(format!("nothing is at {place}")),
     }
 }
 
 /// The item that a line of the session's file brought; of a line that brought none, the last one before it.
 fn at_line(state: &State, line: u32) -> Option<Focus> {
-    let mut passing = state.transcript.passing();
+    let mut passing = state.session.transcript.passing();
     let mut best: Option<(u32, Focus)> = None;
     let mut next: Option<(u32, Focus)> = None;
     let mut is_reached = false;
     // Neither what is shown nor what was told must stand in the order of the lines.
-    for id in state.sequence.order().iter().copied() {
+    for id in state.text.sequence.order().iter().copied() {
         let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
-        if entry.marks.trace && state.level < Level::Full {
+        if entry.marks.trace && state.text.level < Level::Full {
             continue;
         }
         let begins = entry.origin.line;
@@ -203,21 +204,22 @@ pub fn go_down(state: &mut State, share: u64, of: u64) {
 }
 
 fn so_far_down(state: &State, share: u64, of: u64) -> Option<EntryId> {
-    let row = state.heights.total() * share / of.max(1);
-    let from = state.sequence.order().get(state.heights.place_at(row)..).unwrap_or_default();
+    let row = state.text.heights.total() * share / of.max(1);
+    let from = state.text.sequence.order().get(state.text.heights.place_at(row)..).unwrap_or_default();
     from.iter().copied().find(|id| has_rows(state, *id)).or_else(|| from.first().copied())
 }
 
 /// The first shown entry for which this holds.
 fn first(state: &State, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
-    let is_meant = |id: &EntryId| has_rows(state, *id) && state.transcript.get(*id).is_some_and(&holds);
-    state.sequence.order().iter().copied().find(is_meant)
+    let is_meant =
+        |id: &EntryId| has_rows(state, *id) && state.session.transcript.get(*id).is_some_and(&holds);
+    state.text.sequence.order().iter().copied().find(is_meant)
 }
 
 /// Whether an entry can be seen: bookkeeping has rows at the full levels only.
 fn has_rows(state: &State, id: EntryId) -> bool {
-    let is_trace = state.transcript.get(id).is_none_or(|entry| entry.marks.trace);
-    state.sequence.place_of(id).is_some() && (!is_trace || state.level >= Level::Full)
+    let is_trace = state.session.transcript.get(id).is_none_or(|entry| entry.marks.trace);
+    state.text.sequence.place_of(id).is_some() && (!is_trace || state.text.level >= Level::Full)
 }
 
 /// Changes the look.
@@ -228,8 +230,8 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
         Setting::Notify(means) => state.alarms.means = means,
         Setting::Images(choice) => return vec![Effect::Images(choice)],
         Setting::AsOf(is_on) => super::as_of::switch(state, is_on),
-        Setting::Hints(is_on) => state.shows_hints = is_on,
-        Setting::Thinking(is_on) => state.shows_thinking = is_on,
+        Setting::Hints(is_on) => state.screen.shows_hints = is_on,
+        Setting::Thinking(is_on) => state.text.shows_thinking = is_on,
         Setting::Outline(is_on) => show_outline(state, is_on),
         Setting::Inspector(is_on) => show_inspector(state, is_on),
         Setting::Wrap(is_on) => wrapping::wrap(state, is_on),
@@ -237,9 +239,9 @@ pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
         Setting::Lanes(is_on) => wrapping::show_lanes(state, is_on),
         Setting::Rulers(is_on) => wrapping::show_rulers(state, is_on),
         Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
-        Setting::Marks(is_on) => state.theme.has_marks = is_on,
-        Setting::Clean(is_on) => state.copying.is_clean = is_on,
-        Setting::Redact(is_on) => state.copying.is_redacted = is_on,
+        Setting::Marks(is_on) => state.screen.theme.has_marks = is_on,
+        Setting::Clean(is_on) => state.clipboard.copying.is_clean = is_on,
+        Setting::Redact(is_on) => state.clipboard.copying.is_redacted = is_on,
     }
     state.look_changed();
     Vec::new()

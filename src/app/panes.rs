@@ -154,14 +154,14 @@ pub fn divide(state: &State) -> Frame {
 
 /// Divides the screen as it is with a view.
 pub fn divide_with(state: &State, view: Option<View>) -> Frame {
-    let (columns, lines) = state.size;
+    let (columns, lines) = state.screen.size;
     let mut rest = Rect { x: 0, y: 0, width: columns, height: lines };
     let is_strip_shown = match state.panes.wants_strip {
         Some(is_wanted) => is_wanted && lines >= STRIP_LEAST_SCREEN,
         None => lines >= STRIP_FROM,
     };
     let header = from_top(&mut rest, lines >= 3);
-    let hints = from_bottom(&mut rest, state.shows_hints && lines >= 10);
+    let hints = from_bottom(&mut rest, state.screen.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
     let strip = from_bottom(&mut rest, is_strip_shown);
     let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
@@ -173,7 +173,7 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
         Some(_) => below,
         None => Rect { width: 0, ..rest },
     };
-    let pill = from_bottom(&mut rest, !state.view.follows() && state.unseen > 0 && lines >= 6);
+    let pill = from_bottom(&mut rest, !state.text.view.follows() && state.text.unseen > 0 && lines >= 6);
     let is_pushed = state.panes.is_pushed && columns < INSPECTOR_FROM;
     if is_pushed {
         inspector = Rect { height: rest.height + pill.height, ..rest };
@@ -205,7 +205,7 @@ pub fn divide_with(state: &State, view: Option<View>) -> Frame {
 
 /// Columns of the lane gutter where text and gutters have so many.
 fn width_of_lanes(state: &State, columns: u16) -> u16 {
-    if !state.wrapping.lanes {
+    if !state.text.wrapping.lanes {
         return 0;
     }
     let (least, most) = LANES;
@@ -229,7 +229,7 @@ fn has_inspector_beside(state: &State, columns: u16) -> bool {
 /// A page needs the room of the outline, unless the reader asked for that. On wide screens the
 /// text keeps its width whatever the session holds; on others one turn needs no outline.
 fn split_outline(state: &State, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
-    let is_wide = rest.width >= INSPECTOR_FROM || state.transcript.turns().len() > 1;
+    let is_wide = rest.width >= INSPECTOR_FROM || state.session.transcript.turns().len() > 1;
     let is_shown = match state.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
         None => rest.width >= OUTLINE_FROM && is_wide && !is_paging,
@@ -340,12 +340,13 @@ fn within_outline(state: &mut State, action: Action, times: usize) -> Option<Vec
         Action::Bottom => state.outline.step(isize::MAX / 2),
         Action::Seek(Kind::Prompt, way) => state.outline.step_section(way == Way::Next),
         Action::Expand => {
-            match state.outline.target(&state.transcript, &state.indexes.files, &state.checks) {
+            match state.outline.target(&state.session.transcript, &state.session.indexes.files, &state.checks)
+            {
                 Some(focus) => {
                     state.panes.focus = Pane::Transcript;
                     jump(state, focus);
                 }
-                None => state.say("this leads nowhere"),
+                None => state.screen.say("this leads nowhere"),
             }
         }
         action => return leave(state, action),
@@ -369,7 +370,7 @@ fn cycle(state: &mut State, by: usize) {
     let at = shown.iter().position(|pane| *pane == here).unwrap_or(0);
     let next = shown.get((at + by) % shown.len().max(1)).copied().unwrap_or_default();
     if next == here {
-        state.say("nothing else is shown; i opens the inspector, I the outline");
+        state.screen.say("nothing else is shown; i opens the inspector, I the outline");
     }
     state.panes.focus = next;
 }
@@ -382,7 +383,7 @@ pub fn show_outline(state: &mut State, is_shown: bool) {
 
 /// Shows the inspector beside the transcript, or over it where there is no room; or hides it.
 pub fn show_inspector(state: &mut State, is_shown: bool) {
-    if state.size.0 >= INSPECTOR_FROM {
+    if state.screen.size.0 >= INSPECTOR_FROM {
         state.panes.wants_inspector = Some(is_shown);
     } else {
         state.panes.is_pushed = is_shown;
@@ -408,7 +409,7 @@ fn move_divider(state: &mut State, by: i32) {
             widen_outline(state, frame.outline.width, by);
         }
         Pane::Outline | Pane::Transcript | Pane::View | Pane::Inspector => {
-            state.say("there is no divider to move");
+            state.screen.say("there is no divider to move");
         }
     }
 }

@@ -105,9 +105,9 @@ pub enum Pane {
 
 /// Divides the screen. Small ones have no preview, tiny ones no hints and no header.
 pub fn divide(state: &State) -> Division {
-    let (columns, lines) = state.size;
+    let (columns, lines) = state.screen.size;
     let (header, status) = (lines >= 3, lines >= 2);
-    let hints = state.shows_hints && lines >= 10;
+    let hints = state.screen.shows_hints && lines >= 10;
     let rest = lines.saturating_sub(u16::from(header) + u16::from(status) + u16::from(hints));
     let (list, width, pane) = match (state.picker.hides_preview, columns >= WIDE, lines >= TALL) {
         (false, true, _) => (rest, columns - columns * 2 / 5, Pane::Beside(columns * 2 / 5)),
@@ -306,7 +306,7 @@ pub fn select(state: &mut State, by: isize) {
 pub fn toggle_preview(state: &mut State) {
     state.picker.hides_preview = !state.picker.hides_preview;
     if !state.picker.hides_preview && divide(state).pane == Pane::Hidden {
-        state.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
+        state.screen.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
     }
 }
 
@@ -323,7 +323,7 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
         state.picker.type_on(InputRequest::DeleteLine);
         return Vec::new();
     }
-    if state.opened.is_none() {
+    if state.session.file.opened.is_none() {
         return vec![Effect::Quit];
     }
     state.mode = Mode::Normal;

@@ -11,7 +11,7 @@ use crate::model::record::Origin;
 
 /// Begins to type a command for the focused item and, with a count, for those behind it.
 pub fn begin(state: &mut State, times: usize) {
-    if let Some(focus) = state.view.focus {
+    if let Some(focus) = state.text.view.focus {
         let items = items_from(state, focus, times);
         open(state, &items);
     }
@@ -21,9 +21,9 @@ pub fn begin(state: &mut State, times: usize) {
 pub fn open(state: &mut State, items: &[Focus]) {
     let origins = origins_of(state, items);
     if origins.is_empty() {
-        return state.say("nothing is focused");
+        return state.screen.say("nothing is focused");
     }
-    state.commands.rest();
+    state.history.commands.rest();
     state.mode = Mode::Pipe { input: Input::default(), origins };
 }
 
@@ -37,7 +37,7 @@ pub fn type_on(state: &mut State, request: InputRequest) {
 /// Takes the command that was typed before, or after, in its place.
 pub fn recall(state: &mut State, is_older: bool) {
     let Mode::Pipe { input, .. } = &mut state.mode else { return };
-    if let Some(line) = state.commands.recall(is_older, input.value()) {
+    if let Some(line) = state.history.commands.recall(is_older, input.value()) {
         *input = Input::new(line);
     }
 }
@@ -50,7 +50,7 @@ pub fn accept(state: &mut State) -> Vec<Effect> {
 
 /// Pipes the focused item to a command that was typed elsewhere.
 pub fn run_on_focus(state: &mut State, command: &str) -> Vec<Effect> {
-    let origins = state.view.focus.map(|focus| origins_of(state, &[focus])).unwrap_or_default();
+    let origins = state.text.view.focus.map(|focus| origins_of(state, &[focus])).unwrap_or_default();
     run(state, command, origins)
 }
 
@@ -58,6 +58,6 @@ fn run(state: &mut State, command: &str, origins: Vec<Origin>) -> Vec<Effect> {
     if command.is_empty() || origins.is_empty() {
         return Vec::new();
     }
-    state.commands.keep(command);
+    state.history.commands.keep(command);
     vec![Effect::Pipe { command: command.to_owned(), origins }]
 }

@@ -44,11 +44,14 @@ pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
     let look = Look {
         level: Level::Raw,
         times: false,
-        ..Look::full(state.size.0.saturating_sub(2).max(1), &state.theme, &state.colours)
+        ..Look::full(state.screen.size.0.saturating_sub(2).max(1), &state.screen.theme, &state.screen.colours)
     };
     let mut view = RawView { title, ..RawView::default() };
     for (name, tree) in trees {
-        view.push(Row { line: Line::styled(name.clone(), state.theme.heading), ..Row::default() }, None);
+        view.push(
+            Row { line: Line::styled(name.clone(), state.screen.theme.heading), ..Row::default() },
+            None,
+        );
         for (row, leaf) in tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look) {
             view.push(row, Some(leaf.path));
         }
@@ -93,7 +96,7 @@ pub fn copy(state: &mut State, what: What) -> Vec<Effect> {
     if let Some(path) = view.paths.get(view.at).cloned().flatten() {
         vec![Effect::Copy(path.to_string())]
     } else {
-        state.say("no value stands in this row");
+        state.screen.say("no value stands in this row");
         Vec::new()
     }
 }

@@ -16,32 +16,32 @@ pub fn reach(state: &mut State, focus: Focus) {
 
 /// Thinking and level, if they leave out the item's kind.
 fn show_kind(state: &mut State, focus: Focus) {
-    let Some(entry) = state.transcript.get(focus.entry) else { return };
+    let Some(entry) = state.session.transcript.get(focus.entry) else { return };
     let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
     let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
     let is_prompt = entry.marks.prompt && entry.lane.is_none() && matches!(kind, Some(BlockKind::Text(_)));
-    if is_thinking && !state.shows_thinking {
-        state.shows_thinking = true;
+    if is_thinking && !state.text.shows_thinking {
+        state.text.shows_thinking = true;
         state.look_changed();
     }
-    if state.level == Level::Prompts && !is_prompt {
-        state.level = Level::Outline;
-        state.stale.sequence = true;
+    if state.text.level == Level::Prompts && !is_prompt {
+        state.text.level = Level::Outline;
+        state.text.stale.sequence = true;
         state.look_changed();
     }
 }
 
 fn open_lanes_to(state: &mut State, id: EntryId) {
-    let mut lane = state.transcript.get(id).and_then(|entry| entry.lane.clone());
+    let mut lane = state.session.transcript.get(id).and_then(|entry| entry.lane.clone());
     while let Some(name) = lane {
-        let starter = starter_of(&state.transcript, &name);
-        if !state.open_lanes.insert(name) {
+        let starter = starter_of(&state.session.transcript, &name);
+        if !state.text.open_lanes.insert(name) {
             return;
         }
-        state.stale.sequence = true;
+        state.text.stale.sequence = true;
         if let Some(starter) = starter {
-            state.cache.forget(starter);
+            state.text.cache.forget(starter);
         }
-        lane = starter.and_then(|id| state.transcript.get(id)).and_then(|entry| entry.lane.clone());
+        lane = starter.and_then(|id| state.session.transcript.get(id)).and_then(|entry| entry.lane.clone());
     }
 }

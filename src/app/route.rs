@@ -49,7 +49,7 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Picker => picking(picker::divide(state).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Raw(_) => raw(state, press),
-        Mode::Help { .. } => pop_up(state.size.1, press),
+        Mode::Help { .. } => pop_up(state.screen.size.1, press),
         Mode::Normal => normal(state, press),
     }
 }
@@ -60,33 +60,33 @@ fn normal(state: &mut State, press: Press) -> Request {
     }
     if let Some(digit) = digit_of_count(state, press) {
         // One digit may be a key of its own; two are a count.
-        state.typed_digit = state.count.is_none().then_some(state.now);
-        state.count = Some((state.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
+        state.keys.typed_digit = state.keys.count.is_none().then_some(state.screen.now);
+        state.keys.count = Some((state.keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
     }
-    state.typed_digit = None;
+    state.keys.typed_digit = None;
     // What is selected can only be copied as it is: no second key says what of it.
-    if state.view.selection.is_some() && state.pressed.is_empty() && press.typed() == Some('y') {
-        state.count = None;
+    if state.text.view.selection.is_some() && state.keys.pressed.is_empty() && press.typed() == Some('y') {
+        state.keys.count = None;
         return Request::Act(Action::Copy(What::Text), 1);
     }
-    let cancels = press.code == Code::Esc && (!state.pressed.is_empty() || state.count.is_some());
-    state.pressed.push(press);
-    match state.keymap.look_up(&state.pressed) {
+    let cancels = press.code == Code::Esc && (!state.keys.pressed.is_empty() || state.keys.count.is_some());
+    state.keys.pressed.push(press);
+    match state.keys.keymap.look_up(&state.keys.pressed) {
         _ if cancels => {
-            state.pressed.clear();
-            state.count = None;
+            state.keys.pressed.clear();
+            state.keys.count = None;
             Request::Wait
         }
         Match::Action(action) => {
-            state.letter = press.typed();
-            state.pressed.clear();
-            Request::Act(action, state.count.take().unwrap_or(1).max(1))
+            state.keys.letter = press.typed();
+            state.keys.pressed.clear();
+            Request::Act(action, state.keys.count.take().unwrap_or(1).max(1))
         }
         Match::Prefix => Request::Wait,
         Match::None => {
-            state.pressed.clear();
-            state.count = None;
+            state.keys.pressed.clear();
+            state.keys.count = None;
             Request::Wait
         }
     }
@@ -97,23 +97,23 @@ const DIGIT_MS: i64 = 250;
 
 /// In how many ms a digit that was typed will be a key of its own.
 pub fn waits_for(state: &State) -> Option<u64> {
-    let until = Timestamp(state.typed_digit?.0 + DIGIT_MS);
-    own_meaning(state).map(|_| until.since(state.now).max(1))
+    let until = Timestamp(state.keys.typed_digit?.0 + DIGIT_MS);
+    own_meaning(state).map(|_| until.since(state.screen.now).max(1))
 }
 
 /// What a digit means that no other key has followed.
 pub fn settle_digit(state: &mut State) -> Option<Action> {
-    state.typed_digit.filter(|since| state.now.0 >= since.0 + DIGIT_MS)?;
+    state.keys.typed_digit.filter(|since| state.screen.now.0 >= since.0 + DIGIT_MS)?;
     let action = own_meaning(state)?;
-    (state.typed_digit, state.count) = (None, None);
+    (state.keys.typed_digit, state.keys.count) = (None, None);
     Some(action)
 }
 
 /// What the digit that was typed means if it is no count.
 pub fn own_meaning(state: &State) -> Option<Action> {
-    let digit = state.count.filter(|_| state.typed_digit.is_some())?;
+    let digit = state.keys.count.filter(|_| state.keys.typed_digit.is_some())?;
     let digit = char::from_digit(u32::try_from(digit).ok()?, 10)?;
-    match state.keymap.look_up(&[Press::plain(Code::Char(digit))]) {
+    match state.keys.keymap.look_up(&[Press::plain(Code::Char(digit))]) {
         Match::Action(action) => Some(action),
         Match::Prefix | Match::None => None,
     }
@@ -122,14 +122,14 @@ pub fn own_meaning(state: &State) -> Option<Action> {
 /// While the inspector has the keys, digits choose its tabs, and what folds and unfolds elsewhere chooses
 /// the one beside; `enter` goes to what a row names.
 fn tab_of(state: &State, press: Press) -> Option<Tab> {
-    if !state.pressed.is_empty() || panes::focused(state) != Pane::Inspector {
+    if !state.keys.pressed.is_empty() || panes::focused(state) != Pane::Inspector {
         return None;
     }
     if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
         return Tab::of(usize::try_from(digit).ok()?);
     }
     let here = state.inspector.tab;
-    match state.keymap.look_up(&[press]) {
+    match state.keys.keymap.look_up(&[press]) {
         Match::Action(Action::Expand) if press.code != Code::Enter => here.beside(Way::Next).or(Some(here)),
         Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
         _ => None,
@@ -138,11 +138,11 @@ fn tab_of(state: &State, press: Press) -> Option<Tab> {
 
 /// Digits count only at the start of a key sequence, and 0 only after another digit.
 fn digit_of_count(state: &State, press: Press) -> Option<usize> {
-    if !state.pressed.is_empty() {
+    if !state.keys.pressed.is_empty() {
         return None;
     }
     let digit = usize::try_from(press.typed()?.to_digit(10)?).ok()?;
-    (digit > 0 || state.count.is_some()).then_some(digit)
+    (digit > 0 || state.keys.count.is_some()).then_some(digit)
 }
 
 fn typing(press: Press) -> Request {
@@ -202,15 +202,15 @@ fn picking(lines: u16, press: Press) -> Request {
 
 /// In the raw record `y` waits for what is to be copied.
 fn raw(state: &mut State, press: Press) -> Request {
-    let is_copying = !std::mem::take(&mut state.pressed).is_empty();
+    let is_copying = !std::mem::take(&mut state.keys.pressed).is_empty();
     let is_list = matches!(&state.mode, Mode::Raw(view) if view.is_list);
     match (is_copying, press.typed()) {
         (false, Some('y')) if is_list => Request::Act(Action::Copy(What::Json), 1),
         (false, Some('y')) => {
-            state.pressed.push(press);
+            state.keys.pressed.push(press);
             Request::Wait
         }
-        (false, _) => pop_up(state.size.1, press),
+        (false, _) => pop_up(state.screen.size.1, press),
         (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
         (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
         (true, _) => Request::Wait,

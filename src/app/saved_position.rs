@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use super::folds::Folds;
-use super::state::State;
+use super::text::TextPane;
 use super::viewport::{Anchor, Focus};
+use crate::model::entry::EntryId;
 use crate::model::text::Name;
 
 /// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
@@ -20,26 +21,31 @@ pub struct SavedPosition {
     pub open_lanes: HashSet<Name>,
 }
 
-impl State {
-    /// Where the reader stands now.
-    pub fn stand(&self) -> SavedPosition {
-        SavedPosition {
-            anchor: self.view.anchor,
-            focus: self.view.focus,
-            folds: self.folds.clone(),
-            open_lanes: self.open_lanes.clone(),
+impl SavedPosition {
+    /// Where the reader of a text is now.
+    pub fn of(text: &TextPane) -> Self {
+        Self {
+            anchor: text.view.anchor,
+            focus: text.view.focus,
+            folds: text.folds.clone(),
+            open_lanes: text.open_lanes.clone(),
         }
     }
 
-    /// Goes back to where the reader stood.
-    pub fn go_back_to(&mut self, stand: &SavedPosition) {
-        self.view.anchor = stand.anchor;
-        self.view.focus = stand.focus;
-        self.stale.sequence |= self.folds.branches() != stand.folds.branches();
-        self.folds.clone_from(&stand.folds);
-        self.stale.sequence |= self.open_lanes != stand.open_lanes;
-        self.open_lanes.clone_from(&stand.open_lanes);
-        self.sought = None;
-        self.cache.clear();
+    /// Goes back to where the reader was.
+    pub fn restore(&self, text: &mut TextPane) {
+        text.view.anchor = self.anchor;
+        text.view.focus = self.focus;
+        text.stale.sequence |= text.folds.branches() != self.folds.branches();
+        text.folds.clone_from(&self.folds);
+        text.stale.sequence |= text.open_lanes != self.open_lanes;
+        text.open_lanes.clone_from(&self.open_lanes);
+        text.cache.clear();
+    }
+
+    /// Another transcript of the session is shown, with its entries under other numbers.
+    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
+        self.anchor = self.anchor.moved(moved);
+        self.focus = self.focus.and_then(|focus| focus.moved(moved));
     }
 }

@@ -13,15 +13,15 @@ use super::viewport::{Focus, Mark, Motion};
 pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
     if focused(state) != Pane::Transcript {
         if action == Action::Select {
-            state.say("rows are selected in the transcript; tab or esc leads there");
+            state.screen.say("rows are selected in the transcript; tab or esc leads there");
             return Some(Vec::new());
         }
         return None;
     }
-    let Some(selection) = state.view.selection else {
+    let Some(selection) = state.text.view.selection else {
         if action == Action::Select {
-            state.view.ask(Motion::Pause);
-            state.view.ask(Motion::Select);
+            state.text.view.ask(Motion::Pause);
+            state.text.view.ask(Motion::Select);
             return Some(Vec::new());
         }
         return None;
@@ -32,8 +32,8 @@ pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
             Some(Vec::new())
         }
         Action::SameId(_) => {
-            state.view.selection = Some(selection.swapped());
-            state.view.ask(Motion::Select);
+            state.text.view.selection = Some(selection.swapped());
+            state.text.view.ask(Motion::Select);
             Some(Vec::new())
         }
         Action::Copy(What::Json) => {
@@ -57,15 +57,15 @@ pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
 }
 
 fn leave(state: &mut State) {
-    state.view.selection = None;
-    state.view.selected = None;
+    state.text.view.selection = None;
+    state.text.view.selected = None;
 }
 
 /// The selected items from the first to the last; of those at the ends, if they are not selected as a
 /// whole, their rows.
 pub fn pieces(state: &mut State) -> Vec<Piece> {
-    let Some(selection) = state.view.selection else { return Vec::new() };
-    let place = |mark: Mark| (state.sequence.place_of(mark.entry), mark.block, mark.row);
+    let Some(selection) = state.text.view.selection else { return Vec::new() };
+    let place = |mark: Mark| (state.text.sequence.place_of(mark.entry), mark.block, mark.row);
     let (first, last) = if place(selection.anchor) <= place(selection.cursor) {
         (selection.anchor, selection.cursor)
     } else {

@@ -115,12 +115,12 @@ pub fn arrange(state: &mut State, frame: &Frame) {
     if frame.strip.height == 0 {
         return;
     }
-    let is_live = state.is_at_work();
+    let is_live = state.session.is_at_work(state.screen.now);
     let made = Made {
-        focus: state.view.focus,
+        focus: state.text.view.focus,
         width: frame.strip.width,
-        generation: state.indexes.generation,
-        second: if is_live { state.now.0 / 1_000 } else { 0 },
+        generation: state.session.indexes.generation,
+        second: if is_live { state.screen.now.0 / 1_000 } else { 0 },
     };
     if state.strip.made != Some(made) {
         let strip = make(state, usize::from(frame.strip.width));
@@ -129,23 +129,25 @@ pub fn arrange(state: &mut State, frame: &Frame) {
 }
 
 fn make(state: &State, width: usize) -> Strip {
-    let turns = state.transcript.turns();
-    let all = state.indexes.account.time(None).total();
-    let focused = state.view.focus.map(|focus| focus.entry);
+    let turns = state.session.transcript.turns();
+    let all = state.session.indexes.account.time(None).total();
+    let focused = state.text.view.focus.map(|focus| focus.entry);
     let last = turns.len().checked_sub(1);
     // What stands before the first prompt belongs to what it leads to.
-    let turn =
-        focused.map_or(last, |id| Some(state.indexes.account.turn_of(&state.transcript, id).unwrap_or(0)));
+    let turn = focused.map_or(last, |id| {
+        Some(state.session.indexes.account.turn_of(&state.session.transcript, id).unwrap_or(0))
+    });
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
-    let first_of_all = || state.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();
+    let first_of_all =
+        || state.session.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();
     let first = shown.and_then(|turn| turns.get(turn)).map(|turn| turn.prompt).or_else(first_of_all);
     let Some(first) = first else {
         return Strip { legend: "no times to tell".to_owned(), ..Strip::default() };
     };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
     let holder = focused.map_or(first, |id| holder_of(state, id));
-    let stretches = state.indexes.account.between(first, end, holder, AROUND);
+    let stretches = state.session.indexes.account.between(first, end, holder, AROUND);
     let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(state, stretch)).collect();
     if end.is_none() {
         parts.extend(going_on(state, &stretches));
@@ -185,9 +187,9 @@ fn make(state: &State, width: usize) -> Strip {
 
 /// What the turn, or the session, took without the time of the human, in ms.
 fn work_ms(state: &State, turn: Option<usize>) -> u64 {
-    let account = &state.indexes.account;
+    let account = &state.session.indexes.account;
     match turn {
-        Some(turn) => account.turn(&state.transcript, turn).time.work(),
+        Some(turn) => account.turn(&state.session.transcript, turn).time.work(),
         None => account.time(None).work(),
     }
 }
@@ -203,18 +205,18 @@ fn column(ms: u64) -> String {
 }
 
 fn is_of_main_lane(state: &State, id: EntryId) -> bool {
-    state.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
+    state.session.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
 }
 
 /// The entry of the main lane that an item belongs to.
 fn holder_of(state: &State, id: EntryId) -> EntryId {
-    let lane = state.transcript.get(id).and_then(|entry| entry.lane.as_ref());
-    let lane = lane.and_then(|name| state.transcript.lane(name));
-    lane.and_then(|lane| state.transcript.root_caller(lane)).unwrap_or(id)
+    let lane = state.session.transcript.get(id).and_then(|entry| entry.lane.as_ref());
+    let lane = lane.and_then(|name| state.session.transcript.lane(name));
+    lane.and_then(|lane| state.session.transcript.root_caller(lane)).unwrap_or(id)
 }
 
 fn part(state: &State, stretch: &Stretch) -> Part {
-    let entry = state.transcript.get(stretch.entry);
+    let entry = state.session.transcript.get(stretch.entry);
     let call = entry.zip(stretch.block).and_then(|(entry, block)| call_at(entry, block));
     Part {
         ms: stretch.ms(),
@@ -227,27 +229,27 @@ fn part(state: &State, stretch: &Stretch) -> Part {
 
 /// What the agent has been doing since the last sign.
 fn going_on(state: &State, stretches: &[Stretch]) -> Option<Part> {
-    let last = stretches.last().filter(|_| !state.ends.is_beginning())?.to;
-    let (class, tool) = match &state.activity {
+    let last = stretches.last().filter(|_| !state.session.ends.is_beginning())?.to;
+    let (class, tool) = match &state.session.status.activity {
         Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
         Activity::Model { .. } => (Class::Model, None),
         Activity::Retry { .. } => (Class::Retry, None),
-        Activity::Waiting { .. } if state.is_at_work() => (Class::Human, None),
+        Activity::Waiting { .. } if state.session.is_at_work(state.screen.now) => (Class::Human, None),
         _ => return None,
     };
-    let ms = state.now.since(last);
+    let ms = state.screen.now.since(last);
     (ms > 0).then_some(Part { ms, class, tool, has_failed: false, goes_on: true })
 }
 
 /// Where an item lies on the line, in ms from its beginning.
 fn offset(state: &State, stretches: &[Stretch], id: EntryId) -> Option<u64> {
-    let block = state.view.focus.map(|focus| focus.block);
+    let block = state.text.view.focus.map(|focus| focus.block);
     let own = stretches.iter().position(|one| one.entry == id && one.block.is_some() && one.block == block);
     let before = |place: usize| stretches.iter().take(place).map(Stretch::ms).sum::<u64>();
     if let Some(place) = own {
         return Some(before(place));
     }
-    let at: Timestamp = state.transcript.get(id)?.at?;
+    let at: Timestamp = state.session.transcript.get(id)?.at?;
     let place = stretches.iter().position(|one| one.from <= at && at <= one.to)?;
     Some(before(place) + at.since(stretches.get(place)?.from))
 }

@@ -45,7 +45,7 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
         line.handle(InputRequest::InsertChar(c));
     }
     if typed.next().is_some() {
-        state.say(format!("cut after {LONGEST_PASTE} characters"));
+        state.screen.say(format!("cut after {LONGEST_PASTE} characters"));
     }
     type_on(state, InputRequest::InsertChar(last))
 }
@@ -132,7 +132,7 @@ pub fn cancel(state: &mut State) -> Vec<Effect> {
             state.mode = Mode::Picker;
             picker::cancel(state)
         }
-        Mode::Normal if state.next_filter.is_some() => filtering::cancel(state),
+        Mode::Normal if state.find.next_filter.is_some() => filtering::cancel(state),
         Mode::Normal => searching::end(state),
     }
 }

@@ -28,13 +28,13 @@ enum Step {
 
 /// Asks for the motions to the sought hits. While a text is being read, its hit stays sought.
 pub fn uncover(state: &mut State, frame: Frame) {
-    let Some(mut sought) = state.sought.take() else { return };
+    let Some(mut sought) = state.find.sought.take() else { return };
     loop {
-        let Some(pattern) = state.search.as_ref().map(|search| search.pattern.clone()) else { return };
+        let Some(pattern) = state.find.search.as_ref().map(|search| search.pattern.clone()) else { return };
         if let Some((focus, edge)) = sought.block.take()
             && !arrive(state, frame, &pattern, (focus, edge))
         {
-            state.sought = Some(Sought { block: Some((focus, edge)), ..sought });
+            state.find.sought = Some(Sought { block: Some((focus, edge)), ..sought });
             return;
         }
         if sought.steps == 0 {
@@ -44,8 +44,8 @@ pub fn uncover(state: &mut State, frame: Frame) {
         sought.steps -= sought.steps.signum();
         match step(state, frame, &pattern, forward) {
             Step::Row(at) => {
-                state.at_hit = Some(at);
-                state.view.ask(Motion::ShowRow(at.focus, at.row));
+                state.find.at_hit = Some(at);
+                state.text.view.ask(Motion::ShowRow(at.focus, at.row));
             }
             Step::Block(focus, edge) => sought.block = Some((focus, edge)),
             Step::Nowhere => return,
@@ -57,7 +57,8 @@ pub fn uncover(state: &mut State, frame: Frame) {
 fn arrive(state: &mut State, frame: Frame, pattern: &Regex, (focus, edge): (Focus, Edge)) -> bool {
     reach(state, focus);
     refresh_sequence(state);
-    let known = state.search.as_ref().and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
+    let known =
+        state.find.search.as_ref().and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
     let lines = known.map_or(0, |hit| hit.lines);
     let mut rows = rows_of(state, frame, focus);
     let mut hits = rows_with_hits(&rows, pattern);
@@ -73,14 +74,14 @@ fn arrive(state: &mut State, frame: Frame, pattern: &Regex, (focus, edge): (Focu
     }
     let is_away = rows.iter().any(|row| row.is_away);
     let number = if edge == Edge::First { 0 } else { hits.len().saturating_sub(1) };
-    state.view.focus = Some(focus);
-    state.view.ask(Motion::Pause);
-    state.at_hit = hits.get(number).map(|row| AtHit { focus, row: *row, number });
-    match state.at_hit {
-        Some(at) => state.view.ask(Motion::ShowRow(focus, at.row)),
-        None => state.view.ask(Motion::Show(focus)),
+    state.text.view.focus = Some(focus);
+    state.text.view.ask(Motion::Pause);
+    state.find.at_hit = hits.get(number).map(|row| AtHit { focus, row: *row, number });
+    match state.find.at_hit {
+        Some(at) => state.text.view.ask(Motion::ShowRow(focus, at.row)),
+        None => state.text.view.ask(Motion::Show(focus)),
     }
-    if let Some(search) = state.search.as_mut().filter(|_| !is_away && !hits.is_empty()) {
+    if let Some(search) = state.find.search.as_mut().filter(|_| !is_away && !hits.is_empty()) {
         search.correct(focus, hits.len());
     }
     !(hits.is_empty() && is_away)
@@ -88,8 +89,8 @@ fn arrive(state: &mut State, frame: Frame, pattern: &Regex, (focus, edge): (Focu
 
 /// From the hit at which the reader is, to the next or previous one.
 fn step(state: &mut State, frame: Frame, pattern: &Regex, forward: bool) -> Step {
-    let focus = state.view.focus;
-    let at = state.at_hit.filter(|at| Some(at.focus) == focus);
+    let focus = state.text.view.focus;
+    let at = state.find.at_hit.filter(|at| Some(at.focus) == focus);
     let hits = at.map_or_else(Vec::new, |at| rows_with_hits(&rows_of(state, frame, at.focus), pattern));
     let is_at_row = at.is_some_and(|at| hits.contains(&at.row));
     if let Some(at) = at.filter(|_| is_at_row) {
@@ -108,11 +109,11 @@ fn step(state: &mut State, frame: Frame, pattern: &Regex, forward: bool) -> Step
 
 /// The next block with hits, around the ends. A block whose hits were not looked at is gone to first.
 fn next_block(state: &mut State, forward: bool, is_done: bool) -> Step {
-    let Some(search) = &state.search else { return Step::Nowhere };
-    let here = state.view.focus.map(|focus| in_file(&state.transcript, focus));
-    let is_before = |focus: Focus| here.is_some_and(|here| in_file(&state.transcript, focus) < here);
+    let Some(search) = &state.find.search else { return Step::Nowhere };
+    let here = state.text.view.focus.map(|focus| in_file(&state.session.transcript, focus));
+    let is_before = |focus: Focus| here.is_some_and(|here| in_file(&state.session.transcript, focus) < here);
     let at = search.hits.partition_point(|hit| is_before(hit.focus));
-    let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == state.view.focus;
+    let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == state.text.view.focus;
     let (next, around) = if forward {
         (search.hits.get(at + usize::from(is_on_hit && is_done)), search.hits.first())
     } else {
@@ -121,27 +122,31 @@ fn next_block(state: &mut State, forward: bool, is_done: bool) -> Step {
     let wraps = next.is_none();
     let Some(hit) = next.or(around).copied() else { return Step::Nowhere };
     if wraps {
-        state.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
+        state.screen.say(if forward {
+            "search goes on at the beginning"
+        } else {
+            "search goes on at the end"
+        });
     }
     Step::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
 }
 
 fn open_fold(state: &mut State, hit: Focus) {
-    let Some(key) = state.transcript.get(hit.entry).map(|entry| entry.key.clone()) else { return };
-    if state.folds.get(&key, hit.block) != Fold::Open {
-        state.folds.set(&key, hit.block, Fold::Open);
-        state.cache.forget(hit.entry);
+    let Some(key) = state.session.transcript.get(hit.entry).map(|entry| entry.key.clone()) else { return };
+    if state.text.folds.get(&key, hit.block) != Fold::Open {
+        state.text.folds.set(&key, hit.block, Fold::Open);
+        state.text.cache.forget(hit.entry);
     }
 }
 
 /// Opens the nodes of a block's trees, if some are closed. Answers whether it did.
 fn open_nodes(state: &mut State, hit: Focus, rows: &[Row]) -> bool {
     let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
-    let Some(entry) = state.transcript.get(hit.entry).filter(|_| rows.iter().any(is_closed)) else {
+    let Some(entry) = state.session.transcript.get(hit.entry).filter(|_| rows.iter().any(is_closed)) else {
         return false;
     };
-    let is_news = state.folds.open_nodes(&entry.key, hit.block);
-    state.cache.forget(hit.entry);
+    let is_news = state.text.folds.open_nodes(&entry.key, hit.block);
+    state.text.cache.forget(hit.entry);
     is_news
 }
 

@@ -11,7 +11,6 @@ use super::clipboard::{self, focused_origins};
 use super::command::Command;
 use super::details;
 use super::effect::Effect;
-use super::ends;
 use super::filtering;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
@@ -131,32 +130,29 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Mouse(pointer) => return mouse::take(state, pointer),
         Event::Paste(text) => return typing::paste(state, &text),
         Event::Resize(columns, lines) => {
-            state.size = (columns, lines);
+            state.screen.size = (columns, lines);
             state.look_changed();
             help::fit_page(state);
-            if state.view.selection.is_some() {
-                state.view.ask(Motion::Select);
+            if state.text.view.selection.is_some() {
+                state.text.view.ask(Motion::Select);
             }
         }
         Event::Feed(feed) => return apply::take(state, *feed),
         Event::Tick { now } => {
-            state.now = now;
-            if state.message.as_ref().is_some_and(|message| message.until <= now) {
-                state.message = None;
-            }
+            state.screen.tick(now);
             let mut effects = alarms::look(state);
             if let Some(action) = route::settle_digit(state) {
                 effects.extend(panes::act(state, action, 1));
             }
             return effects;
         }
-        Event::Written(at) => state.last_write = Some(LastWrite::seen(at)),
+        Event::Written(at) => state.session.file.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {
             apply::fill(state, &entries, &contents);
             return clipboard::resume(state);
         }
         Event::Detailed { is_whole, found } => details::take(state, is_whole, found),
-        Event::Packed(page) => ends::take_back(state, page),
+        Event::Packed(page) => state.session.take_back(page),
         Event::Searched { generation, number, hits } => {
             return searching::found(state, generation, number, hits);
         }
@@ -167,21 +163,21 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Previewed(place, preview) => picker::take(state, &place, preview),
         Event::Inspected(records) => inspector::take(state, records),
         Event::Records { title, trees } => raw::show(state, title, &trees),
-        Event::Background(is_light) if is_light != state.theme.is_light => {
+        Event::Background(is_light) if is_light != state.screen.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
         }
         // The next arrangement sees that the colours have changed.
         Event::Coloured | Event::Background(_) => {}
-        Event::Say(text) => state.say(text),
+        Event::Say(text) => state.screen.say(text),
     }
     Vec::new()
 }
 
 /// Scrolls a pop-up; its last line stays at the foot.
 pub fn scroll_pop_up(state: &mut State, by: isize) {
-    let height = usize::from(state.size.1).saturating_sub(2);
+    let height = usize::from(state.screen.size.1).saturating_sub(2);
     let (top, lines) = match &mut state.mode {
-        Mode::Help { top, wanted, .. } => (top, help::lines(&state.keymap, wanted.value()).len()),
+        Mode::Help { top, wanted, .. } => (top, help::lines(&state.keys.keymap, wanted.value()).len()),
         Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
         Mode::Picker => return picker::select(state, by),
@@ -193,7 +189,7 @@ pub fn scroll_pop_up(state: &mut State, by: isize) {
 fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
     let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
     if !goes_on {
-        state.sought = None;
+        state.find.sought = None;
     }
     if matches!(request, Request::Type(_)) {
         return act_on(state, request);
@@ -261,8 +257,8 @@ fn run(state: &mut State, command: Command) -> Vec<Effect> {
             Vec::new()
         }
         Command::Forget => {
-            state.marks.clear();
-            (state.seen, state.news) = (None, None);
+            state.places.marks.clear();
+            (state.places.seen, state.places.news) = (None, None);
             state.look_changed();
             vec![Effect::Forget]
         }
@@ -276,7 +272,7 @@ fn open_help(state: &mut State) {
 
 fn to_top(state: &mut State) -> Vec<Effect> {
     state.remember_place();
-    let effects = ends::to_beginning(state);
+    let effects = apply::to_beginning(state);
     scroll(state, Motion::Top);
     effects
 }
@@ -287,7 +283,7 @@ fn to_bottom(state: &mut State) -> Vec<Effect> {
 }
 
 fn toggle_thinking(state: &mut State) {
-    state.shows_thinking = !state.shows_thinking;
+    state.text.shows_thinking = !state.text.shows_thinking;
     state.look_changed();
 }
 
@@ -302,7 +298,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
     {
         return effects;
     }
-    state.ends.forget_wish();
+    state.session.ends.forget_wish();
     let n = isize::try_from(times).unwrap_or(isize::MAX);
     match action {
         Action::Next => scroll(state, Motion::Items(n)),
@@ -316,7 +312,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(-1))),
         Action::Top => return to_top(state),
         Action::Bottom => return to_bottom(state),
-        Action::ToggleFollow if state.view.follows() => scroll(state, Motion::Pause),
+        Action::ToggleFollow if state.text.view.follows() => scroll(state, Motion::Pause),
         Action::ToggleFollow => return follow(state),
         Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(state, kind, way)),
         // As in other pagers: half down is `50%`.
@@ -329,12 +325,12 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::Branch => to_branch(state, times),
         Action::OpenAll => fold_all(state, Level::Full),
         Action::CloseAll => fold_all(state, Level::Outline),
-        Action::LevelUp => set_level(state, state.level.number() + 1),
-        Action::LevelDown => set_level(state, state.level.number() - 1),
+        Action::LevelUp => set_level(state, state.text.level.number() + 1),
+        Action::LevelDown => set_level(state, state.text.level.number() - 1),
         Action::Level(number) => set_level(state, number),
         Action::ToggleThinking => toggle_thinking(state),
-        Action::ToggleAsOf => as_of::switch(state, !state.as_of.is_on),
-        Action::ToggleTools => set_level(state, if state.level == Level::Preview { 4 } else { 3 }),
+        Action::ToggleAsOf => as_of::switch(state, !state.text.as_of.is_on),
+        Action::ToggleTools => set_level(state, if state.text.level == Level::Preview { 4 } else { 3 }),
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
             return searching::act(state, action, times);
         }
@@ -346,7 +342,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
         Action::Copy(what) => return clipboard::copy(state, what, times),
         Action::Pipe => piping::begin(state, times),
-        Action::ToggleMouse => return mouse::switch(state, !state.has_mouse),
+        Action::ToggleMouse => return mouse::switch(state, !state.screen.has_mouse),
         // Taken by the selection.
         Action::Select => {}
         Action::Raw => return focused_origins(state).map(Effect::ShowRecords).into_iter().collect(),
@@ -358,7 +354,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
         }
         Action::View(view) => views::open(state, view),
         // Taken by the views.
-        Action::Shift(_) | Action::Reverse => state.say("this is for the views; 2 to 7 open them"),
+        Action::Shift(_) | Action::Reverse => state.screen.say("this is for the views; 2 to 7 open them"),
         Action::Sessions => return picker::open(state),
         Action::Palette => palette::open(state),
         Action::Help => open_help(state),

@@ -37,6 +37,19 @@ pub enum Anchor {
     },
 }
 
+impl Anchor {
+    /// The same row in another transcript of the session; the end if its entry is not there.
+    #[must_use]
+    pub fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Self {
+        match self {
+            Self::Row { entry, block, row, node, line } => {
+                moved(entry).map_or(Self::Tail, |entry| Self::Row { entry, block, row, node, line })
+            }
+            Self::Tail => Self::Tail,
+        }
+    }
+}
+
 /// The focused item: a block of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
@@ -44,6 +57,13 @@ pub struct Focus {
     pub entry: EntryId,
     /// Place of the block in it.
     pub block: usize,
+}
+
+impl Focus {
+    /// The same block in another transcript of the session.
+    pub fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
+        Some(Self { entry: moved(self.entry)?, ..self })
+    }
 }
 
 /// A motion that waits for the next arrangement, because only that knows the rows.
@@ -118,6 +138,14 @@ pub struct Viewport {
 }
 
 impl Viewport {
+    /// Another transcript of the session is shown, with its entries under other numbers.
+    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
+        self.anchor = self.anchor.moved(moved);
+        self.focus = self.focus.and_then(|focus| focus.moved(moved));
+        self.selection = self.selection.and_then(|selection| selection.moved(moved));
+        self.lines.clear();
+    }
+
     /// Whether new entries scroll the window.
     pub fn follows(&self) -> bool {
         self.anchor == Anchor::Tail

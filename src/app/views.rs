@@ -156,7 +156,7 @@ pub fn open(state: &mut State, view: View) {
     }
     if state.views.stack.is_empty() {
         state.remember_place();
-        state.views.lanes = Some(state.open_lanes.clone());
+        state.views.lanes = Some(state.text.open_lanes.clone());
     }
     state.views.stack.retain(|open| *open != view);
     state.views.stack.push(view);
@@ -194,21 +194,21 @@ fn with_page<T>(state: &mut State, work: impl FnOnce(&mut dyn Page, &Scene<'_>) 
 
 fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
     Scene {
-        transcript: &state.transcript,
-        indexes: &state.indexes,
-        findings: &state.findings,
+        transcript: &state.session.transcript,
+        indexes: &state.session.indexes,
+        findings: &state.session.findings,
         checks: &state.checks,
-        theme: &state.theme,
+        theme: &state.screen.theme,
         width: usize::from(frame.view.width),
         height: usize::from(frame.view.height),
-        now: state.now,
-        activity: &state.activity,
-        is_at_work: state.is_at_work(),
-        awaited: Awaited::of(&state.transcript),
-        is_whole: state.whole.is_none() && state.is_caught_up,
-        focus: state.view.focus,
-        follows: state.view.follows(),
-        filter: state.filter.as_ref(),
+        now: state.screen.now,
+        activity: &state.session.status.activity,
+        is_at_work: state.session.is_at_work(state.screen.now),
+        awaited: Awaited::of(&state.session.transcript),
+        is_whole: !state.session.ends.is_part() && state.session.file.is_caught_up,
+        focus: state.text.view.focus,
+        follows: state.text.view.follows(),
+        filter: state.find.filter.as_ref(),
     }
 }
 
@@ -224,7 +224,7 @@ pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect
     match answer {
         Answer::Pass if action == Action::Expand => enter(state),
         Answer::Pass => return None,
-        Answer::Say(words) => state.say(words),
+        Answer::Say(words) => state.screen.say(words),
         Answer::Done if action == Action::Bottom && has_end => return Some(follow(state)),
         Answer::Done => lead(state),
     }
@@ -257,7 +257,7 @@ fn enter(state: &mut State) {
             }
             go(state, target);
         }
-        None => state.say("this leads nowhere"),
+        None => state.screen.say("this leads nowhere"),
     }
 }
 
@@ -265,15 +265,15 @@ fn enter(state: &mut State) {
 /// all that were passed.
 fn lead(state: &mut State) {
     let Some(target) = with_page(state, |page, scene| page.target(scene)).flatten() else { return };
-    if state.view.focus == Some(target) {
+    if state.text.view.focus == Some(target) {
         return;
     }
     if let Some(lanes) = &state.views.lanes
-        && *lanes != state.open_lanes
+        && *lanes != state.text.open_lanes
     {
-        state.open_lanes.clone_from(lanes);
-        state.stale.sequence = true;
-        state.cache.clear();
+        state.text.open_lanes.clone_from(lanes);
+        state.text.stale.sequence = true;
+        state.text.cache.clear();
     }
     go(state, target);
     state.views.leads = true;
@@ -284,7 +284,7 @@ pub fn arrange(state: &mut State) {
     if state.views.open().is_none() {
         return;
     }
-    let here = state.view.focus;
+    let here = state.text.view.focus;
     let leads = std::mem::take(&mut state.views.leads);
     let has_moved = !leads && state.views.told != here;
     state.views.told = here;

@@ -74,41 +74,41 @@ impl Numbers {
 /// Carries out an action of this room.
 pub fn act(state: &mut State, action: Action, times: usize) {
     match action {
-        Action::ToggleWrap => wrap(state, state.wrapping.sideways.is_some()),
+        Action::ToggleWrap => wrap(state, state.text.wrapping.sideways.is_some()),
         Action::Sideways(way) => sideways(state, way, times),
-        _ => number(state, state.wrapping.numbers.next()),
+        _ => number(state, state.text.wrapping.numbers.next()),
     }
 }
 
 /// Wraps long lines, or cuts them.
 pub fn wrap(state: &mut State, wraps: bool) {
-    if wraps != state.wrapping.sideways.is_none() {
-        keeping_place(state, |state| state.wrapping.sideways = (!wraps).then_some(0));
+    if wraps != state.text.wrapping.sideways.is_none() {
+        keeping_place(state, |state| state.text.wrapping.sideways = (!wraps).then_some(0));
     }
-    state.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
+    state.screen.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
 }
 
 /// Scrolls long lines sideways.
 fn sideways(state: &mut State, way: Way, times: usize) {
-    let Some(from) = state.wrapping.sideways else {
-        return state.say("long lines are wrapped; w cuts them");
+    let Some(from) = state.text.wrapping.sideways else {
+        return state.screen.say("long lines are wrapped; w cuts them");
     };
     let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
     let to = match way {
         Way::Next => from.saturating_add(by).min(FARTHEST),
         Way::Previous => from.saturating_sub(by),
     };
-    state.wrapping.sideways = Some(to);
+    state.text.wrapping.sideways = Some(to);
     state.look_changed();
-    state.say(format!("from column {} on", to + 1));
+    state.screen.say(format!("from column {} on", to + 1));
 }
 
 /// Shows this kind of numbers.
 pub fn number(state: &mut State, numbers: Numbers) {
-    if numbers != state.wrapping.numbers {
-        keeping_place(state, |state| state.wrapping.numbers = numbers);
+    if numbers != state.text.wrapping.numbers {
+        keeping_place(state, |state| state.text.wrapping.numbers = numbers);
     }
-    state.say(match numbers {
+    state.screen.say(match numbers {
         Numbers::None => "no numbers",
         Numbers::Lines => "lines of the file",
         Numbers::Bytes => "bytes of the file",
@@ -117,28 +117,28 @@ pub fn number(state: &mut State, numbers: Numbers) {
 
 /// Shows lanes of calls in flight, or not.
 pub fn show_lanes(state: &mut State, is_shown: bool) {
-    if is_shown != state.wrapping.lanes {
-        keeping_place(state, |state| state.wrapping.lanes = is_shown);
+    if is_shown != state.text.wrapping.lanes {
+        keeping_place(state, |state| state.text.wrapping.lanes = is_shown);
     }
-    state.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
+    state.screen.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
 }
 
 /// Shows long times between entries, or not.
 pub fn show_rulers(state: &mut State, is_shown: bool) {
-    if is_shown != state.wrapping.rulers {
-        keeping_place(state, |state| state.wrapping.rulers = is_shown);
+    if is_shown != state.text.wrapping.rulers {
+        keeping_place(state, |state| state.text.wrapping.rulers = is_shown);
     }
-    state.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
+    state.screen.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
 }
 
 /// Columns of the numbers with a blank behind them: as many as those of the newest entry need.
 pub fn width_of_numbers(state: &State) -> u16 {
-    let least = match state.wrapping.numbers {
+    let least = match state.text.wrapping.numbers {
         Numbers::None => return 0,
         Numbers::Lines => 4,
         Numbers::Bytes => 7,
     };
-    let last = state.transcript.order().last().and_then(|id| state.transcript.get(*id));
+    let last = state.session.transcript.order().last().and_then(|id| state.session.transcript.get(*id));
     let digits = last.map_or(1, |entry| number_of(state, entry, 0).to_string().len());
     u16::try_from(digits.max(least) + 1).unwrap_or(u16::MAX)
 }
@@ -147,7 +147,7 @@ pub fn width_of_numbers(state: &State) -> u16 {
 pub fn number_of(state: &State, entry: &Entry, block: usize) -> u64 {
     let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
     let origin = bodies.first().map_or(entry.origin, |body| body.from);
-    match state.wrapping.numbers {
+    match state.text.wrapping.numbers {
         Numbers::Bytes => origin.at,
         Numbers::None | Numbers::Lines => u64::from(origin.line),
     }
@@ -158,7 +158,7 @@ fn keeping_place(state: &mut State, change: impl FnOnce(&mut State)) {
     let before = anchored(state);
     change(state);
     state.look_changed();
-    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, state.view.anchor)
+    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, state.text.view.anchor)
     else {
         return;
     };
@@ -166,12 +166,12 @@ fn keeping_place(state: &mut State, change: impl FnOnce(&mut State)) {
     let Some((rows, _)) = anchored(state) else { return };
     let starts = rows.iter().enumerate().filter(|(_, row)| !row.continues).map(|(place, _)| place);
     let row = starts.take(number).last().unwrap_or(0);
-    state.view.anchor = Anchor::Row { entry, block, row, node, line };
+    state.text.view.anchor = Anchor::Row { entry, block, row, node, line };
 }
 
 /// The rows of the block that holds the window, and which of them does.
 fn anchored(state: &mut State) -> Option<(Vec<Row>, usize)> {
-    let Anchor::Row { entry, block, row, .. } = state.view.anchor else { return None };
+    let Anchor::Row { entry, block, row, .. } = state.text.view.anchor else { return None };
     let frame = divide(state);
     let laid =
         with_layouts(state, frame, |layouts, _| Some(layouts.rows(layouts.place(Focus { entry, block })?)))?;

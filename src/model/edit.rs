@@ -424,9 +424,10 @@ pub struct Opened {
 }
 
 /// How the followed file fares.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LinkState {
     /// It is there and watched.
+    #[default]
     Live,
     /// It was cut or replaced; it was read anew.
     Reread(Text),

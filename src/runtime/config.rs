@@ -88,17 +88,17 @@ pub struct ViewConfig {
 impl ViewConfig {
     /// Gives a new state what the reader set.
     pub fn apply(&self, state: &mut State) {
-        state.keymap = self.keymap.clone();
-        state.shows_thinking = self.thinking;
+        state.keys.keymap = self.keymap.clone();
+        state.text.shows_thinking = self.thinking;
         state.panes.wants_outline = self.outline;
         state.panes.wants_inspector = self.inspector;
         state.panes.wants_strip = self.strip;
-        state.shows_hints = self.hints;
-        state.as_of.is_on = self.asof;
-        state.has_mouse |= self.mouse;
-        state.wrapping = self.wrapping;
-        state.theme.has_marks = self.marks;
-        state.copying = self.copying;
+        state.screen.shows_hints = self.hints;
+        state.text.as_of.is_on = self.asof;
+        state.screen.has_mouse |= self.mouse;
+        state.text.wrapping = self.wrapping;
+        state.screen.theme.has_marks = self.marks;
+        state.clipboard.copying = self.copying;
         state.alarms = Alarms::of(&self.watched, self.notify);
     }
 }

@@ -32,7 +32,7 @@ impl Viewer {
             Effect::Copy(text) => self.copy(&text)?,
             Effect::CopyRecords(origins) => match self.lines_of(&origins) {
                 Some(text) => self.copy(&text)?,
-                None => self.state.say("the record cannot be read any more"),
+                None => self.state.screen.say("the record cannot be read any more"),
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
@@ -81,7 +81,7 @@ impl Viewer {
                 self.begin(session, target);
                 self.state.is_picked = true;
             }
-            Err(error) => self.state.say(Text::clean(&error.to_string()).to_string()),
+            Err(error) => self.state.screen.say(Text::clean(&error.to_string()).to_string()),
         }
     }
 
@@ -102,9 +102,9 @@ impl Viewer {
                 let kept = Kept::of(&mut self.state);
                 self.show(session, target, kept);
                 self.state.is_picked = is_picked;
-                self.state.say("read anew");
+                self.state.screen.say("read anew");
             }
-            Err(error) => self.state.say(error.to_string()),
+            Err(error) => self.state.screen.say(error.to_string()),
         }
     }
 }

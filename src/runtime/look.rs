@@ -47,10 +47,11 @@ pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
 pub fn set(name: &str, config: &ViewConfig, state: &mut State) {
     match named(name, config) {
         Ok(theme) => {
-            state.theme = theme.with_canvas(state.theme.canvas).with_marks(state.theme.has_marks);
+            state.screen.theme =
+                theme.with_canvas(state.screen.theme.canvas).with_marks(state.screen.theme.has_marks);
             state.look_changed();
         }
-        Err(why) => state.say(why),
+        Err(why) => state.screen.say(why),
     }
 }
 

@@ -70,20 +70,20 @@ impl Keeper {
     pub fn recall_habits(&mut self, state: &mut State) {
         match self.habits() {
             Ok(habits) => {
-                state.searches = History::of(habits.searches);
-                state.filters = History::of(habits.filters);
+                state.history.searches = History::of(habits.searches);
+                state.history.filters = History::of(habits.filters);
                 state.panes.outline_width = habits.widths.outline;
                 state.panes.inspector_width = habits.widths.inspector;
                 self.widths = habits.widths;
             }
-            Err(why) => state.say(why),
+            Err(why) => state.screen.say(why),
         }
     }
 
     /// What is kept of a session that is opened now; of `None` nothing is.
     pub fn take_out(&mut self, subject: Option<Subject>, state: &mut State) -> Memory {
         self.recall(subject).unwrap_or_else(|why| {
-            state.say(why);
+            state.screen.say(why);
             Memory::default()
         })
     }
@@ -91,22 +91,23 @@ impl Keeper {
     /// Something was marked.
     pub fn keep_marks(&mut self, state: &mut State) {
         self.is_forgotten = false;
-        match self.keep(Memory { marks: state.marks.clone(), seen: None }) {
-            Ok(marks) => state.marks = marks,
-            Err(why) => state.say(unkept(&why)),
+        match self.keep(Memory { marks: state.places.marks.clone(), seen: None }) {
+            Ok(marks) => state.places.marks = marks,
+            Err(why) => state.screen.say(unkept(&why)),
         }
     }
 
     /// The reader leaves the session.
     pub fn put_away(&mut self, state: &mut State) {
         if let Err(why) = self.finish(state) {
-            state.say(unkept(&why));
+            state.screen.say(unkept(&why));
         }
     }
 
     /// The reader leaves the program; what could not be kept is for [`tell`].
     pub fn close(&mut self, state: &mut State) -> Vec<String> {
-        let habits = self.keep_habits((&state.searches, &state.filters), Widths::of(&state.panes));
+        let habits =
+            self.keep_habits((&state.history.searches, &state.history.filters), Widths::of(&state.panes));
         [self.finish(state), habits]
             .into_iter()
             .filter_map(|kept| kept.err().map(|why| unkept(&why)))
@@ -117,18 +118,22 @@ impl Keeper {
     pub fn forget_all(&mut self, state: &mut State) {
         self.is_forgotten = true;
         match self.forget() {
-            Ok(true) => state.say("forgotten"),
-            Ok(false) => state.say("nothing was kept of this session"),
-            Err(why) => state.say(why),
+            Ok(true) => state.screen.say("forgotten"),
+            Ok(false) => state.screen.say("nothing was kept of this session"),
+            Err(why) => state.screen.say(why),
         }
     }
 
     fn finish(&mut self, state: &State) -> Result<(), String> {
         let seen = news::end_of(state, now());
-        let is_wanted =
-            self.subject.is_some() && !self.is_forgotten && (seen.is_some() || !state.marks.is_empty());
-        let kept =
-            if is_wanted { self.keep(Memory { marks: state.marks.clone(), seen }) } else { Ok(Marks::new()) };
+        let is_wanted = self.subject.is_some()
+            && !self.is_forgotten
+            && (seen.is_some() || !state.places.marks.is_empty());
+        let kept = if is_wanted {
+            self.keep(Memory { marks: state.places.marks.clone(), seen })
+        } else {
+            Ok(Marks::new())
+        };
         self.subject = None;
         kept.map(drop)
     }

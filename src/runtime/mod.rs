@@ -85,7 +85,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     match session {
         Some((session, target)) => {
             viewer.begin(session, target);
-            viewer.state.wanted.clone_from(&config.entry);
+            viewer.state.places.wanted.clone_from(&config.entry);
             apply::go_to_wanted(&mut viewer.state);
         }
         None => viewer.choose()?,
@@ -128,13 +128,13 @@ impl Viewer {
         let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
         let charset = if config.ascii { Charset::Ascii } else { Charset::Unicode };
         let screen = Screen::new(charset)?;
-        state.size = screen.size();
+        state.screen.size = screen.size();
         config.apply(&mut state);
         state.picker.places = session_discovery::places(&session_discovery::search(config));
         let mut keeper = Keeper::new(config.state.clone());
         keeper.recall_habits(&mut state);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
-            state.say(complaint);
+            state.screen.say(complaint);
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
@@ -274,10 +274,11 @@ impl Viewer {
             }
             return false;
         };
-        if matches!(feed, Feed::Batch { .. }) && self.state.is_caught_up {
+        if matches!(feed, Feed::Batch { .. }) && self.state.session.file.is_caught_up {
             self.update(Event::Written(now()));
         }
-        let is_behind = matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && !self.state.shows_whole();
+        let is_behind =
+            matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && !self.state.session.shows_whole();
         self.update(Event::Feed(Box::new(feed)));
         !is_behind
     }
@@ -285,7 +286,7 @@ impl Viewer {
     fn update(&mut self, event: Event) {
         for effect in update(&mut self.state, event) {
             if let Err(error) = self.carry_out(effect) {
-                self.state.say(error.to_string());
+                self.state.screen.say(error.to_string());
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::app::filter::Filter;
 use crate::app::marks::Marks;
 use crate::app::news::Seen;
 use crate::app::panes::{Pane, Panes};
+use crate::app::screen::Screen;
 use crate::app::state::State;
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
@@ -57,10 +58,10 @@ impl Opened {
         clear(state, config);
         kept.give_back(state);
         update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
-        state.address = address_of(&target);
-        state.last_write = written(&session.opened.path).map(LastWrite::found);
+        state.session.file.address = address_of(&target);
+        state.session.file.last_write = written(&session.opened.path).map(LastWrite::found);
         let (say, answers) = unbounded();
-        let pictures = Arc::clone(&state.pictures);
+        let pictures = Arc::clone(&state.screen.pictures);
         let pagers = std::array::from_fn(|_| session.pager());
         let workers = Workers::start(pagers, Arc::clone(&pictures), say.clone());
         let (sender, feed) = bounded(FEED_DEPTH);
@@ -95,9 +96,9 @@ impl Kept {
     /// Takes it out of the state.
     pub fn of(state: &mut State) -> Self {
         Self {
-            marks: std::mem::take(&mut state.marks),
-            seen: state.seen.take(),
-            filter: state.next_filter.take().or_else(|| state.filter.take()),
+            marks: std::mem::take(&mut state.places.marks),
+            seen: state.places.seen.take(),
+            filter: state.find.next_filter.take().or_else(|| state.find.filter.take()),
             alarms: Some(std::mem::take(&mut state.alarms).again()),
             views: std::mem::take(&mut state.views),
         }
@@ -110,9 +111,9 @@ impl Kept {
 
     /// Puts it back before anything is told, so that the filter judges entries as they come.
     fn give_back(self, state: &mut State) {
-        state.marks = self.marks;
-        state.seen = self.seen;
-        state.filter = self.filter.map(Filter::emptied);
+        state.places.marks = self.marks;
+        state.places.seen = self.seen;
+        state.find.filter = self.filter.map(Filter::emptied);
         state.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut state.alarms));
         state.views = self.views;
         state.views.clear();
@@ -122,15 +123,15 @@ impl Kept {
 /// Nothing read yet. The picker, what was typed and the division of the screen stay
 /// as they are.
 pub fn clear(state: &mut State, config: &ViewConfig) {
-    let mut fresh = State::new(state.theme.clone(), state.level, Arc::clone(&state.colours), now());
-    fresh.size = state.size;
+    let Screen { theme, colours, size, message, .. } = &mut state.screen;
+    let mut fresh = State::new(theme.clone(), state.text.level, Arc::clone(colours), now());
+    (fresh.screen.size, fresh.screen.message) = (*size, message.take());
     config.apply(&mut fresh);
     fresh.picker = std::mem::take(&mut state.picker);
     fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..state.panes };
-    fresh.wrapping = state.wrapping;
-    fresh.searches = std::mem::take(&mut state.searches);
-    fresh.filters = std::mem::take(&mut state.filters);
-    fresh.message = state.message.take();
+    fresh.text.wrapping = state.text.wrapping;
+    fresh.history.searches = std::mem::take(&mut state.history.searches);
+    fresh.history.filters = std::mem::take(&mut state.history.filters);
     *state = fresh;
 }
 

@@ -72,7 +72,7 @@ impl Viewer {
 
     /// Paints a frame.
     pub(super) fn draw(&mut self) -> anyhow::Result<()> {
-        self.state.now = now();
+        self.state.screen.now = now();
         if self.arrange()? && self.hears_of_bodies() {
             self.arrange()?;
         }
@@ -83,7 +83,7 @@ impl Viewer {
         }
         self.screen.draw(&sent, |frame| {
             // The terminal has another size than what was arranged: the signal that says so is on its way.
-            if (frame.area().width, frame.area().height) != state.size {
+            if (frame.area().width, frame.area().height) != state.screen.size {
                 return String::new();
             }
             ui::view(state, frame);
@@ -96,8 +96,8 @@ impl Viewer {
     /// Shows images as the terminal can, by all that is known of it now.
     pub(super) fn set_canvas(&mut self) {
         let canvas = self.config.graphics.canvas(&self.told, Screen::cell());
-        if canvas != self.state.theme.canvas {
-            self.state.theme.canvas = canvas;
+        if canvas != self.state.screen.theme.canvas {
+            self.state.screen.theme.canvas = canvas;
             self.state.look_changed();
         }
     }

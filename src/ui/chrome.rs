@@ -20,35 +20,35 @@ const FILTER_COLUMNS: usize = 32;
 
 /// Between the transcript and the status line while paused: what arrived below.
 pub fn paint_pill(state: &State, area: Rect, buffer: &mut Buffer) {
-    let words = format!(" {} new below {} G to follow ", state.unseen, state.theme.glyphs().dot);
+    let words = format!(" {} new below {} G to follow ", state.text.unseen, state.screen.theme.glyphs().dot);
     let width = usize::from(area.width).saturating_sub(words.chars().count());
-    let rule = state.theme.glyphs().rule;
+    let rule = state.screen.theme.glyphs().rule;
     let line = Line::from(vec![
-        Span::styled(rule.repeat(width / 2), state.theme.dim),
-        Span::styled(words, state.theme.warn),
-        Span::styled(rule.repeat(width - width / 2), state.theme.dim),
+        Span::styled(rule.repeat(width / 2), state.screen.theme.dim),
+        Span::styled(words, state.screen.theme.warn),
+        Span::styled(rule.repeat(width - width / 2), state.screen.theme.dim),
     ]);
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
 /// Mode, search and level at the left; place and completeness at the right.
 pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
-    buffer.set_style(area, state.theme.bar);
+    buffer.set_style(area, state.screen.theme.bar);
     if let Some((sign, input, tail)) = typed(state) {
         return paint_typing(state, (sign, input, &tail), area, buffer);
     }
     let left = left_words(state);
-    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), state.theme.bar);
+    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), state.screen.theme.bar);
     let room = usize::from(area.width).saturating_sub(left.width());
     let Some(right) = right_words(state).into_iter().find(|words| words.width() < room) else { return };
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), state.theme.bar);
+    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), state.screen.theme.bar);
 }
 
 /// The line that is being typed, with the sign before it and the words after it.
 fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
     let (sign, input, tail) = line(state)?;
-    let tail = match &state.message {
+    let tail = match &state.screen.message {
         Some(message) => format!("{tail} {} ", message.text),
         None => tail,
     };
@@ -58,7 +58,7 @@ fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
 fn line(state: &State) -> Option<(&'static str, &Input, String)> {
     match &state.mode {
         Mode::Search { input, .. } => {
-            let literal = if state.is_literal { "  literal" } else { "" };
+            let literal = if state.find.is_literal { "  literal" } else { "" };
             Some(("/", input, format!("{literal}  {} ", hits(state))))
         }
         Mode::Filter { input } => {
@@ -94,18 +94,18 @@ fn paint_typing(state: &State, (sign, input, tail): (&str, &Input, &str), area: 
         skipped <= scroll
     });
     let typed: String = typed.collect();
-    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, state.theme.bar);
+    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, state.screen.theme.bar);
     let start = x;
-    let (x, _) = buffer.set_stringn(x, area.y, &typed, room, state.theme.bar);
+    let (x, _) = buffer.set_stringn(x, area.y, &typed, room, state.screen.theme.bar);
     if let Mode::Filter { .. } = &state.mode
         && let Some(mistake) = mistake_in(input.value())
     {
         let before: usize = input.value().chars().take(mistake.at).map(|c| c.width().unwrap_or(0)).sum();
         let before = u16::try_from(before.saturating_sub(scroll)).unwrap_or(u16::MAX);
         let from = start.saturating_add(before).min(x);
-        buffer.set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, state.theme.bad);
+        buffer.set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, state.screen.theme.bad);
     }
-    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), state.theme.bar);
+    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), state.screen.theme.bar);
 }
 
 /// Where the terminal's cursor stands while something is typed.
@@ -119,40 +119,40 @@ pub fn cursor(state: &State, area: Rect) -> Option<(u16, u16)> {
 
 fn left_words(state: &State) -> String {
     let mut parts = Vec::new();
-    parts.push(if state.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
-    if state.polled.is_some() {
+    parts.push(if state.text.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
+    if state.session.file.polled.is_some() {
         parts.push("poll".to_owned());
     }
-    if let Some(filter) = &state.filter {
+    if let Some(filter) = &state.find.filter {
         parts.push(format!(
             "&{} {} hidden",
-            shortened(&filter.typed, state.theme.glyphs().cut),
+            shortened(&filter.typed, state.screen.theme.glyphs().cut),
             filter.hidden()
         ));
     }
-    if let Some(message) = &state.message {
+    if let Some(message) = &state.screen.message {
         parts.push(message.text.clone());
         return parts.join("  ");
     }
-    if let Some((done, total)) = state.progress {
-        let end = match (&state.whole, state.ends.is_beginning()) {
-            (None, _) => "",
-            (Some(_), true) => "beginning only, ",
-            (Some(_), false) => "end only, ",
+    if let Some((done, total)) = state.session.file.progress {
+        let end = match (state.session.ends.is_part(), state.session.ends.is_beginning()) {
+            (false, _) => "",
+            (true, true) => "beginning only, ",
+            (true, false) => "end only, ",
         };
         parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
     }
-    if let Some(filter) = &state.next_filter {
+    if let Some(filter) = &state.find.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));
     }
-    if let Some(search) = &state.search {
+    if let Some(search) = &state.find.search {
         parts.push(format!("/{} {}", search.typed, hits(state)));
     }
-    parts.push(format!("level {}/5", state.level.number()));
-    if !state.shows_thinking {
+    parts.push(format!("level {}/5", state.text.level.number()));
+    if !state.text.shows_thinking {
         parts.push("thinking hidden".to_owned());
     }
-    if state.as_of.is_on {
+    if state.text.as_of.is_on {
         parts.push("as of cursor".to_owned());
     }
     parts.join("  ")
@@ -165,12 +165,12 @@ fn fitting(state: &State) -> String {
 }
 
 fn hits(state: &State) -> String {
-    let Some(search) = &state.search else { return String::new() };
-    let percent = format!("{} {}%", state.theme.glyphs().ellipsis, search.percent);
+    let Some(search) = &state.find.search else { return String::new() };
+    let percent = format!("{} {}%", state.screen.theme.glyphs().ellipsis, search.percent);
     let open = if search.is_complete { "" } else { &percent };
     let count = search.total();
     let within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
-    match state.view.focus.and_then(|focus| search.number_of(focus, state.at_hit)) {
+    match state.text.view.focus.and_then(|focus| search.number_of(focus, state.find.at_hit)) {
         Some(number) => format!("{number} of {count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),
@@ -187,19 +187,19 @@ fn shortened(typed: &str, cut: &str) -> String {
 /// `line 4812 · 96% · 0 bad · 75 records`, and what to say where there is no room for that, the longest
 /// first.
 fn right_words(state: &State) -> Vec<String> {
-    let tally = state.transcript.tally();
-    let entry = state.view.focus.and_then(|focus| state.transcript.get(focus.entry));
+    let tally = state.session.transcript.tally();
+    let entry = state.text.view.focus.and_then(|focus| state.session.transcript.get(focus.entry));
     let line = entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line));
     // How far down an end of the session is, nobody knows yet.
-    let share = state.whole.is_none().then(|| format!("{}%", percent(state)));
+    let share = (!state.session.ends.is_part()).then(|| format!("{}%", percent(state)));
     let (mut bad, mut records) = (None, None);
-    if state.progress.is_none() {
+    if state.session.file.progress.is_none() {
         let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
         let unknown = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
         bad = Some(format!("{} bad{unknown}", tally.faulty));
         records = Some(figures::count(tally.records(), "record"));
     }
-    let dot = format!(" {} ", state.theme.glyphs().dot);
+    let dot = format!(" {} ", state.screen.theme.glyphs().dot);
     let join = |parts: &[&Option<String>]| {
         let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_deref()).collect();
         format!("{} ", parts.join(&dot))
@@ -227,7 +227,10 @@ pub fn paint_hints(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// A key and what it does.
 pub fn hint(state: &State, key: &str, doc: &str) -> [Span<'static>; 2] {
-    [Span::styled(key.to_owned(), state.theme.accent), Span::styled(format!(" {doc}  "), state.theme.dim)]
+    [
+        Span::styled(key.to_owned(), state.screen.theme.accent),
+        Span::styled(format!(" {doc}  "), state.screen.theme.dim),
+    ]
 }
 
 /// Keys and what they do; those of actions as this reader has bound them.
@@ -258,7 +261,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
         }
         Mode::Picker => {
-            let escape = match (state.picker.input.value().is_empty(), state.opened.is_some()) {
+            let escape = match (state.picker.input.value().is_empty(), state.session.file.opened.is_some()) {
                 (false, _) => "clear",
                 (true, true) => "back",
                 (true, false) => "quit",
@@ -295,7 +298,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("esc", "back to the text"),
             ("?", "all keys"),
         ]),
-        Mode::Normal if state.view.selection.is_some() => fixed(SELECTING),
+        Mode::Normal if state.text.view.selection.is_some() => fixed(SELECTING),
         Mode::Normal => of_pane(state),
     }
 }
@@ -305,11 +308,11 @@ fn of_pane(state: &State) -> Vec<(String, &'static str)> {
     let actions = match focused(state) {
         Pane::Outline => OUTLINE,
         Pane::View => &[PAGE, state.views.hints(), AFTER_PAGE].concat(),
-        Pane::Transcript | Pane::Inspector if state.search.is_some() => SEARCHING,
+        Pane::Transcript | Pane::Inspector if state.find.search.is_some() => SEARCHING,
         Pane::Transcript | Pane::Inspector => READING,
     };
     let keys = |actions: &[Action]| {
-        let keys = actions.iter().filter_map(|action| state.keymap.keys_of(*action).next());
+        let keys = actions.iter().filter_map(|action| state.keys.keymap.keys_of(*action).next());
         keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
     };
     let bound = actions.iter().map(|(actions, doc)| (keys(actions), *doc));

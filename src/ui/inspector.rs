@@ -18,7 +18,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     let has_keys = panes::focused(state) == Pane::Inspector;
     buffer.set_line(area.x + 1, area.y, &tabs(state, area.width), area.width - 1);
-    let glyphs = state.theme.glyphs();
+    let glyphs = state.screen.theme.glyphs();
     let (inspector, first) = (&state.inspector, area.y + 1);
     let rows = inspector.rows.iter().enumerate().skip(inspector.top);
     for ((place, fact), y) in rows.zip(first..area.bottom()) {
@@ -26,7 +26,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
         let mark = match (has_keys && place == inspector.at, fact.target.is_some()) {
             (true, true) => glyphs.closed,
             (true, false) => {
-                if state.theme.ascii {
+                if state.screen.theme.ascii {
                     ">"
                 } else {
                     "▌"
@@ -35,7 +35,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             (false, true) if has_keys => glyphs.closed,
             (false, _) => continue,
         };
-        let style = if place == inspector.at { state.theme.focus } else { state.theme.dim };
+        let style = if place == inspector.at { state.screen.theme.focus } else { state.screen.theme.dim };
         buffer.set_stringn(area.x, y, mark, 1, style);
     }
     let shown = inspector.top + usize::from(area.height.saturating_sub(1));
@@ -49,7 +49,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             area.bottom() - 1,
             &more,
             usize::from(width),
-            state.theme.dim,
+            state.screen.theme.dim,
         );
     }
 }
@@ -65,7 +65,10 @@ fn tabs(state: &State, width: u16) -> Line<'static> {
             (false, true) => format!(" {} {word} ", tab.number()),
             (false, false) => format!(" {} ", tab.number()),
         };
-        spans.push(Span::styled(words, if is_shown { state.theme.focus } else { state.theme.dim }));
+        spans.push(Span::styled(
+            words,
+            if is_shown { state.screen.theme.focus } else { state.screen.theme.dim },
+        ));
     }
     Line::from(spans)
 }

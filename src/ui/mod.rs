@@ -48,7 +48,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
         paint(state, frame);
     }
     thin_out(frame.buffer_mut());
-    if state.theme.ascii {
+    if state.screen.theme.ascii {
         leave_ascii(frame.buffer_mut());
     }
 }
@@ -136,8 +136,8 @@ fn paint_inspector_divider(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// The edge of the pane that has the keys stands out.
 fn paint_divider(state: &State, of: Pane, area: Rect, buffer: &mut Buffer) {
-    let style = if focused(state) == of { state.theme.focus } else { state.theme.dim };
+    let style = if focused(state) == of { state.screen.theme.focus } else { state.screen.theme.dim };
     for y in area.y..area.bottom() {
-        buffer.set_stringn(area.x, y, state.theme.glyphs().bar, 1, style);
+        buffer.set_stringn(area.x, y, state.screen.theme.glyphs().bar, 1, style);
     }
 }

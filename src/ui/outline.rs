@@ -28,7 +28,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             let Some(line) = line_at(inner, y) else { return };
             paint_row(state, row, &columns, line, buffer);
             if section.cursor == Some(place) {
-                buffer.set_style(line, state.theme.bar);
+                buffer.set_style(line, state.screen.theme.bar);
             }
             y += 1;
         }
@@ -41,7 +41,8 @@ fn line_at(area: Rect, y: u16) -> Option<Rect> {
 }
 
 fn paint_heading(state: &State, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
-    let style = if focused(state) == Pane::Outline { state.theme.focus } else { state.theme.dim };
+    let style =
+        if focused(state) == Pane::Outline { state.screen.theme.focus } else { state.screen.theme.dim };
     let (title, names) = section.part.heading();
     let cut = if section.rows.len() < section.total {
         format!(" {} of {}", section.rows.len(), section.total)
@@ -80,11 +81,11 @@ fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> Str
 
 fn paint_figures(state: &State, figures: &str, line: Rect, buffer: &mut Buffer) {
     let width = u16::try_from(figures.width()).unwrap_or(u16::MAX).min(line.width);
-    buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), state.theme.dim);
+    buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), state.screen.theme.dim);
 }
 
 fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &mut Buffer) {
-    let theme = &state.theme;
+    let theme = &state.screen.theme;
     let figures = figures(columns, row.figures.iter().map(String::as_str));
     let mark = match (row.is_current, theme.ascii) {
         (false, _) => " ",
@@ -127,14 +128,16 @@ fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &m
 }
 
 fn sign(state: &State, sign: Sign) -> (String, Style) {
-    let (theme, glyphs) = (&state.theme, state.theme.glyphs());
+    let (theme, glyphs) = (&state.screen.theme, state.screen.theme.glyphs());
     let (glyph, style) = match sign {
         Sign::None => return (String::new(), theme.text),
         Sign::Good => (glyphs.done, theme.good),
         Sign::Warn => ("!", theme.warn),
         Sign::Bad => (glyphs.failed, theme.bad),
         Sign::Refused => (glyphs.refused, theme.warn),
-        Sign::Open(entry) if state.is_at_work_on(entry) => (glyphs.running, theme.warn),
+        Sign::Open(entry) if state.session.is_at_work_on(entry, state.screen.now) => {
+            (glyphs.running, theme.warn)
+        }
         Sign::Open(_) => (glyphs.lost, theme.dim),
     };
     (format!("{glyph} "), style)

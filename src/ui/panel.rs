@@ -23,8 +23,8 @@ const CHOICES: usize = 12;
 /// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
 /// screen and goes away with the next key.
 pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
-    let count = state.count.map(|count| count.to_string()).unwrap_or_default();
-    let pressed: String = state.pressed.iter().map(ToString::to_string).collect();
+    let count = state.keys.count.map(|count| count.to_string()).unwrap_or_default();
+    let pressed: String = state.keys.pressed.iter().map(ToString::to_string).collect();
     if count.is_empty() && pressed.is_empty() {
         return;
     }
@@ -37,10 +37,13 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
     let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(screen.height);
     let panel = Rect { y: screen.bottom() - rows, height: rows, ..screen };
     Clear.render(panel, buffer);
-    let title = format!(" {count}{pressed}{} ", state.theme.glyphs().cut);
-    let rule = state.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
-    let title =
-        Line::from(vec![Span::styled(title, state.theme.accent), Span::styled(rule, state.theme.dim)]);
+    let title = format!(" {count}{pressed}{} ", state.screen.theme.glyphs().cut);
+    let rule =
+        state.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+    let title = Line::from(vec![
+        Span::styled(title, state.screen.theme.accent),
+        Span::styled(rule, state.screen.theme.dim),
+    ]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     for (place, (keys, doc)) in next.iter().enumerate() {
         let (column, line) = (place / lines.max(1), place % lines.max(1));
@@ -56,11 +59,11 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
 
 /// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
 fn continuations(state: &State) -> Vec<(String, String)> {
-    if state.pressed.is_empty() {
+    if state.keys.pressed.is_empty() {
         let own = own_meaning(state).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
         return own.map(|bound| (String::new(), bound.doc.to_owned())).into_iter().collect();
     }
-    let next = state.keymap.continuations(&state.pressed);
+    let next = state.keys.keymap.continuations(&state.keys.pressed);
     let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);
     let keys = next.into_iter().map(|(keys, binding)| (keys, binding.doc.to_owned()));
     let marks = if goes_to_mark { marks::listed(state) } else { Vec::new() };
@@ -77,8 +80,12 @@ pub fn paint_choices(state: &State, palette: &Palette, above: Rect, buffer: &mut
     Clear.render(panel, buffer);
     let count = palette.choices.len();
     let title = if count == 0 { " no such command ".to_owned() } else { format!(" {count} commands ") };
-    let rule = state.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
-    let title = Line::from(vec![Span::styled(title, state.theme.dim), Span::styled(rule, state.theme.dim)]);
+    let rule =
+        state.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+    let title = Line::from(vec![
+        Span::styled(title, state.screen.theme.dim),
+        Span::styled(rule, state.screen.theme.dim),
+    ]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     let first = palette.selected.saturating_sub(lines.saturating_sub(1));
     for ((place, choice), y) in
@@ -90,7 +97,7 @@ pub fn paint_choices(state: &State, palette: &Palette, above: Rect, buffer: &mut
 }
 
 fn choice_line(state: &State, choice: &Choice, is_selected: bool) -> Line<'static> {
-    let theme = &state.theme;
+    let theme = &state.screen.theme;
     let mark = if is_selected { theme.glyphs().closed } else { " " };
     let name = match choice.argument {
         "" => choice.name.clone(),

@@ -50,15 +50,15 @@ pub fn paint(state: &State, frame: &mut Frame<'_>) {
         Pane::Beside(width) => {
             let pane = Rect { x: list.right(), width, ..list };
             for y in pane.y..pane.bottom() {
-                buffer.set_stringn(pane.x, y, state.theme.glyphs().bar, 1, state.theme.dim);
+                buffer.set_stringn(pane.x, y, state.screen.theme.glyphs().bar, 1, state.screen.theme.dim);
             }
             let inner = Rect { x: pane.x + 2, width: pane.width.saturating_sub(3), ..pane };
             paint_preview(state, inner, buffer);
         }
         Pane::Below(height) => {
             let pane = Rect { y: list.bottom(), height, ..screen };
-            let rule = state.theme.glyphs().rule.repeat(usize::from(pane.width));
-            buffer.set_stringn(pane.x, pane.y, rule, usize::from(pane.width), state.theme.dim);
+            let rule = state.screen.theme.glyphs().rule.repeat(usize::from(pane.width));
+            buffer.set_stringn(pane.x, pane.y, rule, usize::from(pane.width), state.screen.theme.dim);
             let inner = Rect {
                 x: pane.x + 2,
                 y: pane.y + 1,
@@ -83,17 +83,17 @@ pub fn paint(state: &State, frame: &mut Frame<'_>) {
 
 fn paint_header(state: &State, area: Rect, buffer: &mut Buffer) {
     let picker = &state.picker;
-    let right = match (&state.message, picker.is_complete) {
+    let right = match (&state.screen.message, picker.is_complete) {
         (Some(message), _) => format!(" {} ", message.text),
         (None, true) => String::new(),
-        (None, false) => format!(" looking{} ", state.theme.glyphs().ellipsis),
+        (None, false) => format!(" looking{} ", state.screen.theme.glyphs().ellipsis),
     };
     let room = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, " tv  sessions", room, state.theme.bar);
-    let right = wrap::fit(&[Span::raw(right)], room.saturating_sub(14), state.theme.glyphs().cut);
+    buffer.set_stringn(area.x, area.y, " tv  sessions", room, state.screen.theme.bar);
+    let right = wrap::fit(&[Span::raw(right)], room.saturating_sub(14), state.screen.theme.glyphs().cut);
     let width = u16::try_from(wrap::width_of(&right)).unwrap_or(0).min(area.width);
     buffer.set_line(area.right() - width, area.y, &Line::from(right), width);
-    buffer.set_style(area, state.theme.bar);
+    buffer.set_style(area, state.screen.theme.bar);
 }
 
 /// Why the list is empty.
@@ -103,12 +103,12 @@ fn paint_nothing(state: &State, area: Rect, buffer: &mut Buffer) {
     let words = match (picker.refused.first(), all, picker.is_complete) {
         (Some(why), 0, _) => why.to_string(),
         (_, 0, true) => nowhere(picker),
-        (_, 0, false) => format!("Looking for sessions{}", state.theme.glyphs().ellipsis),
+        (_, 0, false) => format!("Looking for sessions{}", state.screen.theme.glyphs().ellipsis),
         (_, _, _) if picker.is_at_work() => String::new(),
         (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),
     };
     let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
-    paint_text(&words, state.theme.text, inner.y + u16::from(area.height > 3), inner, buffer);
+    paint_text(&words, state.screen.theme.text, inner.y + u16::from(area.height > 3), inner, buffer);
 }
 
 fn nowhere(picker: &Picker) -> String {
@@ -145,7 +145,7 @@ impl Wrapping {
     }
 
     fn row(&self, state: &State, found: &Found, is_chosen: bool) -> Line<'static> {
-        let theme = &state.theme;
+        let theme = &state.screen.theme;
         let glyphs = theme.glyphs();
         let (mark, dot) = (if theme.ascii { ">" } else { "▌" }, if theme.ascii { "*" } else { "●" });
         let cut = glyphs.cut;
@@ -183,7 +183,7 @@ impl Wrapping {
 }
 
 fn age(state: &State, found: &Found) -> String {
-    found.modified.map(|at| figures::age(state.now.since(at))).unwrap_or_default()
+    found.modified.map(|at| figures::age(state.screen.now.since(at))).unwrap_or_default()
 }
 
 /// A text on one line in a column of this width: its beginning, and blanks.
@@ -204,7 +204,7 @@ fn paint_preview(state: &State, area: Rect, buffer: &mut Buffer) {
     let place = found.place();
     let known = state.picker.previewed.as_ref().filter(|known| known.place == place);
     let preview = known.and_then(|known| known.preview.as_ref());
-    let theme = &state.theme;
+    let theme = &state.screen.theme;
     let title = found.title.as_deref().unwrap_or("(no title)");
     let head = Rect { height: area.height.min(2), ..area };
     let mut y = paint_text(title, theme.heading, area.y, head, buffer);
@@ -230,7 +230,7 @@ fn paint_preview(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// `claude-code · opus-4-6 · 12 KB · 3d ago`, where, and its id.
 fn facts(state: &State, found: &Found, preview: Option<&Preview>) -> Vec<String> {
-    let dot = format!(" {} ", state.theme.glyphs().dot);
+    let dot = format!(" {} ", state.screen.theme.glyphs().dot);
     let age = found.modified.map(|_| match age(state, found).as_str() {
         "now" => "now".to_owned(),
         age => format!("{age} ago"),

@@ -39,7 +39,7 @@ pub fn in_sight(state: &State) -> Vec<Arc<Drawing>> {
     if matches!(state.mode, Mode::Picker) {
         return found;
     }
-    for tile in state.view.lines.iter().filter_map(|line| line.row()?.tile.as_ref()) {
+    for tile in state.text.view.lines.iter().filter_map(|line| line.row()?.tile.as_ref()) {
         if found.last().is_none_or(|last| last.id != tile.drawing.id)
             && !found.iter().any(|known| known.id == tile.drawing.id)
         {

@@ -41,13 +41,13 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     }
     let height = usize::from(area.height.saturating_sub(1));
     let top = top.min(lines.len().saturating_sub(height));
-    buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), state.theme.bar);
-    buffer.set_style(Rect { height: 1, ..area }, state.theme.bar);
-    let dash = if state.theme.ascii { "-" } else { "–" };
+    buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), state.screen.theme.bar);
+    buffer.set_style(Rect { height: 1, ..area }, state.screen.theme.bar);
+    let dash = if state.screen.theme.ascii { "-" } else { "–" };
     let first = (top + 1).min(lines.len());
     let place = format!("{first}{dash}{} of {} ", (top + height).min(lines.len()), lines.len());
     let width = u16::try_from(place.chars().count()).unwrap_or(0).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), state.theme.bar);
+    buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), state.screen.theme.bar);
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {
         buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(2));
     }
@@ -55,34 +55,34 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
         && let Some(line) = view.at.checked_sub(top).filter(|line| *line < height)
     {
         let y = area.y + 1 + u16::try_from(line).unwrap_or(0);
-        let mark = if state.theme.ascii { ">" } else { "▶" };
-        buffer.set_stringn(area.x, y, mark, 1, state.theme.focus);
+        let mark = if state.screen.theme.ascii { ">" } else { "▶" };
+        buffer.set_stringn(area.x, y, mark, 1, state.screen.theme.focus);
     }
     tell(state, Rect { y: area.bottom(), height: screen.height - area.height, ..area }, buffer);
 }
 
 /// The status line is covered: what there is to say, as after copying, takes the line of the hints.
 fn tell(state: &State, foot: Rect, buffer: &mut Buffer) {
-    let Some(message) = state.message.as_ref().filter(|_| foot.height > 0) else { return };
+    let Some(message) = state.screen.message.as_ref().filter(|_| foot.height > 0) else { return };
     let words = format!(" {:<width$}", message.text, width = usize::from(foot.width));
-    buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), state.theme.bar);
+    buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), state.screen.theme.bar);
 }
 
 /// All bindings under their headings, as far as they are wanted.
 fn help(state: &State, wanted: &str) -> Vec<Line<'static>> {
-    let lines = help::lines(&state.keymap, wanted);
+    let lines = help::lines(&state.keys.keymap, wanted);
     let keys_of = |line: &HelpLine| match line {
         HelpLine::Binding { keys, .. } => keys.width(),
         HelpLine::Heading(_) | HelpLine::Gap => 0,
     };
     let width = lines.iter().map(keys_of).max().unwrap_or(0) + 2;
     let line = |line| match line {
-        HelpLine::Heading(title) => Line::from(Span::styled(title, state.theme.heading)),
+        HelpLine::Heading(title) => Line::from(Span::styled(title, state.screen.theme.heading)),
         HelpLine::Binding { keys, doc, action } => Line::from(vec![
             Span::raw("  "),
-            Span::styled(format!("{keys:<width$}"), state.theme.accent),
+            Span::styled(format!("{keys:<width$}"), state.screen.theme.accent),
             Span::raw(doc),
-            Span::styled(format!("  {action}"), state.theme.dim),
+            Span::styled(format!("  {action}"), state.screen.theme.dim),
         ]),
         HelpLine::Gap => Line::default(),
     };

@@ -14,19 +14,23 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     let window = window_on_spine(state, usize::from(area.height));
     for (cell, y) in (area.y..area.bottom()).enumerate() {
-        let mark = state.spine.cells.get(cell).copied().unwrap_or_default();
+        let mark = state.text.spine.cells.get(cell).copied().unwrap_or_default();
         let is_in_window = window.is_some_and(|(first, last)| (first..=last).contains(&cell));
         let (glyph, style) = match (mark, is_in_window) {
-            (Mark::Error, _) => ("E", state.theme.bad),
-            (Mark::Alarm, _) => ("!", state.theme.bad),
-            (Mark::Trouble, _) => ("!", state.theme.warn),
-            (Mark::Hit, _) => (if state.theme.ascii { "=" } else { "▪" }, state.theme.warn),
-            (Mark::Marked, _) => (if state.theme.ascii { "'" } else { "◆" }, state.theme.focus),
-            (Mark::Compaction, _) => (state.theme.glyphs().compacted, state.theme.accent),
-            (Mark::Prompt, false) => (if state.theme.ascii { "+" } else { "┤" }, state.theme.user),
-            (Mark::Prompt, true) => (if state.theme.ascii { "#" } else { "▐" }, state.theme.user),
-            (Mark::None, true) => (if state.theme.ascii { "#" } else { "▐" }, state.theme.dim),
-            (Mark::None, false) => (state.theme.glyphs().bar, state.theme.dim),
+            (Mark::Error, _) => ("E", state.screen.theme.bad),
+            (Mark::Alarm, _) => ("!", state.screen.theme.bad),
+            (Mark::Trouble, _) => ("!", state.screen.theme.warn),
+            (Mark::Hit, _) => (if state.screen.theme.ascii { "=" } else { "▪" }, state.screen.theme.warn),
+            (Mark::Marked, _) => (if state.screen.theme.ascii { "'" } else { "◆" }, state.screen.theme.focus),
+            (Mark::Compaction, _) => (state.screen.theme.glyphs().compacted, state.screen.theme.accent),
+            (Mark::Prompt, false) => {
+                (if state.screen.theme.ascii { "+" } else { "┤" }, state.screen.theme.user)
+            }
+            (Mark::Prompt, true) => {
+                (if state.screen.theme.ascii { "#" } else { "▐" }, state.screen.theme.user)
+            }
+            (Mark::None, true) => (if state.screen.theme.ascii { "#" } else { "▐" }, state.screen.theme.dim),
+            (Mark::None, false) => (state.screen.theme.glyphs().bar, state.screen.theme.dim),
         };
         buffer.set_stringn(area.x, y, glyph, 1, style);
     }

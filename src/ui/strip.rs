@@ -13,7 +13,7 @@ use crate::render::wrap;
 
 /// Paints the line. Signs tell the classes apart, colours only help.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    let theme = &state.theme;
+    let theme = &state.screen.theme;
     let right = area.right();
     let put = |buffer: &mut Buffer, x: u16, text: &str, style: Style| {
         let room = usize::from(right.saturating_sub(x));

@@ -24,62 +24,63 @@ use crate::render::theme::Theme;
 
 /// Paints the window's lines.
 pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    if state.view.lines.is_empty() {
+    if state.text.view.lines.is_empty() {
         return paint_empty(state, area, buffer);
     }
     let frame = divide(state);
     let (numbers, left) = (frame.numbers, frame.left());
     let has_keys = focused(state) == Pane::Transcript;
-    let searched = state.search.as_ref().map(|search| &search.pattern);
+    let searched = state.find.search.as_ref().map(|search| &search.pattern);
     let drawings = pictures::in_sight(state);
     let spot = state.inspector.spot().filter(|_| focused(state) == Pane::Inspector);
-    for ((at, shown), y) in state.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
+    for ((at, shown), y) in state.text.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
         paint_number(state, shown, row, (line, numbers), buffer);
         let taken = numbers.min(line.width);
         let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
         paint_margin(state, shown, row, has_keys, line, buffer);
-        if let Some(cells) = state.gutter.lines.get(at) {
-            paint_lanes(cells, &state.theme, line, buffer);
+        if let Some(cells) = state.text.gutter.lines.get(at) {
+            paint_lanes(cells, &state.screen.theme, line, buffer);
         }
         let text =
             Rect { x: line.x + left.min(line.width), width: line.width.saturating_sub(left + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
-        let is_worked_on = (row.running_since.is_some() && state.is_at_work_on(shown.entry))
-            || (row.lane_since.is_some() && state.is_at_work());
+        let is_worked_on = (row.running_since.is_some()
+            && state.session.is_at_work_on(shown.entry, state.screen.now))
+            || (row.lane_since.is_some() && state.session.is_at_work(state.screen.now));
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
         paint_row(state, row, is_worked_on, text, pattern, buffer);
-        if state.as_of.has_lost(shown.entry) {
-            buffer.set_style(text, state.theme.dim);
+        if state.text.as_of.has_lost(shown.entry) {
+            buffer.set_style(text, state.screen.theme.dim);
             paint_lost(state, row, line, buffer);
         }
         if let Some(tile) = &row.tile {
             pictures::mark(tile, &drawings, text, buffer);
         }
         if spot.is_some_and(|spot| spot.focus.entry == shown.entry && spot.is_in(row)) {
-            buffer.set_style(text, state.theme.selected());
+            buffer.set_style(text, state.screen.theme.selected());
         }
-        if state.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
-            buffer.set_style(line, state.theme.selected());
+        if state.text.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
+            buffer.set_style(line, state.screen.theme.selected());
         }
     }
 }
 
 fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
-    let words = match (&state.fault, &state.opened) {
-        (None, _) if state.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
+    let words = match (&state.session.file.fault, &state.session.file.opened) {
+        (None, _) if state.find.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
             "nothing here fits the filter; & and enter show all".to_owned()
         }
         (Some(fault), _) => fault.to_string(),
-        (None, Some(_)) if state.link == LinkState::Gone => {
+        (None, Some(_)) if state.session.file.link == LinkState::Gone => {
             "the file is gone; waiting for it to come back".to_owned()
         }
-        (None, Some(_)) if matches!(state.link, LinkState::Moved(_)) => {
+        (None, Some(_)) if matches!(state.session.file.link, LinkState::Moved(_)) => {
             "the file was moved away; waiting for another one".to_owned()
         }
-        (None, Some(_)) if state.is_caught_up => {
+        (None, Some(_)) if state.session.file.is_caught_up => {
             "nothing here yet; new lines appear as they are written".to_owned()
         }
         _ => "reading …".to_owned(),
@@ -91,7 +92,7 @@ fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
         area.y + area.height / 3,
         &words,
         usize::from(area.width.saturating_sub(left)),
-        state.theme.dim,
+        state.screen.theme.dim,
     );
 }
 
@@ -100,33 +101,37 @@ fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect,
     if columns == 0 || item_at(&shown.rows, row.block).map(|(first, _)| first) != Some(shown.row) {
         return;
     }
-    let Some(entry) = state.transcript.get(shown.entry) else { return };
+    let Some(entry) = state.session.transcript.get(shown.entry) else { return };
     let width = usize::from(columns - 1);
     let number = format!("{:>width$}", number_of(state, entry, row.block));
-    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.theme.dim);
+    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.screen.theme.dim);
 }
 
 /// Focus mark in the first column, dim while another pane has the keys.
 fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
-    let is_focused = state.view.focus.is_some() && focus_of(shown) == state.view.focus;
+    let is_focused = state.text.view.focus.is_some() && focus_of(shown) == state.text.view.focus;
     let is_head =
         shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
-    let is_first_in_sight =
-        state.view.lines.first().is_some_and(|first| (first.place, first.row) == (shown.place, shown.row));
+    let is_first_in_sight = state
+        .text
+        .view
+        .lines
+        .first()
+        .is_some_and(|first| (first.place, first.row) == (shown.place, shown.row));
     if is_focused {
         // Within a tree the mark stands at the node.
-        let is_here = match state.view.node() {
-            Some(_) => state.view.is_at_node(shown),
+        let is_here = match state.text.view.node() {
+            Some(_) => state.text.view.is_at_node(shown),
             None => is_head || is_first_in_sight,
         };
         let mark = if is_here { "▶" } else { "▎" };
-        let mark = match (state.theme.ascii, is_here) {
+        let mark = match (state.screen.theme.ascii, is_here) {
             (true, true) => ">",
             (true, false) => ":",
             (false, _) => mark,
         };
         if is_head || is_first_in_sight || !row.kind.is_between() {
-            let style = if has_keys { state.theme.focus } else { state.theme.dim };
+            let style = if has_keys { state.screen.theme.focus } else { state.screen.theme.dim };
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
@@ -158,7 +163,7 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
 /// too little.
 fn paint_lost(state: &State, row: &Row, line: Rect, buffer: &mut Buffer) {
     if !row.kind.is_between() && line.width > 0 {
-        buffer.set_stringn(line.x, line.y, state.theme.glyphs().lost, 1, state.theme.dim);
+        buffer.set_stringn(line.x, line.y, state.screen.theme.glyphs().lost, 1, state.screen.theme.dim);
     }
 }
 
@@ -173,14 +178,14 @@ fn paint_row(
     if area.width == 0 {
         return;
     }
-    let line =
-        pattern.map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.theme.hit));
+    let line = pattern
+        .map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.screen.theme.hit));
     buffer.set_line(area.x, area.y, &line, area.width);
     if let Some(links) = &row.links {
-        paint_links(links, state.theme.has_links, area, buffer);
+        paint_links(links, state.screen.theme.has_links, area, buffer);
     }
     let room = usize::from(area.width).saturating_sub(line.width());
-    let right = right_of(row, is_worked_on, room, state.now, &state.theme);
+    let right = right_of(row, is_worked_on, room, state.screen.now, &state.screen.theme);
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {
         buffer.set_line(area.right() - width, area.y, &right, width);

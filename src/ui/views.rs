@@ -26,15 +26,15 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     for (row, line) in sheet.rows.iter().zip(lines) {
         paint_line(&row.line, line, buffer);
         if row.is_chosen {
-            let style = if has_keys { state.theme.focus } else { state.theme.dim };
-            buffer.set_stringn(line.x, line.y, state.theme.glyphs().closed, 1, style);
+            let style = if has_keys { state.screen.theme.focus } else { state.screen.theme.dim };
+            buffer.set_stringn(line.x, line.y, state.screen.theme.glyphs().closed, 1, style);
         }
     }
     let foot = u16::try_from(sheet.foot.len()).unwrap_or(u16::MAX);
     if foot > 0 && foot < area.height {
         let y = area.bottom() - foot - 1;
-        let rule = state.theme.glyphs().rule.repeat(usize::from(area.width));
-        buffer.set_stringn(area.x, y, rule, usize::from(area.width), state.theme.dim);
+        let rule = state.screen.theme.glyphs().rule.repeat(usize::from(area.width));
+        buffer.set_stringn(area.x, y, rule, usize::from(area.width), state.screen.theme.dim);
         for (told, y) in sheet.foot.iter().zip(y + 1..) {
             paint_line(told, Rect { y, height: 1, ..area }, buffer);
         }
@@ -49,13 +49,17 @@ fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
 /// The title; what stands at its right end has what room is left.
 fn paint_title(state: &State, line: Rect, buffer: &mut Buffer) {
     let sheet = &state.views.sheet;
-    let style = if panes::focused(state) == Pane::View { state.theme.focus } else { state.theme.heading };
+    let style = if panes::focused(state) == Pane::View {
+        state.screen.theme.focus
+    } else {
+        state.screen.theme.heading
+    };
     let mut title = sheet.title.clone();
     if let Some(name) = title.first_mut() {
         name.style = style;
     }
     let room = usize::from(line.width.saturating_sub(LEFT));
-    let title = wrap::fit(&title, room, state.theme.glyphs().cut);
+    let title = wrap::fit(&title, room, state.screen.theme.glyphs().cut);
     let used = wrap::width_of(&title);
     paint_line(&Line::from(title), line, buffer);
     let right = wrap::width_of(&sheet.right);

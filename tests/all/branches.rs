@@ -40,14 +40,14 @@ fn a_branch_folds_into_one_row_and_opens_again() {
     let mut stage = stage((80, 24));
     stage.press("g ] B j");
     assert_eq!(stage.focused_key(), "c000000a");
-    let before = stage.state.sequence.len();
+    let before = stage.state.text.sequence.len();
     stage.press("z c");
-    assert_eq!(stage.state.sequence.len(), before - 1);
+    assert_eq!(stage.state.text.sequence.len(), before - 1);
     assert_eq!(stage.focused_key(), "c0000009", "the row that stands for it");
     assert!(stage.picture().contains("▸ branch 1: 2 entries, 1 turn, $0.01"), "{}", stage.picture());
     assert!(!stage.picture().contains("I would rather not"), "{}", stage.picture());
     stage.press("enter");
-    assert_eq!(stage.state.sequence.len(), before);
+    assert_eq!(stage.state.text.sequence.len(), before);
     assert!(stage.picture().contains("▾ branch 1"), "{}", stage.picture());
 }
 

@@ -77,12 +77,12 @@ fn select_at(stage: &mut Stage, words: &str) {
 #[track_caller]
 fn to_row(stage: &mut Stage, words: &str) {
     let has = |stage: &Stage| {
-        let cursor = stage.state.view.selection.expect("rows are selected").cursor;
-        let rows = stage.state.view.lines.iter().filter(|line| line.entry == cursor.entry);
+        let cursor = stage.state.text.view.selection.expect("rows are selected").cursor;
+        let rows = stage.state.text.view.lines.iter().filter(|line| line.entry == cursor.entry);
         rows.filter(|line| tv::app::viewport::mark_of(line) == Some(cursor))
             .any(|line| line.row().is_some_and(|row| row.line.to_string().contains(words)))
     };
-    let start = stage.state.view.selection.expect("rows are selected").cursor;
+    let start = stage.state.text.view.selection.expect("rows are selected").cursor;
     stage.press("g");
     for _ in 0..300 {
         if has(stage) {
@@ -98,7 +98,7 @@ fn select(stage: &mut Stage, from: &str, to: &str) -> String {
     select_at(stage, from);
     to_row(stage, to);
     stage.press("y");
-    assert!(stage.state.view.selection.is_none(), "copying ends the selection");
+    assert!(stage.state.text.view.selection.is_none(), "copying ends the selection");
     copied(stage)
 }
 
@@ -162,11 +162,13 @@ fn a_selection_can_begin_at_either_end_and_be_left() {
     let down = select(&mut stage, "crate 1 ", "crate 2 ");
     assert_eq!(select(&mut stage, "crate 2 ", "crate 1 "), down);
     stage.press("V j j esc");
-    assert!(stage.state.view.selection.is_none());
+    assert!(stage.state.text.view.selection.is_none());
     stage.press("V V");
-    assert!(stage.state.view.selection.is_none());
+    assert!(stage.state.text.view.selection.is_none());
     stage.press("V q");
-    assert!(stage.state.view.selection.is_none() && !stage.asked.iter().any(|it| matches!(it, Effect::Quit)));
+    assert!(
+        stage.state.text.view.selection.is_none() && !stage.asked.iter().any(|it| matches!(it, Effect::Quit))
+    );
 }
 
 #[test]
@@ -193,11 +195,11 @@ fn appends_and_sizes_leave_a_selection_alone() {
     let mut stage = session();
     select_at(&mut stage, "First line");
     to_row(&mut stage, "goes on here");
-    let before = stage.state.view.selection;
+    let before = stage.state.text.view.selection;
     stage.add([answer("a3", "late words")]);
     stage.resize(50, 20);
     stage.resize(80, 40);
-    assert_eq!(stage.state.view.selection, before);
+    assert_eq!(stage.state.text.view.selection, before);
     stage.press("y");
     assert_eq!(copied(&stage), "First line of a paragraph\nthat goes on here.");
 }
@@ -206,9 +208,9 @@ fn appends_and_sizes_leave_a_selection_alone() {
 fn selected_rows_are_seen_in_all_themes() {
     for (theme, is_reversed) in [(Theme::dark(), false), (Theme::light(), false), (Theme::mono(), true)] {
         let mut stage = session();
-        stage.state.theme = theme;
+        stage.state.screen.theme = theme;
         stage.press("V j");
-        let (first, last) = stage.state.view.selected.expect("lines of the window");
+        let (first, last) = stage.state.text.view.selected.expect("lines of the window");
         assert!(last > first);
         let buffer = stage.buffer();
         let area = divide(&stage.state).transcript;
@@ -310,16 +312,16 @@ fn a_link_opens_the_session_at_the_entry() {
     let mut stage = session();
     stage.press("y l");
     assert!(stage.status().contains("no file"), "{}", stage.status());
-    stage.state.address = Some("/work/boat.jsonl".to_owned());
+    stage.state.session.file.address = Some("/work/boat.jsonl".to_owned());
     stage.press("y l");
     assert_eq!(copied(&stage), "/work/boat.jsonl#p1");
     let mut other = session();
     other.press("G");
-    other.state.wanted = Some("c1".to_owned());
+    other.state.places.wanted = Some("c1".to_owned());
     other.tell(Feed::CaughtUp);
     other.arrange();
     assert!(other.focused().contains("ls hold"), "{}", other.focused());
-    other.state.wanted = Some("nobody".to_owned());
+    other.state.places.wanted = Some("nobody".to_owned());
     other.tell(Feed::CaughtUp);
     assert!(other.status().contains("no entry is called nobody"), "{}", other.status());
 }
@@ -330,10 +332,10 @@ fn texts_on_disk_are_read_before_they_are_copied() {
     stage.press("g y t");
     let whole = copied(&stage);
     let mut again = Stage::open(&demo(), (80, 24), Theme::dark());
-    again.state.transcript.release(0, |_| false);
+    again.state.session.transcript.release(0, |_| false);
     again.press("g y t");
     assert_eq!(copied(&again), whole);
-    assert!(again.state.taking.is_none());
+    assert!(again.state.clipboard.taking.is_none());
 }
 
 // === records ===
@@ -412,7 +414,7 @@ fn at(stage: &mut Stage, gesture: Gesture, column: u16, line: u16) {
 /// The line of the screen with these words, and the column where they begin.
 #[track_caller]
 fn place_of(stage: &Stage, words: &str) -> (u16, u16) {
-    let line = (0..stage.state.size.1).find(|y| stage.line(*y).contains(words));
+    let line = (0..stage.state.screen.size.1).find(|y| stage.line(*y).contains(words));
     let line = line.unwrap_or_else(|| panic!("{words:?} is not on the screen: {}", stage.picture()));
     let text = stage.line(line);
     let before = text.split(words).next().unwrap();
@@ -435,19 +437,19 @@ fn the_mouse_is_off_until_it_is_asked_for() {
     stage.press("F2");
     assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))));
     stage.press(":").type_in("set mouse on").press("enter");
-    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(true))) && stage.state.has_mouse);
+    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(true))) && stage.state.screen.has_mouse);
     stage.press(":").type_in("set nomouse").press("enter");
-    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))) && !stage.state.has_mouse);
+    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))) && !stage.state.screen.has_mouse);
 }
 
 #[test]
 fn the_wheel_scrolls_three_lines() {
     let mut stage = session();
     stage.press("F2");
-    let (before, focus) = (stage.window(), stage.state.view.focus);
+    let (before, focus) = (stage.window(), stage.state.text.view.focus);
     at(&mut stage, Gesture::WheelDown, 20, 10);
     assert_eq!(stage.window()[0], before[3]);
-    assert_eq!(stage.state.view.focus, focus, "the cursor stays");
+    assert_eq!(stage.state.text.view.focus, focus, "the cursor stays");
     at(&mut stage, Gesture::WheelUp, 20, 10);
     assert_eq!(stage.window(), before);
     stage.press("?");
@@ -497,9 +499,9 @@ fn dragging_selects_rows_and_a_click_ends_that() {
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Drag, x, y + 1);
     at(&mut stage, Gesture::Release, x, y + 1);
-    assert!(stage.state.view.selection.is_some());
+    assert!(stage.state.text.view.selection.is_some());
     at(&mut stage, Gesture::Press, x, y);
-    assert!(stage.state.view.selection.is_none());
+    assert!(stage.state.text.view.selection.is_none());
 }
 
 #[test]
@@ -530,8 +532,8 @@ fn a_click_on_the_outline_goes_there() {
     let line = (0..40).find(|y| stage.line(*y).split('│').next().unwrap_or_default().contains("thank you"));
     at(&mut stage, Gesture::Press, 6, line.expect("the turn is in the outline"));
     assert!(stage.picture().contains("You are welcome"));
-    let focus = stage.state.view.focus.expect("an item");
-    assert_eq!(stage.state.transcript.get(focus.entry).unwrap().key.as_str(), "p2");
+    let focus = stage.state.text.view.focus.expect("an item");
+    assert_eq!(stage.state.session.transcript.get(focus.entry).unwrap().key.as_str(), "p2");
 }
 
 #[test]

@@ -80,9 +80,9 @@ fn a_frame_lays_out_what_the_screen_shows_wherever_it_is() {
     let mut stage = Stage::open_from_disk(&path, SIZE);
     let screen = usize::from(SIZE.1);
     let laid_out = |stage: &mut Stage, keys: &str| {
-        stage.state.cache.laid_out = 0;
+        stage.state.text.cache.laid_out = 0;
         stage.press(keys);
-        stage.state.cache.laid_out
+        stage.state.text.cache.laid_out
     };
     for place in ["G", "g", ": 5 0 % enter"] {
         // An entry has at least a row: two screens show no more entries than they have lines.
@@ -104,9 +104,9 @@ fn a_frame_lays_out_what_the_screen_shows_wherever_it_is() {
             }
         }
     }
-    stage.state.cache.laid_out = 0;
+    stage.state.text.cache.laid_out = 0;
     stage.arrange();
-    assert_eq!(stage.state.cache.laid_out, 0, "nothing changed");
+    assert_eq!(stage.state.text.cache.laid_out, 0, "nothing changed");
 }
 
 #[test]
@@ -260,12 +260,12 @@ fn keys_within_one_answer_cost_the_same_however_many_calls_it_has() {
             ] {
                 // Twice, so that what is made once is there.
                 stage.press(key);
-                stage.state.cache.laid_out = 0;
+                stage.state.text.cache.laid_out = 0;
                 let count = allocation_counter::measure(|| {
                     stage.press(key);
                     terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
                 });
-                most = (most.0.max(count.count_total), most.1.max(stage.state.cache.laid_out));
+                most = (most.0.max(count.count_total), most.1.max(stage.state.text.cache.laid_out));
             }
             costs.push(most);
         }

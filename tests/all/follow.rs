@@ -777,8 +777,8 @@ fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
     }
     stop.store(true, Ordering::Relaxed);
     thread.thread().unpark();
-    assert_eq!(state.transcript.order().len(), lines.len());
-    assert_eq!(state.transcript.entries().next().map(|entry| entry.origin.at), Some(0));
+    assert_eq!(state.session.transcript.order().len(), lines.len());
+    assert_eq!(state.session.transcript.entries().next().map(|entry| entry.origin.at), Some(0));
     drop(feed);
     assert!(thread.join().is_ok());
 }

@@ -57,9 +57,9 @@ fn stage(means: Means) -> Stage {
     stage.press("g");
     // The small picture, then the drawing.
     for _ in 0..2 {
-        let order = stage.state.pictures.next().expect("it is asked for");
+        let order = stage.state.screen.pictures.next().expect("it is asked for");
         let made = order.make(&png(200, 160));
-        stage.state.pictures.keep(&order, made);
+        stage.state.screen.pictures.keep(&order, made);
         stage.arrange();
     }
     stage
@@ -68,7 +68,7 @@ fn stage(means: Means) -> Stage {
 /// The screen, and what is to be written over it.
 fn painted(stage: &Stage) -> (Buffer, Vec<Placed>) {
     let mut placed = Vec::new();
-    let (columns, lines) = stage.state.size;
+    let (columns, lines) = stage.state.screen.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
     let paint = |frame: &mut ratatui::Frame<'_>| {
         ui::view(&stage.state, frame);
@@ -156,9 +156,9 @@ fn without_graphics_there_are_half_blocks_and_off_is_off() {
         let mut stage = Stage::open(&session(folder.path()), (80, 24), theme);
         stage.press("g");
         if means != Means::Off {
-            let order = stage.state.pictures.next().expect("it is asked for");
+            let order = stage.state.screen.pictures.next().expect("it is asked for");
             let made = order.make(&png(200, 160));
-            stage.state.pictures.keep(&order, made);
+            stage.state.screen.pictures.keep(&order, made);
             stage.arrange();
         }
         assert!(stage.picture().contains("[image png "), "it is told in words, too");

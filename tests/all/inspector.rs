@@ -219,30 +219,30 @@ fn it_follows_when_the_cursor_rests() {
 fn its_keys_are_its_own_only_while_it_has_them() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
-    let focus = stage.state.view.focus;
+    let focus = stage.state.text.view.focus;
     stage.press("tab");
     while panes::focused(&stage.state) != Pane::Inspector {
         stage.press("tab");
     }
     stage.press("j j k");
-    assert_eq!((stage.state.view.focus, stage.state.inspector.at), (focus, 1));
+    assert_eq!((stage.state.text.view.focus, stage.state.inspector.at), (focus, 1));
     stage.press("l l");
     assert_eq!(stage.state.inspector.tab, Tab::Diff);
     stage.press("h h h h");
     assert_eq!(stage.state.inspector.tab, Tab::Item);
     stage.press("6 5");
-    assert_eq!((stage.state.inspector.tab, stage.state.count), (Tab::Timing, None));
+    assert_eq!((stage.state.inspector.tab, stage.state.keys.count), (Tab::Timing, None));
     stage.press("esc");
     assert_eq!(panes::focused(&stage.state), Pane::Transcript);
     stage.press("2 k");
-    assert_ne!(stage.state.view.focus, focus);
+    assert_ne!(stage.state.text.view.focus, focus);
 }
 
 #[test]
 fn enter_goes_where_a_row_leads_and_back_again() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
-    let here = stage.state.view.focus;
+    let here = stage.state.text.view.focus;
     stage.press("tab");
     let rows = &stage.state.inspector.rows;
     let place = rows.iter().position(|fact| fact.line.to_string().contains("#1 bash")).unwrap();
@@ -253,7 +253,7 @@ fn enter_goes_where_a_row_leads_and_back_again() {
     assert_eq!(panes::focused(&stage.state), Pane::Transcript);
     assert!(pane(&stage)[1].contains("call 1 of 4"), "{:#?}", pane(&stage));
     stage.press("' '");
-    assert_eq!(stage.state.view.focus, here);
+    assert_eq!(stage.state.text.view.focus, here);
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn a_long_session_costs_no_more_for_a_key() {
     while stage.state.is_unfinished() {
         stage.arrange();
     }
-    assert_eq!(stage.state.indexes.calls.count(), CALLS);
+    assert_eq!(stage.state.session.indexes.calls.count(), CALLS);
     stage.press("5 0 %").rest();
     let began = Instant::now();
     for _ in 0..40 {
@@ -399,7 +399,7 @@ fn the_strip_tells_of_the_first_turn_what_stands_before_it() {
 #[test]
 fn the_strip_and_the_inspector_draw_in_ascii() {
     let mut stage = looping(WIDE);
-    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.screen.theme = Theme::mono().with_ascii(true);
     stage.state.look_changed();
     on_call(&mut stage, 3);
     stage.press("tab");
@@ -514,7 +514,7 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
     for _ in 0..ITEMS {
         act(&mut stage.state, Action::Inspect(Tab::Raw), 1);
         stage.arrange();
-        let Some(focus) = stage.state.view.focus else { break };
+        let Some(focus) = stage.state.text.view.focus else { break };
         let text = stage.focused();
         let own: Vec<usize> = (0..stage.state.inspector.rows.len())
             .filter(|row| {
@@ -530,7 +530,7 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
             let is_lit = |line: &tv::app::viewport::Line| {
                 line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
             };
-            assert!(stage.state.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
+            assert!(stage.state.text.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
             stage.press("tab");
             while panes::focused(&stage.state) != Pane::Transcript {
                 stage.press("tab");

@@ -93,7 +93,7 @@ fn more_calls_than_columns_are_told_by_the_last_one() {
         "{}",
         stage.picture()
     );
-    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.screen.theme = Theme::mono().with_ascii(true);
     stage.state.look_changed();
     stage.arrange();
     assert_eq!(gutter(&stage)[..4], [".   bash", "|.  bash", "|+  bash", "'+  bash"]);
@@ -200,7 +200,7 @@ fn lanes_can_be_left_out_and_the_text_has_their_room() {
 fn no_row_depends_on_the_lanes() {
     let mut stage = crossed((80, 24), ["c1", "c2"]);
     let before: Vec<_> = stage.window();
-    stage.state.indexes.flights.clear();
+    stage.state.session.indexes.flights.clear();
     stage.arrange();
     assert_eq!(stage.window(), before);
 }
@@ -216,10 +216,10 @@ fn work_depends_on_the_window() {
         ]);
     }
     stage.press("g G");
-    stage.state.cache.laid_out = 0;
+    stage.state.text.cache.laid_out = 0;
     stage.press("5 0 % ctrl-e");
-    assert!(stage.state.cache.laid_out < 60, "{}", stage.state.cache.laid_out);
-    assert_eq!(stage.state.gutter.lines.len(), stage.state.view.lines.len());
+    assert!(stage.state.text.cache.laid_out < 60, "{}", stage.state.text.cache.laid_out);
+    assert_eq!(stage.state.text.gutter.lines.len(), stage.state.text.view.lines.len());
 }
 
 #[test]
@@ -275,11 +275,12 @@ fn the_demo_has_lanes_at_all_sizes() {
         let mut stage = Stage::open(&demo(), size, Theme::dark());
         for keys in ["g", "] s", "l", "G", "z 2", "z 4", "k k k"] {
             stage.press(keys);
-            let lanes = &stage.state.gutter.lines;
-            assert_eq!(lanes.len(), stage.state.view.lines.len(), "{size:?} {keys}");
+            let lanes = &stage.state.text.gutter.lines;
+            assert_eq!(lanes.len(), stage.state.text.view.lines.len(), "{size:?} {keys}");
             let opens = |(line, cells): (usize, &Vec<tv::app::gutter::Cell>)| {
-                let row = stage.state.view.lines[line].row().unwrap();
-                let entry = stage.state.transcript.get(stage.state.view.lines[line].entry).unwrap();
+                let row = stage.state.text.view.lines[line].row().unwrap();
+                let entry =
+                    stage.state.session.transcript.get(stage.state.text.view.lines[line].entry).unwrap();
                 let is_call =
                     matches!(entry.blocks.get(row.block).map(|b| &b.kind), Some(BlockKind::Call(_)));
                 let opens = cells.iter().filter(|cell| cell.part == tv::app::gutter::Part::Opens).count();
@@ -305,7 +306,7 @@ fn a_sub_agent_has_below_it_what_it_started() {
         lane("two", "c2"),
         lane("three", "c3"),
     ]);
-    let transcript = &stage.state.transcript;
+    let transcript = &stage.state.session.transcript;
     let below = |name: &str| {
         let lane = transcript.lane(&Text::from(name)).unwrap();
         transcript.with_nested(lane).iter().map(|lane| lane.name.to_string()).collect::<Vec<_>>()

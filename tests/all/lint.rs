@@ -210,8 +210,8 @@ fn the_list_of_checks_leads_to_what_was_found() {
     insta::assert_snapshot!("checks", stage.picture());
     stage.press("g j enter");
     assert_eq!(stage.state.views.open(), None);
-    let focus = stage.state.view.focus.unwrap();
-    let found = stage.state.findings.iter().next().unwrap();
+    let focus = stage.state.text.view.focus.unwrap();
+    let found = stage.state.session.findings.iter().next().unwrap();
     assert_eq!((focus.entry, focus.block), (found.entry, found.block));
     stage.press("! !");
     assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
@@ -288,8 +288,8 @@ fn what_a_rule_finds_many_times_is_one_row_that_opens() {
     assert_eq!(rows(&stage), 2, "the row and its foot: {}", stage.picture());
     stage.press("enter j j");
     assert!(rows(&stage) > 10, "{}", stage.picture());
-    let second = stage.state.findings.iter().nth(1).unwrap();
-    assert_eq!(stage.state.view.focus.map(|focus| focus.entry), Some(second.entry));
+    let second = stage.state.session.findings.iter().nth(1).unwrap();
+    assert_eq!(stage.state.text.view.focus.map(|focus| focus.entry), Some(second.entry));
     stage.press("h");
     assert_eq!(rows(&stage), 2, "{}", stage.picture());
     stage.press("enter j enter");
@@ -341,7 +341,7 @@ fn a_check_of_the_outline_leads_to_the_first_of_its_kind() {
         stage.press("j");
     }
     stage.press("enter");
-    let focus = stage.state.view.focus.unwrap();
-    let entry = stage.state.transcript.get(focus.entry).unwrap();
+    let focus = stage.state.text.view.focus.unwrap();
+    let entry = stage.state.session.transcript.get(focus.entry).unwrap();
     assert!(entry.blocks[focus.block].kind.counts_as_error(), "{}", stage.picture());
 }

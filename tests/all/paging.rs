@@ -93,13 +93,13 @@ fn read(target: &Target) -> usize {
 }
 
 fn place_of_top(stage: &Stage) -> Option<(u32, usize)> {
-    stage.state.view.lines.first().map(|line| (line.entry.0, line.row))
+    stage.state.text.view.lines.first().map(|line| (line.entry.0, line.row))
 }
 
 fn check(stage: &Stage, path: &Path, width: u16) -> usize {
     let path = path.display();
     let room = usize::from(divide(&stage.state).text());
-    for line in &stage.state.view.lines {
+    for line in &stage.state.text.view.lines {
         let Some(row) = Line::row(line) else { continue };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();
         let taken = row.line.width() + right;
@@ -119,5 +119,5 @@ fn check(stage: &Stage, path: &Path, width: u16) -> usize {
         assert!(reaches <= usize::from(width), "{path} at {width}: {symbol:?} in column {column}");
         assert!(!symbol.chars().any(char::is_control), "{path} at {width}: {symbol:?}");
     }
-    stage.state.view.lines.len()
+    stage.state.text.view.lines.len()
 }

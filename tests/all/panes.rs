@@ -7,6 +7,7 @@ use tv::app::panes::{Frame, Pane, Panes, divide, focused};
 use tv::app::viewport::focus_of;
 use tv::model::edit::{Edit, MetaEdit};
 use tv::model::text::Text;
+use tv::model::transcript::Touched;
 use tv::render::theme::Theme;
 
 use crate::made::prompt;
@@ -172,8 +173,8 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
 fn rows_lead_to_what_they_stand_for() {
     let mut stage = stage(120, 60);
     stage.press("tab g enter");
-    let first = stage.state.transcript.turns().first().map(|turn| turn.prompt);
-    assert_eq!(stage.state.view.focus.map(|focus| focus.entry), first);
+    let first = stage.state.session.transcript.turns().first().map(|turn| turn.prompt);
+    assert_eq!(stage.state.text.view.focus.map(|focus| focus.entry), first);
     let mut led = 0;
     let (titles, _) = rows(&stage);
     for (row, title) in titles.iter().enumerate() {
@@ -185,8 +186,8 @@ fn rows_lead_to_what_they_stand_for() {
         let is_text = focused(&stage.state) == Pane::Transcript;
         assert!(is_text || title.contains("paired"), "{title} leads nowhere");
         if is_text && title.contains("src/") {
-            let focus = stage.state.view.focus.unwrap();
-            let entry = stage.state.transcript.get(focus.entry).unwrap();
+            let focus = stage.state.text.view.focus.unwrap();
+            let entry = stage.state.session.transcript.get(focus.entry).unwrap();
             let tv::model::entry::BlockKind::Call(call) = &entry.blocks[focus.block].kind else {
                 panic!("{title} leads to no call")
             };
@@ -206,11 +207,12 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
         let mut stage = Stage::open(&fixture(name), (120, 60), Theme::dark());
         let first = stage.state.outline.sections.clone();
         // Every entry is noted once more, as if it had changed.
-        let ids = stage.state.transcript.order().to_vec();
+        let ids = stage.state.session.transcript.order().to_vec();
         for id in ids {
             let state = &mut stage.state;
-            state.outline.note();
-            state.checks.note(&state.transcript, id);
+            let touched = Touched { added: vec![id], ..Touched::default() };
+            state.outline.note(&state.session.transcript, &touched);
+            state.checks.note(&state.session.transcript, &touched);
         }
         stage.arrange();
         assert_eq!(stage.state.outline.sections, first, "{name}");
@@ -292,7 +294,7 @@ proptest! {
         unseen in 0_usize..2,
     ) {
         let mut stage = Stage::made((columns, lines));
-        stage.state.unseen = unseen;
+        stage.state.text.unseen = unseen;
         stage.state.panes = Panes {
             wants_outline: wishes.0,
             wants_inspector: wishes.1,
@@ -326,24 +328,24 @@ proptest! {
         for _ in 0..jumps {
             stage.press("j");
         }
-        let focus = stage.state.view.focus;
+        let focus = stage.state.text.view.focus;
         for key in keys {
             let before = stage.line_of_focus();
             stage.press(key);
-            prop_assert_eq!(stage.state.view.focus, focus, "{} keeps the focus", key);
+            prop_assert_eq!(stage.state.text.view.focus, focus, "{} keeps the focus", key);
             let height = usize::from(divide(&stage.state).lines());
-            let is_at_end = stage.state.view.lines.last().is_some_and(|line| {
-                stage.state.sequence.place_of(line.entry).is_some_and(|at| at + 1 == stage.state.sequence.len())
+            let is_at_end = stage.state.text.view.lines.last().is_some_and(|line| {
+                stage.state.text.sequence.place_of(line.entry).is_some_and(|at| at + 1 == stage.state.text.sequence.len())
             });
-            let is_at_top = stage.state.view.lines.first().is_some_and(|line| {
-                stage.state.sequence.place_of(line.entry) == Some(0) && line.row == 0
+            let is_at_top = stage.state.text.view.lines.first().is_some_and(|line| {
+                stage.state.text.sequence.place_of(line.entry) == Some(0) && line.row == 0
             });
             // Where the session begins or ends, there may be nothing to keep the item on its line with.
             if !is_at_end && !is_at_top {
                 prop_assert_eq!(stage.line_of_focus(), before, "{} at {:?}", key, size);
             }
-            prop_assert!(stage.state.view.lines.len() <= height);
-            prop_assert!(stage.state.view.lines.iter().any(|line| focus_of(line) == focus));
+            prop_assert!(stage.state.text.view.lines.len() <= height);
+            prop_assert!(stage.state.text.view.lines.iter().any(|line| focus_of(line) == focus));
         }
     }
 }

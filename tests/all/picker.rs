@@ -117,7 +117,7 @@ fn pictures() {
         insta::assert_snapshot!(format!("picker-{}x{}", size.0, size.1), stage.picture());
     }
     let mut stage = picker((80, 24));
-    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.screen.theme = Theme::mono().with_ascii(true);
     see_all(&mut stage, boats());
     stage.type_in("the boat");
     insta::assert_snapshot!("picker-typed-ascii", stage.picture());

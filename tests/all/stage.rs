@@ -62,7 +62,7 @@ impl Stage {
     /// A viewer on a session without a file, to be told by [`Stage::add`].
     pub fn made(size: (u16, u16)) -> Self {
         let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
-        state.size = size;
+        state.screen.size = size;
         Self { state, asked: Vec::new(), is_slow: false, pager: None, records: 0 }
     }
 
@@ -117,7 +117,7 @@ impl Stage {
         let session = ingest::open(target).expect("the fixture opens");
         let pager = Some(session.pager());
         let mut state = State::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
-        state.size = size;
+        state.screen.size = size;
         let mut stage = Self { state, asked: Vec::new(), is_slow: false, pager, records: 0 };
         let opened = Box::new(session.opened.clone());
         stage.tell(Feed::Opened(opened));
@@ -205,7 +205,7 @@ impl Stage {
 
     /// Lets so many ms pass.
     pub fn wait(&mut self, ms: i64) -> &mut Self {
-        let now = Timestamp(self.state.now.0 + ms);
+        let now = Timestamp(self.state.screen.now.0 + ms);
         self.happen(Event::Tick { now });
         self.arrange();
         self
@@ -255,7 +255,7 @@ impl Stage {
 
     /// The screen, with an edge so that trailing blanks show, and times made the same everywhere.
     pub fn picture(&self) -> String {
-        let (columns, lines) = self.state.size;
+        let (columns, lines) = self.state.screen.size;
         let buffer = self.buffer();
         let mut out = String::new();
         for y in 0..lines {
@@ -271,7 +271,7 @@ impl Stage {
 
     /// What a frame writes to a terminal.
     pub fn painted(&self) -> Vec<u8> {
-        let (width, height) = self.state.size;
+        let (width, height) = self.state.screen.size;
         let viewport = Viewport::Fixed(Rect { x: 0, y: 0, width, height });
         let mut bytes = Vec::new();
         let backend = CrosstermBackend::new(&mut bytes);
@@ -284,7 +284,7 @@ impl Stage {
 
     /// The cells of the screen.
     pub fn buffer(&self) -> Buffer {
-        let (columns, lines) = self.state.size;
+        let (columns, lines) = self.state.screen.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
         let paint = |frame: &mut Frame<'_>| {
             ui::view(&self.state, frame);
@@ -297,7 +297,7 @@ impl Stage {
     /// A line of the screen as it is, without the blanks at its end.
     pub fn line(&self, y: u16) -> String {
         let buffer = self.buffer();
-        let text: String = (0..self.state.size.0).map(|x| buffer[(x, y)].symbol()).collect();
+        let text: String = (0..self.state.screen.size.0).map(|x| buffer[(x, y)].symbol()).collect();
         text.trim_end().to_owned()
     }
 
@@ -309,23 +309,24 @@ impl Stage {
     /// What the window shows, row by row: entry, row and text.
     pub fn window(&self) -> Vec<(u32, usize, String)> {
         let row = |line: &Line| line.row().map(|row| row.line.to_string()).unwrap_or_default();
-        self.state.view.lines.iter().map(|line| (line.entry.0, line.row, row(line))).collect()
+        self.state.text.view.lines.iter().map(|line| (line.entry.0, line.row, row(line))).collect()
     }
 
     /// The line of the window on which the focused item begins.
     pub fn line_of_focus(&self) -> Option<usize> {
-        self.state.view.lines.iter().position(|line| focus_of(line) == self.state.view.focus)
+        self.state.text.view.lines.iter().position(|line| focus_of(line) == self.state.text.view.focus)
     }
 
     /// The key of the focused entry.
     pub fn focused_key(&self) -> String {
-        let entry = self.state.view.focus.and_then(|focus| self.state.transcript.get(focus.entry));
+        let entry =
+            self.state.text.view.focus.and_then(|focus| self.state.session.transcript.get(focus.entry));
         entry.map(|entry| entry.key.to_string()).unwrap_or_default()
     }
 
     /// The first row of the focused item.
     pub fn focused(&self) -> String {
-        let line = self.line_of_focus().and_then(|place| self.state.view.lines.get(place));
+        let line = self.line_of_focus().and_then(|place| self.state.text.view.lines.get(place));
         line.and_then(|line| line.row()).map(|row| row.line.to_string()).unwrap_or_default()
     }
 }

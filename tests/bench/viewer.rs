@@ -36,7 +36,7 @@ impl Viewer {
         let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
         let now = Timestamp(1_893_456_000_000);
         let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
-        state.size = size;
+        state.screen.size = size;
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let pager = session.pager();
         let mut viewer = Self { state, pager, searches: VecDeque::new(), terminal };

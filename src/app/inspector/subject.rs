@@ -71,7 +71,7 @@ impl<'a> Subject<'a> {
 
     /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
     pub fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
-        let entry = id.and_then(|id| place_in_file(&self.state.transcript, id));
+        let entry = id.and_then(|id| place_in_file(&self.state.session.transcript, id));
         let parts = [
             entry.map(|place| format!("entry {}", place + 1)),
             (origin.line > 0).then(|| format!("line {}", origin.line)),
@@ -83,7 +83,7 @@ impl<'a> Subject<'a> {
 
     /// The name of a file of the session.
     pub fn file(&self, origin: Origin) -> Option<String> {
-        let path = self.state.files.get(usize::try_from(origin.file.0).ok()?)?;
+        let path = self.state.session.file.path(origin.file)?;
         let name = path.file_name()?.to_string_lossy();
         Some(Text::clean(&name).to_string())
     }
@@ -99,16 +99,16 @@ impl<'a> Subject<'a> {
 
     /// The sign of a bound.
     pub fn at_most(&self) -> &'static str {
-        if self.state.theme.ascii { "<=" } else { "≤" }
+        if self.state.screen.theme.ascii { "<=" } else { "≤" }
     }
 
     /// Whether and how a call ended, in its colour: `✓ done`, `✗ failed  exit 101`.
     pub fn verdict(&self, call: &ToolCall, id: EntryId) -> Vec<Piece> {
-        let theme = &self.state.theme;
+        let theme = &self.state.screen.theme;
         let glyphs = theme.glyphs();
         let (glyph, words, style) = match &call.state {
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
-                if self.state.is_at_work_on(id) {
+                if self.state.session.is_at_work_on(id, self.state.screen.now) {
                     (glyphs.running, "running", theme.warn)
                 } else {
                     (glyphs.lost, "no result", theme.warn)
@@ -131,8 +131,8 @@ impl<'a> Subject<'a> {
     /// Another call in one row that leads to it: `#204 grep 12ms ✓ done  "sleep"`.
     pub fn other(&self, name: &str, place: Place, page: &mut Page<'_>) {
         let Some((entry, call)) = self.find(place) else { return };
-        let theme = &self.state.theme;
-        let number = self.state.indexes.calls.number(place);
+        let theme = &self.state.screen.theme;
+        let number = self.state.session.indexes.calls.number(place);
         let mut spans = Vec::new();
         spans.extend(number.map(|number| Span::styled(format!("#{number} "), theme.accent)));
         spans.push(Span::styled(format!("{} ", wrap::head(&call.name, 40)), theme.tool));
@@ -151,14 +151,14 @@ impl<'a> Subject<'a> {
     }
 
     fn find(&self, place: Place) -> Option<(&'a Entry, &'a ToolCall)> {
-        let entry = self.state.transcript.get(place.entry)?;
+        let entry = self.state.session.transcript.get(place.entry)?;
         Some((entry, call_at(entry, place.block)?))
     }
 
     /// The entry that this one answers, as a row that leads to it.
     pub fn parent(&self, page: &mut Page<'_>) {
-        let theme = &self.state.theme;
-        let transcript = &self.state.transcript;
+        let theme = &self.state.screen.theme;
+        let transcript = &self.state.session.transcript;
         let mut spans = Vec::new();
         if let Some(turn) = &self.turn {
             spans.push(Span::styled(format!("turn {}  ", turn.number), theme.text));
@@ -186,7 +186,7 @@ impl<'a> Subject<'a> {
     /// A branch that the session left, if the item lies on one; and whether it is a copy or undone.
     pub fn standing(&self) -> Vec<String> {
         let mut words = Vec::new();
-        if let Some(branch) = self.state.transcript.branches().of(self.focus.entry) {
+        if let Some(branch) = self.state.session.transcript.branches().of(self.focus.entry) {
             words.push(format!("on branch {}: {}", branch.number, phrases::why(branch.why)));
         }
         if self.entry.marks.undone {

@@ -32,6 +32,12 @@ impl Selection {
         Self { anchor: mark, cursor: mark }
     }
 
+    /// The same rows in another transcript of the session.
+    pub fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
+        let mark = |mark: Mark| Some(Mark { entry: moved(mark.entry)?, ..mark });
+        Some(Self { anchor: mark(self.anchor)?, cursor: mark(self.cursor)? })
+    }
+
     /// The other end moves from now on.
     #[must_use]
     pub fn swapped(self) -> Self {

@@ -26,7 +26,7 @@ fn config() -> ProptestConfig {
 /// Each row of the screen is as wide as the screen, and has nothing that would steer a terminal.
 #[track_caller]
 fn check_cells(stage: &Stage) {
-    let (columns, lines) = stage.state.size;
+    let (columns, lines) = stage.state.screen.size;
     let buffer = stage.buffer();
     for y in 0..lines {
         let mut x = 0;
@@ -165,7 +165,7 @@ fn saying(texts: &[String]) -> tempfile::TempDir {
 
 /// What a terminal has in its cells when a frame is written to it.
 fn on_a_terminal(stage: &Stage) -> vt100::Parser {
-    let ((width, height), bytes) = (stage.state.size, stage.painted());
+    let ((width, height), bytes) = (stage.state.screen.size, stage.painted());
     let cells = |count| std::num::NonZeroU16::new(count).unwrap();
     let mut screen = vt100::Parser::new(cells(height), cells(width), 0);
     screen.process(&bytes);

@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use tv::app::apply::BODY_BUDGET;
 use tv::render::theme::Theme;
+use tv::session::BODY_BUDGET;
 
 use super::TV;
 use crate::stage::Stage;
@@ -120,9 +120,9 @@ fn what_cannot_be_read_again_is_kept_however_much_it_is() {
     fs::write(&plain, &text).unwrap();
     let away = |path: &Path| {
         let stage = Stage::open(path, (80, 24), Theme::dark());
-        let blocks = stage.state.transcript.entries().flat_map(|entry| &entry.blocks);
+        let blocks = stage.state.session.transcript.entries().flat_map(|entry| &entry.blocks);
         let away = blocks.flat_map(|block| block.kind.bodies()).filter(|body| body.is_away()).count();
-        (away, stage.state.transcript.held_bytes())
+        (away, stage.state.session.transcript.held_bytes())
     };
     let (gone, held) = away(&plain);
     assert!(gone > 0 && held <= BODY_BUDGET, "{gone} of a file are away, {held} bytes are not");

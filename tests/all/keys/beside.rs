@@ -117,7 +117,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(beside(&stage), byte.to_string(), "{}", stage.picture());
         key.press(&mut stage);
-        assert_eq!((beside(&stage).as_str(), stage.state.wrapping.numbers), ("", Numbers::None));
+        assert_eq!((beside(&stage).as_str(), stage.state.text.wrapping.numbers), ("", Numbers::None));
     }),
     ("timeline", |key| {
         let mut stage = boats();
@@ -136,9 +136,10 @@ pub(super) const JOURNEYS: &[Journey] = &[
         stage.press("g");
         key.press(&mut stage);
         assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
-        let found = stage.state.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
+        let found =
+            stage.state.session.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
         stage.press("G enter");
-        let focus = stage.state.view.focus.unwrap();
+        let focus = stage.state.text.view.focus.unwrap();
         assert_eq!((focus.entry, focus.block), found, "the list leads there");
         key.press(&mut stage);
         assert_eq!(stage.state.views.open(), Some(View::Checks));
@@ -180,9 +181,9 @@ pub(super) const JOURNEYS: &[Journey] = &[
     ("toggle-as-of", |key| {
         let mut stage = branches();
         key.press(&mut stage);
-        assert!(stage.state.as_of.is_on && stage.status().contains("did not see"), "{}", stage.status());
+        assert!(stage.state.text.as_of.is_on && stage.status().contains("did not see"), "{}", stage.status());
         key.press(&mut stage);
-        assert!(!stage.state.as_of.is_on && stage.status().contains("nothing is dimmed"));
+        assert!(!stage.state.text.as_of.is_on && stage.status().contains("nothing is dimmed"));
     }),
     ("tools", |key| toggles(key, View::Tools, "TOOLS")),
     ("tree", |key| toggles(key, View::Tree, "TREE")),
@@ -210,7 +211,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
             let mut stage = boats();
             stage.press("g }");
             key.press(&mut stage);
-            assert!(stage.state.view.selection.is_some());
+            assert!(stage.state.text.view.selection.is_some());
             copied(stage.press(keys)).to_owned()
         };
         let to_end = selected("G y");
@@ -221,7 +222,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert!(from_start.ends_with(&to_end), "the other end stays: {from_start}");
         let mut stage = boats();
         key.press(&mut stage).press("k k esc");
-        assert!(stage.state.view.selection.is_none() && stage.asked.is_empty());
+        assert!(stage.state.text.view.selection.is_none() && stage.asked.is_empty());
     }),
     ("copy-turn", |key| {
         let mut stage = boats();
@@ -240,12 +241,12 @@ pub(super) const JOURNEYS: &[Journey] = &[
     }),
     ("copy-link", |key| {
         let mut stage = landmarks();
-        stage.state.address = Some("/boats/harbour.jsonl".to_owned());
+        stage.state.session.file.address = Some("/boats/harbour.jsonl".to_owned());
         stage.press("e");
         assert_eq!(copied(key.press(&mut stage)), "/boats/harbour.jsonl#c3");
         let (_, id) = copied(&stage).split_once('#').unwrap();
         let mut opened = landmarks();
-        opened.state.wanted = Some(id.to_owned());
+        opened.state.places.wanted = Some(id.to_owned());
         opened.tell(Feed::CaughtUp);
         opened.arrange();
         assert_eq!(opened.focused_key(), "c3", "the link leads there");
@@ -327,9 +328,10 @@ fn code_row(stage: &Stage) -> String {
 fn leads_to_news(key: &Key, before: &str) {
     let mut stage = landmarks();
     let is_marked = |stage: &Stage| {
-        stage.state.view.lines.iter().any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
+        stage.state.text.view.lines.iter().any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
     };
-    stage.state.seen = Some(Seen { key: Text::from("p3"), at: Timestamp(stage.state.now.0 - 60_000) });
+    stage.state.places.seen =
+        Some(Seen { key: Text::from("p3"), at: Timestamp(stage.state.screen.now.0 - 60_000) });
     stage.resize(80, 16);
     stage.tell(Feed::CaughtUp);
     stage.arrange();
@@ -348,7 +350,7 @@ fn cycles(key: &Key, order: [Pane; 3]) {
     let places = |stage: &Stage| {
         let cursor = stage.state.outline.sections.iter().position(|section| section.cursor.is_some());
         let row = stage.state.outline.sections.iter().find_map(|section| section.cursor);
-        (stage.state.view.focus, (cursor, row), stage.state.inspector.at)
+        (stage.state.text.view.focus, (cursor, row), stage.state.inspector.at)
     };
     for pane in order {
         key.press(&mut stage);

@@ -142,7 +142,7 @@ fn requests_are_told_with_what_filled_them() {
 fn it_fits_a_small_screen_and_ascii() {
     let mut stage = open((44, 14));
     insta::assert_snapshot!("context-44x14", stage.picture());
-    stage.state.theme = Theme { ascii: true, ..Theme::dark() };
+    stage.state.screen.theme = Theme { ascii: true, ..Theme::dark() };
     stage.resize(120, 30);
     let picture = stage.picture();
     let page: String = picture.lines().filter(|line| line.contains('%')).collect();
@@ -205,7 +205,7 @@ fn new_requests_come_while_the_view_is_open() {
 fn a_session_without_tokens_says_so() {
     let mut stage = Stage::made((100, 24));
     stage.add([prompt("u1", 0, "hello")]);
-    stage.state.is_caught_up = true;
+    stage.state.session.file.is_caught_up = true;
     stage.press("5").wait(300);
     assert!(stage.picture().contains("No request of this session records its tokens"), "{}", stage.picture());
 }
@@ -213,9 +213,9 @@ fn a_session_without_tokens_says_so() {
 /// Entries in the window whose first row is marked as lost.
 fn lost(stage: &Stage) -> Vec<String> {
     let mut keys = Vec::new();
-    for line in &stage.state.view.lines {
-        let key = stage.state.transcript.get(line.entry).unwrap().key.to_string();
-        if stage.state.as_of.has_lost(line.entry) && keys.last() != Some(&key) {
+    for line in &stage.state.text.view.lines {
+        let key = stage.state.session.transcript.get(line.entry).unwrap().key.to_string();
+        if stage.state.text.as_of.has_lost(line.entry) && keys.last() != Some(&key) {
             keys.push(key);
         }
     }

@@ -82,8 +82,8 @@ fn enter_leads_to_the_request() {
     stage.press("enter");
     assert_eq!(stage.state.views.open(), None);
     assert_eq!(stage.focused_key(), key, "{row}");
-    let focus = stage.state.view.focus.unwrap();
-    assert!(stage.state.transcript.get(focus.entry).unwrap().usage.is_some());
+    let focus = stage.state.text.view.focus.unwrap();
+    assert!(stage.state.session.transcript.get(focus.entry).unwrap().usage.is_some());
 }
 
 fn prompt(key: &str) -> Edit {

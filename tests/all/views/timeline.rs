@@ -206,7 +206,7 @@ fn what_runs_grows_and_the_end_is_followed() {
         stage.happen(tv::app::update::Event::Tick { now: now(seconds) });
         stage.arrange();
     };
-    stage.state.now = now(30);
+    stage.state.screen.now = now(30);
     stage.add([
         prompt("p", 0, "go"),
         answer("a", 10, 9_000),
@@ -269,7 +269,7 @@ fn quickest_step(agents: i64) -> Duration {
 fn a_session_without_times_says_so() {
     let mut stage = Stage::made((80, 24));
     stage.add([with(prompt("p", 0, "when?"), |entry| entry.at = None)]);
-    stage.state.is_caught_up = true;
+    stage.state.session.file.is_caught_up = true;
     open(&mut stage);
     assert!(stage.picture().contains("Nothing in this session tells when it was."), "{}", stage.picture());
     stage.press("j + > q");
@@ -285,7 +285,7 @@ fn pages_at_all_sizes() {
         insta::assert_snapshot!(format!("timeline-{columns}x{lines}"), stage.picture());
     }
     let mut stage = stage((80, 24), MINUTES);
-    stage.state.theme = Theme::mono().with_ascii(true);
+    stage.state.screen.theme = Theme::mono().with_ascii(true);
     stage.state.look_changed();
     open(&mut stage);
     stage.press("g j j j");

@@ -1,0 +1,84 @@
+//! Places in a session that the reader marked, came from, asked for, or has not seen.
+//!
+//! Invariant: what outlives the transcript that is shown is kept by the entry's key: another transcript of the same
+//! session loses none of it.
+
+use super::marks::Marks;
+use super::news::{News, Seen};
+use super::viewport::Focus;
+use crate::model::body::Key;
+use crate::model::transcript::Transcript;
+use crate::session::Shown;
+
+/// Jumps that can be taken back.
+const JUMPS_KEPT: usize = 100;
+
+/// An entry, and the place of the block in it.
+pub type Item = (Key, usize);
+
+/// The reader's places.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Items that the reader marked.
+    pub marks: Marks,
+    /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
+    pub seen: Option<Seen>,
+    /// Where what is new since then begins.
+    pub news: Option<News>,
+    /// The key of an entry that the reader asked for, until it has come.
+    pub wanted: Option<String>,
+    /// Where jumps came from.
+    jumps: Vec<Item>,
+    /// Where jumps led that were taken back.
+    ahead: Vec<Item>,
+    /// Where jumps came from among the last entries, while the first ones are shown.
+    at_the_end: Vec<Item>,
+}
+
+impl Places {
+    /// Remembers where a jump starts.
+    pub fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
+        self.ahead.clear();
+        let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else { return };
+        if self.jumps.last() != Some(&item) {
+            self.jumps.push(item);
+            if self.jumps.len() > JUMPS_KEPT {
+                self.jumps.remove(0);
+            }
+        }
+    }
+
+    /// Whether a jump can be taken back among what is shown.
+    pub fn can_go_back(&self) -> bool {
+        !self.jumps.is_empty()
+    }
+
+    /// Takes the last jump back, or goes forward again, from where the reader is.
+    pub fn travel(&mut self, transcript: &Transcript, here: Option<Focus>, is_back: bool) -> Option<Focus> {
+        let (from, onto) =
+            if is_back { (&mut self.jumps, &mut self.ahead) } else { (&mut self.ahead, &mut self.jumps) };
+        let (key, block) = from.pop()?;
+        onto.extend(here.and_then(|here| item_of(transcript, here)));
+        Some(Focus { entry: transcript.find(&key)?, block })
+    }
+
+    /// Another transcript is shown: jumps among the last entries are taken up again there.
+    pub fn carry(&mut self, transcript: &Transcript, shown: Shown) {
+        match shown {
+            Shown::Beginning => self.at_the_end = std::mem::take(&mut self.jumps),
+            Shown::End => self.jumps = std::mem::take(&mut self.at_the_end),
+            Shown::Whole => {
+                let jumps = std::mem::take(&mut self.jumps);
+                self.jumps = std::mem::take(&mut self.at_the_end);
+                self.jumps.extend(jumps);
+            }
+        }
+        for items in [&mut self.jumps, &mut self.ahead] {
+            items.retain(|(key, _)| transcript.find(key).is_some());
+        }
+    }
+}
+
+fn item_of(transcript: &Transcript, focus: Focus) -> Option<Item> {
+    Some((transcript.get(focus.entry)?.key.clone(), focus.block))
+}

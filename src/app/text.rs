@@ -1,0 +1,184 @@
+//! The window onto the text of a session: what of it is shown, how, and where the reader is.
+
+use std::collections::HashSet;
+
+use super::as_of::AsOf;
+use super::details::Shown;
+use super::filter::Filter;
+use super::folds::Folds;
+use super::gutter::Gutter;
+use super::heights::Heights;
+use super::items::RowCache;
+use super::paging::Asked;
+use super::sequence::{Sequence, Wanted, starter_of};
+use super::spine::Spine;
+use super::viewport::Viewport;
+use super::wrapping::Wrapping;
+use crate::model::entry::EntryId;
+use crate::model::text::Name;
+use crate::model::transcript::{Touched, Transcript};
+use crate::render::row::Level;
+
+/// The text of a session, as far as it is in sight.
+#[derive(Debug)]
+pub struct TextPane {
+    /// The window.
+    pub view: Viewport,
+    /// The visible entries.
+    pub sequence: Sequence,
+    /// Heights for the scrollbar.
+    pub heights: Heights,
+    /// Folds by hand.
+    pub folds: Folds,
+    /// Sub-agents whose entries are shown.
+    pub open_lanes: HashSet<Name>,
+    /// Level of detail.
+    pub level: Level,
+    /// Whether thinking is shown.
+    pub shows_thinking: bool,
+    /// What becomes of long lines, and what stands beside the text.
+    pub wrapping: Wrapping,
+    /// Calls in flight beside the window.
+    pub gutter: Gutter,
+    /// The last column.
+    pub spine: Spine,
+    /// What the model did not see at the cursor.
+    pub as_of: AsOf,
+    /// Entries that arrived below since the reader paused.
+    pub unseen: usize,
+    /// The focused turn with its cost; `None` until it is known.
+    pub turn_cost: Option<(usize, u64, String)>,
+    /// Bodies that were asked for.
+    pub asked: Asked,
+    /// What records hold that no block tells, as far as it was in sight.
+    pub details: Shown,
+    /// Rows that are still valid.
+    pub cache: RowCache,
+    /// State of the highlights when rows were last made.
+    pub colours_seen: u64,
+    /// Which state of the branches the rows were made for.
+    pub branches_seen: u32,
+    /// What must be made anew before the next frame.
+    pub stale: Stale,
+}
+
+/// What must be made anew before the next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The sequence of visible entries.
+    pub sequence: bool,
+    /// Marks of the spine.
+    pub spine: bool,
+}
+
+impl TextPane {
+    /// Nothing shown yet.
+    pub fn new(level: Level) -> Self {
+        Self {
+            view: Viewport::default(),
+            sequence: Sequence::default(),
+            heights: Heights::default(),
+            folds: Folds::default(),
+            open_lanes: HashSet::new(),
+            level,
+            shows_thinking: true,
+            wrapping: Wrapping::default(),
+            gutter: Gutter::default(),
+            spine: Spine::default(),
+            as_of: AsOf::default(),
+            unseen: 0,
+            turn_cost: None,
+            asked: Asked::default(),
+            details: Shown::default(),
+            cache: RowCache::default(),
+            colours_seen: 0,
+            branches_seen: 0,
+            stale: Stale { sequence: true, spine: true },
+        }
+    }
+
+    /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
+    /// the calls whose sub-agents went on.
+    pub fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
+        if touched.reordered || !touched.moved.is_empty() {
+            self.details.clear();
+        }
+        if touched.reordered {
+            self.cache.clear();
+            self.asked.clear();
+        }
+        let mut lanes = HashSet::new();
+        for id in touched.added.iter().chain(&touched.changed) {
+            self.cache.forget(*id);
+            self.asked.forget(*id);
+            lanes.extend(transcript.get(*id).and_then(|entry| entry.lane.clone()));
+        }
+        for starter in lanes.iter().filter_map(|lane| starter_of(transcript, lane)) {
+            self.cache.forget(starter);
+        }
+    }
+
+    /// Adds what is new to the sequence, or has it made anew.
+    pub fn grow(&mut self, transcript: &Transcript, touched: &Touched, filter: Option<&Filter>) {
+        // A lane may have been attached to its call; a changed entry may have become a prompt.
+        self.stale.sequence |= touched.reordered || touched.lanes;
+        if self.stale.sequence {
+            return;
+        }
+        for id in &touched.added {
+            let before = self.sequence.len();
+            let (open_lanes, level, folded) = (&self.open_lanes, self.level, &HashSet::new());
+            if !self.sequence.append(transcript, *id, &Wanted { open_lanes, level, folded, filter }) {
+                self.stale.sequence = true;
+                return;
+            }
+            if self.sequence.len() > before {
+                self.heights.push(rows_of(transcript, *id, level));
+            }
+        }
+        for id in &touched.changed {
+            self.sequence.change(transcript, *id);
+        }
+        let touched = touched.added.iter().chain(&touched.changed);
+        for (id, place) in touched.filter_map(|id| Some((*id, self.sequence.place_of(*id)?))) {
+            self.spine.note(transcript, id, place);
+        }
+    }
+
+    /// Counts what came below while the reader is elsewhere.
+    pub fn count_unseen(&mut self, transcript: &Transcript, touched: &Touched, filter: Option<&Filter>) {
+        if self.view.follows() {
+            return;
+        }
+        let will_be_shown = |id: EntryId| {
+            // What came and was taken back at once is no news.
+            let entry = transcript.get(id).filter(|entry| transcript.find(&entry.key) == Some(id));
+            let is_shown = |filter: &Filter| entry.is_some() && !filter.blocks(id).is_empty();
+            filter.map_or(entry.is_some_and(|entry| entry.lane.is_none()), is_shown)
+        };
+        let is_shown = |id: &&EntryId| {
+            self.sequence.place_of(**id).is_some() || (self.stale.sequence && will_be_shown(**id))
+        };
+        self.unseen += touched.added.iter().filter(is_shown).count();
+    }
+
+    /// Another transcript of the session is shown, with its entries under other numbers.
+    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
+        self.view.carry(moved);
+        self.cache.clear();
+        self.asked.clear();
+        self.stale.sequence = true;
+    }
+}
+
+/// Rows of an entry, roughly: for the scrollbar only.
+pub fn rows_of(transcript: &Transcript, id: EntryId, level: Level) -> u32 {
+    let Some(glance) = transcript.glance(id) else { return 1 };
+    let blocks = u32::from(glance.blocks);
+    let rows = match level {
+        Level::Prompts | Level::Outline => blocks,
+        Level::Preview => blocks + u32::from(glance.short),
+        Level::Full | Level::Raw => blocks.saturating_add(glance.long),
+    };
+    rows.max(1)
+}

@@ -1,0 +1,44 @@
+//! What a message of the feed changed.
+
+use crate::model::body::Held;
+use crate::model::pages::ToPack;
+use crate::model::record::Origin;
+use crate::model::transcript::Touched;
+
+/// Something that changed, in the order in which it did.
+#[derive(Debug)]
+pub enum Change {
+    /// Entries of the transcript that is shown.
+    Touched(Touched),
+    /// Another transcript is shown; `Session::moved` tells where its entries are, until
+    /// `Session::forget_before`.
+    Replaced {
+        /// Which one it is.
+        shown: Shown,
+        /// Whether the reader asked for the first entries.
+        is_awaited: bool,
+    },
+    /// The session is known to its end: what comes from here on is new. It may be known anew, because its file was
+    /// cut or replaced.
+    CaughtUp {
+        /// Whether that is so for the first time.
+        is_first: bool,
+    },
+    /// Bodies that were read again without being asked for.
+    Bodies(Vec<(Origin, Vec<Held>)>),
+    /// Entries are to be packed, on another thread.
+    Pack(Vec<ToPack>),
+    /// The reader is to know this.
+    Said(String),
+}
+
+/// Which transcript is shown in place of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The first entries.
+    Beginning,
+    /// The last entries.
+    End,
+    /// All of it.
+    Whole,
+}

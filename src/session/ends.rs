@@ -1,0 +1,65 @@
+//! The two ends of a large session while it is read: its last entries are shown at once, its first ones as soon as
+//! the reader goes there, and what lies between follows. The whole takes the place of either when it is complete.
+//!
+//! Invariant: each end is a transcript of its own, in which nothing is left out between two entries; what is known
+//! of one is never told of the other.
+
+use super::whole::Whole;
+use crate::model::edit::{Batch, Mode};
+use crate::model::transcript::Transcript;
+
+/// So many entries from the first on can be read before all are known.
+pub(super) const FIRST: usize = 2_000;
+
+/// Entries of a session that is not read anew in its place when its file was cut or replaced, but beside it: to take
+/// each of them back takes too long, and unpacks all of them.
+pub(super) const LARGE: usize = 4_000;
+
+/// What there is of a session besides what is shown, until the whole is.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// The whole session while only an end of it is shown.
+    pub(super) whole: Option<Whole>,
+    /// The end that is not shown.
+    pub(super) other: Transcript,
+    /// Whether the beginning is shown, and the other one is the end of the session.
+    pub(super) is_beginning: bool,
+    /// Whether the reader asked for the beginning before anything of it was read.
+    pub(super) is_awaited: bool,
+    /// Whether what is shown is all that there was before the file was cut or replaced.
+    pub(super) is_renewed: bool,
+}
+
+impl Ends {
+    /// Whether only an end of the session is shown, while the whole is read.
+    pub fn is_part(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Whether the first entries are shown, and the last ones are not.
+    pub fn is_beginning(&self) -> bool {
+        self.is_beginning
+    }
+
+    /// Whether the first entries are to be shown as soon as there are any.
+    pub fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+
+    /// The reader wants something else.
+    pub fn forget_wish(&mut self) {
+        self.is_awaited = false;
+    }
+
+    /// Takes a batch of the end that is not shown.
+    pub(super) fn take_other(&mut self, batch: Batch) {
+        self.other.apply(batch);
+        self.other.settle();
+    }
+
+    /// Whether a batch of the whole is one of the beginning, which has room for it, too.
+    pub(super) fn belongs_to_beginning(&self, shown: &Transcript, batch: &Batch) -> bool {
+        let first = if self.is_beginning { shown } else { &self.other };
+        !self.is_renewed && first.order().len() < FIRST && batch.mode == Mode::Append
+    }
+}

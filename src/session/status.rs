@@ -1,0 +1,76 @@
+//! What the agent is doing, how full its context is, and what the session has cost.
+
+use crate::analysis::account::Account;
+use crate::analysis::activity::{self, Activity, LastWrite};
+use crate::analysis::context::{self, ContextUse};
+use crate::analysis::phrases;
+use crate::model::timestamp::Timestamp;
+use crate::model::transcript::Transcript;
+
+/// Of waiting that takes longer than this, nobody counts the seconds.
+const HOUR_MS: u64 = 60 * 60 * 1000;
+
+/// How a session stands, as of the last [`Status::refresh`].
+#[derive(Debug)]
+pub struct Status {
+    /// What the agent is doing.
+    pub activity: Activity,
+    /// How full the context is.
+    pub context: Option<ContextUse>,
+    /// The session's cost, ready to print.
+    pub cost: String,
+    /// What the activity was judged of: the state of the session, when it was written to, the second, and the state
+    /// of the account.
+    judged: Option<(u64, Option<LastWrite>, i64, u64)>,
+    /// Whether the session has changed since.
+    pub(super) is_stale: bool,
+}
+
+impl Default for Status {
+    fn default() -> Self {
+        let activity = Activity::Unknown;
+        Self { activity, context: None, cost: String::new(), judged: None, is_stale: true }
+    }
+}
+
+impl Status {
+    /// Finds out how the session stands now, by its last entries and by the account of those that are shown.
+    pub(super) fn refresh(
+        &mut self,
+        last: &Transcript,
+        last_write: Option<LastWrite>,
+        now: Timestamp,
+        (shown, account): (&Transcript, &Account),
+    ) {
+        // It depends on the session and on how many seconds have passed; the last answer may be very long.
+        let counted = account.revision();
+        let seen = (last.changes(), last_write, now.0.div_euclid(1_000), counted);
+        let is_counted_anew = self.judged.is_none_or(|(.., before)| before != counted);
+        if self.is_stale || self.judged != Some(seen) {
+            self.judged = Some(seen);
+            self.activity = activity::judge(last, last_write, now);
+        }
+        let is_stale = std::mem::take(&mut self.is_stale);
+        if is_stale {
+            self.context = context::of(last);
+        }
+        if is_stale || is_counted_anew {
+            self.cost = phrases::cost(&account.cost(shown)).unwrap_or_else(|| unknown_price(shown));
+        }
+    }
+
+    /// Whether the agent works, or waits for somebody who may come.
+    pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
+        match self.activity {
+            Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => true,
+            Activity::Waiting { since, .. } => since.is_some_and(|since| now.since(since) < HOUR_MS),
+            Activity::Idle { .. } | Activity::Ended | Activity::Unclean | Activity::Unknown => false,
+        }
+    }
+}
+
+/// Tokens were spent, and no price is known.
+fn unknown_price(transcript: &Transcript) -> String {
+    let is_spent = transcript.totals().sum().output.total > 0;
+    if is_spent { "$?".to_owned() } else { String::new() }
+}
